@@ -1,0 +1,218 @@
+"""Minimal deterministic automata of path regexes (thesis 6.3, appendix A).
+
+In: a :data:`algebra.regex.Regex` whose symbols are numbers of inputs. Out: its minimal,
+trimmed DFA with a numbering that depends on the language alone: breadth first from the
+start, symbols in the order (input, inverse). Two regexes of the same language therefore
+have equal automata.
+
+The way there is Glushkov's position automaton, the subset construction and Moore's
+partition refinement.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+from algebra.regex import (
+    Alternation,
+    Concat,
+    Epsilon,
+    Nothing,
+    Optional,
+    Plus,
+    Regex,
+    Star,
+    Symbol,
+)
+
+MOST_STATES = 4096
+"""The largest deterministic automaton that is built; beyond it no plan would be of use."""
+
+Step = tuple[int, bool]
+"""A letter of the alphabet: (input, inverse)."""
+
+
+class AutomatonError(ValueError):
+    """A regex whose deterministic automaton has more than :data:`MOST_STATES` states."""
+
+
+@dataclass(frozen=True)
+class Automaton:
+    """A deterministic automaton; state 0 is the start, every state can reach acceptance.
+
+    ``transitions`` are ``(state, input, inverse, next state)`` in sorted order. Only the
+    automaton of no words at all has a state (its start) from which nothing is accepted.
+    """
+
+    states: int
+    transitions: tuple[tuple[int, int, bool, int], ...]
+    accepting: tuple[int, ...]
+
+    @cached_property
+    def moves(self) -> dict[tuple[int, int, bool], int]:
+        """``(state, input, inverse)`` to the next state, where there is one."""
+        return {(state, ref, inverse): to for state, ref, inverse, to in self.transitions}
+
+    def accepts(self, word: tuple[Step, ...]) -> bool:
+        """Whether a word of (input, inverse) steps is in the language."""
+        state: int | None = 0
+        for ref, inverse in word:
+            if state is None:
+                return False
+            state = self.moves.get((state, ref, inverse))
+        return state is not None and state in self.accepting
+
+    def with_fresh_start(self) -> Automaton:
+        """The form that S-PATH wants: its start is never entered and never accepts.
+
+        It accepts the same words but for the empty one, which no PATH reports. At most
+        one state more than the minimal automaton, and none where the start is already
+        fresh.
+        """
+        entered = any(to == 0 for *_, to in self.transitions)
+        if not entered and 0 not in self.accepting:
+            return self
+        if not entered:
+            return Automaton(self.states, self.transitions, self.accepting[1:])
+        old_start = self.states
+        moves: dict[int, dict[Step, int]] = defaultdict(dict)
+        for state, ref, inverse, to in self.transitions:
+            moves[state or old_start][ref, inverse] = to or old_start
+        moves[0] = dict(moves[old_start])
+        return _numbered(moves, 0, {state or old_start for state in self.accepting})
+
+
+@lru_cache(maxsize=4096)
+def minimal_dfa(regex: Regex) -> Automaton:
+    """The minimal trimmed DFA of ``regex``, the empty word included if it accepts that.
+
+    ``minimal_dfa(regex).states`` is the k of the cost model (thesis 6.3.2): 2 for ``q+``,
+    3 for ``a·b``.
+
+    Raises:
+        AutomatonError: if the automaton would have more than :data:`MOST_STATES` states.
+    """
+    return _minimized(*_determinized(_positions(regex)))
+
+
+@dataclass(frozen=True)
+class _Positions:
+    """Glushkov's automaton: a state for each symbol occurrence, and -1, the start."""
+
+    steps: tuple[Step, ...]
+    follow: dict[int, set[int]]
+    accepting: set[int]
+
+
+def _positions(regex: Regex) -> _Positions:
+    steps: list[Step] = []
+    follow: dict[int, set[int]] = defaultdict(set)
+
+    def visit(r: Regex) -> tuple[set[int], set[int], bool]:
+        """First positions, last positions, and whether ``r`` accepts the empty word."""
+        match r:
+            case Symbol(ref, inverse):
+                if not isinstance(ref, int):
+                    raise TypeError(f"an automaton reads numbered inputs, not {ref!r}")
+                steps.append((ref, inverse))
+                return {len(steps) - 1}, {len(steps) - 1}, False
+            case Concat(parts):
+                first, last, empty = visit(parts[0])
+                for part in parts[1:]:
+                    next_first, next_last, next_empty = visit(part)
+                    for position in last:
+                        follow[position] |= next_first
+                    first = first | next_first if empty else first
+                    last = last | next_last if next_empty else next_last
+                    empty = empty and next_empty
+                return first, last, empty
+            case Alternation(parts):
+                visited = [visit(part) for part in parts]
+                return (
+                    set().union(*(first for first, _, _ in visited)),
+                    set().union(*(last for _, last, _ in visited)),
+                    any(empty for _, _, empty in visited),
+                )
+            case Star(part) | Plus(part):
+                first, last, empty = visit(part)
+                for position in last:
+                    follow[position] |= first
+                return first, last, empty or isinstance(r, Star)
+            case Optional(part):
+                first, last, _ = visit(part)
+                return first, last, True
+            case Epsilon():
+                return set(), set(), True
+            case Nothing():
+                return set(), set(), False
+
+    first, last, empty = visit(regex)
+    follow[-1] = first
+    return _Positions(tuple(steps), follow, last | {-1} if empty else last)
+
+
+Moves = dict[int, dict[Step, int]]
+
+
+def _determinized(positions: _Positions) -> tuple[Moves, set[int]]:
+    """The subset construction; no set is dead, since no position of a normal form is."""
+    numbers: dict[frozenset[int], int] = {frozenset({-1}): 0}
+    pending = [frozenset({-1})]
+    moves: Moves = {}
+    while pending:
+        subset = pending.pop()
+        targets: dict[Step, set[int]] = defaultdict(set)
+        for state in subset:
+            for position in positions.follow.get(state, ()):
+                targets[positions.steps[position]].add(position)
+        row = moves[numbers[subset]] = {}
+        for step, target_set in targets.items():
+            target = frozenset(target_set)
+            if target not in numbers:
+                if len(numbers) == MOST_STATES:
+                    raise AutomatonError(
+                        f"its deterministic automaton has more than {MOST_STATES} states"
+                    )
+                numbers[target] = len(numbers)
+                pending.append(target)
+            row[step] = numbers[target]
+    accepting = {n for subset, n in numbers.items() if subset & positions.accepting}
+    return moves, accepting
+
+
+def _minimized(moves: Moves, accepting: set[int]) -> Automaton:
+    """Moore's refinement: split the states until equal blocks have equal moves."""
+    block = {state: int(state in accepting) for state in moves}
+    count = len(set(block.values()))
+    while True:
+        numbers: dict[tuple[int, frozenset[tuple[Step, int]]], int] = {}
+        refined = {}
+        for state, row in moves.items():
+            signature = block[state], frozenset((step, block[to]) for step, to in row.items())
+            refined[state] = numbers.setdefault(signature, len(numbers))
+        block = refined
+        if len(numbers) == count:
+            break
+        count = len(numbers)
+    merged = {
+        block[state]: {step: block[to] for step, to in row.items()} for state, row in moves.items()
+    }
+    return _numbered(merged, block[0], {block[state] for state in accepting})
+
+
+def _numbered(moves: Moves, start: int, accepting: set[int]) -> Automaton:
+    """The states numbered breadth first, steps in sorted order."""
+    number = {start: 0}
+    order = [start]
+    transitions: list[tuple[int, int, bool, int]] = []
+    for state in order:
+        for (ref, inverse), to in sorted(moves.get(state, {}).items()):
+            if to not in number:
+                number[to] = len(order)
+                order.append(to)
+            transitions.append((number[state], ref, inverse, number[to]))
+    return Automaton(
+        len(order), tuple(transitions), tuple(sorted(number[state] for state in accepting))
+    )

@@ -1,0 +1,106 @@
+"""Lengths of application time as people write them: ``24h``, ``PT4H``, ``30 days``, ``100``.
+
+In: text and the time unit that ticks are counted in. Out: a whole number of ticks, and
+back. A bare number is a number of ticks; months and years have no fixed length and are
+refused.
+"""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+_UNITS = {
+    "us": ("microsecond", 1),
+    "ms": ("millisecond", 1_000),
+    "s": ("second", 1_000_000),
+    "m": ("minute", 60_000_000),
+    "h": ("hour", 3_600_000_000),
+    "d": ("day", 86_400_000_000),
+    "w": ("week", 604_800_000_000),
+}
+_MICROSECONDS = {
+    **{short: size for short, (_, size) in _UNITS.items()},
+    **dict(_UNITS.values()),
+    **{f"{name}s": size for name, size in _UNITS.values()},
+    **{"sec": 1_000_000, "secs": 1_000_000, "min": 60_000_000, "mins": 60_000_000},
+    **{"hr": 3_600_000_000, "hrs": 3_600_000_000},
+}
+_NUMBER = r"[0-9]{1,18}(?:\.[0-9]{1,9})?"
+_SIMPLE = re.compile(rf"({_NUMBER})\s*([a-z]*)", re.IGNORECASE)
+_ISO = re.compile(
+    rf"P(?:({_NUMBER})W)?(?:({_NUMBER})D)?"
+    rf"(?:T(?:({_NUMBER})H)?(?:({_NUMBER})M)?(?:({_NUMBER})S)?)?",
+    re.IGNORECASE,
+)
+_WRITTEN = "write a number with a unit (ms, s, m, h, d, w), as 30d, or an ISO 8601 one, as PT4H"
+
+
+class DurationError(ValueError):
+    """A text that is no length of time; the message says what is wrong and what to write."""
+
+
+def ticks(text: str, time_unit: str = "second") -> int:
+    """How many ticks of ``time_unit`` a written length of time has.
+
+    >>> ticks("24h"), ticks("PT1M30S"), ticks("1.5 s", "millisecond"), ticks("100", "minute")
+    (86400, 90, 1500, 100)
+
+    Raises:
+        DurationError: if it is not a duration, or not a whole number of ticks.
+    """
+    written = text.strip()
+    simple = _SIMPLE.fullmatch(written)
+    if simple and not simple[2]:
+        if "." in simple[1]:
+            raise DurationError(f"{written} has no unit and is not a whole number; {_WRITTEN}")
+        return int(simple[1])
+    microseconds = _of_unit(simple) if simple else _of_iso(written)
+    tick = _MICROSECONDS.get(time_unit.lower())
+    if tick is None:
+        raise DurationError(
+            f"{written} cannot be counted in the time unit {time_unit!r}; write a bare number"
+        )
+    count = microseconds / tick
+    if count.denominator != 1:
+        raise DurationError(f"{written} is not a whole number of {time_unit}s")
+    return int(count)
+
+
+def text(count: int, time_unit: str = "second") -> str:
+    """``count`` ticks written with the largest unit that keeps it a whole number.
+
+    In an unknown time unit, and for nothing or less, the bare number. The inverse of
+    :func:`ticks`.
+
+    >>> text(2592000), text(90), text(1500, "millisecond"), text(3, "step")
+    ('30d', '90s', '1500ms', '3')
+    """
+    tick = _MICROSECONDS.get(time_unit.lower())
+    if tick is None or count <= 0:
+        return str(count)
+    # Weeks are read but not written: 30d and 7d are how windows are spoken of.
+    for short in ("d", "h", "m", "s", "ms"):
+        if count * tick % _MICROSECONDS[short] == 0:
+            return f"{count * tick // _MICROSECONDS[short]}{short}"
+    return f"{count * tick}us"
+
+
+def _of_unit(match: re.Match[str]) -> Fraction:
+    size = _MICROSECONDS.get(match[2].lower())
+    if size is None:
+        raise DurationError(f"{match[2]!r} is no unit of time here; {_WRITTEN}")
+    return Fraction(match[1]) * size
+
+
+def _of_iso(written: str) -> Fraction:
+    match = _ISO.fullmatch(written)
+    if match is None or not any(match.groups()) or written[-1] in "Tt":
+        calendar = re.fullmatch(r"P[0-9.YMWD]*[YM].*", written, re.IGNORECASE)
+        why = "months and years have no fixed length" if calendar else "it is no length of time"
+        raise DurationError(f"{written}: {why}; {_WRITTEN}")
+    sizes = (_MICROSECONDS[unit] for unit in "wdhms")
+    return sum(
+        (Fraction(part) * size for part, size in zip(match.groups(), sizes, strict=True) if part),
+        Fraction(0),
+    )

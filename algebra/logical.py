@@ -1,0 +1,287 @@
+"""The logical operators of the Streaming Graph Algebra (thesis chapter 5.1, spec 1 §3).
+
+An operator is a value without its inputs; a :class:`LogicalExpression` is an operator
+with input expressions, and the memo pairs the same operators with input *groups*.
+Columns are positional: a relation has columns ``0 .. width-1``, an edge or path relation
+is ``(src, trg)``. Names of variables and labels are no part of an operator's identity,
+so equal sub-queries are equal whatever their author called things.
+
+``operator.canonical(inputs)`` is the one hook that the memo calls: it brings the operator
+and its inputs (any hashable, orderable references) into the form in which equal ones
+are equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TypeVar
+
+from algebra import regex
+from algebra.predicate import TRUE, Predicate
+from algebra.window import Window
+
+I = TypeVar("I", bound=int)  # noqa: E741 - a reference to an input: a group or a position
+
+
+class PathSemantics(StrEnum):
+    """Which paths count: any, or only those that repeat no vertex."""
+
+    ARBITRARY = "arbitrary"
+    SIMPLE = "simple"
+
+
+@dataclass(frozen=True, slots=True)
+class WScan:
+    """W: the edges of one label of a stream, valid as its window says (Definition 30).
+
+    With a ``predicate`` over c0 (source) and c1 (target) it is W(σ_F(S)): only the edges that
+    satisfy it are scanned.
+    """
+
+    stream: str
+    label: str
+    window: Window
+    predicate: Predicate | None = None
+
+    def canonical(self, inputs: tuple[I, ...]) -> tuple[LogicalOperator, tuple[I, ...]]:
+        """The predicate in its normal form, left out if it is always true."""
+        if self.predicate is None:
+            return self, inputs
+        normal = self.predicate.normal
+        kept = None if normal == TRUE else normal
+        return WScan(self.stream, self.label, self.window, kept), inputs
+
+    def width(self, inputs: Sequence[int]) -> int:
+        """The number of columns: source and target."""
+        return 2
+
+    @property
+    def scans(self) -> tuple[WScan, ...]:
+        """The windowed labels that the leaf reads."""
+        return (self,)
+
+    @property
+    def unfiltered(self) -> WScan:
+        """The scan of all edges of the label."""
+        return self if self.predicate is None else WScan(self.stream, self.label, self.window)
+
+
+@dataclass(frozen=True, slots=True)
+class WScanUnion:
+    """W(S1 ∪ S2): several labels of one stream under one window, read in one scan.
+
+    Raises:
+        ValueError: if ``scans`` are fewer than two, or of several streams or windows.
+    """
+
+    scans: tuple[WScan, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.scans) < 2 or len({(s.stream, s.window) for s in self.scans}) > 1:
+            raise ValueError("a scan of several labels has one stream and one window")
+
+    def canonical(self, inputs: tuple[I, ...]) -> tuple[LogicalOperator, tuple[I, ...]]:
+        """The scans in their canonical form, sorted, none twice."""
+        parts: dict[tuple[str, str], WScan] = {}
+        for scan in self.scans:
+            normal, _ = scan.canonical(())
+            assert isinstance(normal, WScan)
+            parts[normal.label, str(normal.predicate or "")] = normal
+        if len(parts) == 1:
+            return next(iter(parts.values())), inputs
+        return WScanUnion(tuple(parts[key] for key in sorted(parts))), inputs
+
+    def width(self, inputs: Sequence[int]) -> int:
+        """The number of columns: source and target."""
+        return 2
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """σ: the rows of the one input that satisfy a predicate (Definition 31)."""
+
+    predicate: Predicate
+
+    def canonical(self, inputs: tuple[I, ...]) -> tuple[LogicalOperator, tuple[I, ...]]:
+        """The predicate in its normal form."""
+        normal = self.predicate.normal
+        return self if normal == self.predicate else Filter(normal), inputs
+
+    def width(self, inputs: Sequence[int]) -> int:
+        """The number of columns: that of the input."""
+        return inputs[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Union:
+    """∪: the rows of either of two inputs with equal columns (Definition 32)."""
+
+    def canonical(self, inputs: tuple[I, ...]) -> tuple[LogicalOperator, tuple[I, ...]]:
+        """A union keeps the order of its inputs: commuting them is rule 1."""
+        return self, inputs
+
+    def width(self, inputs: Sequence[int]) -> int:
+        """The number of columns: that of either input."""
+        return inputs[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """π: column ``i`` of the output is column ``columns[i]`` of the input."""
+
+    columns: tuple[int, ...]
+
+    def canonical(self, inputs: tuple[I, ...]) -> tuple[LogicalOperator, tuple[I, ...]]:
+        """A projection is its own canonical form."""
+        return self, inputs
+
+    def width(self, inputs: Sequence[int]) -> int:
+        """The number of columns kept."""
+        return len(self.columns)
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """⋈: an equi-join on variables; validity is the intersection (Definition 33).
+
+    ``bindings[k][j]`` is the variable that column ``j`` of input ``k`` is bound to and
+    ``output`` the variables of the result. Variables are numbered by first occurrence in
+    ``bindings``; no variable occurs twice in one input (that is a Filter below). In the
+    canonical expression a PATTERN has as many inputs as its rule has atoms; in the memo
+    it has two. ``names`` are what the query calls the variables, for people to read.
+    """
+
+    bindings: tuple[tuple[int, ...], ...]
+    output: tuple[int, ...]
+    names: tuple[str, ...] = field(default=(), compare=False)
+
+    def canonical(self, inputs: tuple[I, ...]) -> tuple[LogicalOperator, tuple[I, ...]]:
+        """Variables renumbered by first occurrence."""
+        number: dict[int, int] = {}
+        for binding in self.bindings:
+            for variable in binding:
+                number.setdefault(variable, len(number))
+        if all(old == new for old, new in number.items()):
+            return self, inputs
+        names = tuple(self.names[v] for v in number) if self.names else ()
+        return (
+            Pattern(
+                tuple(tuple(number[v] for v in b) for b in self.bindings),
+                tuple(number[v] for v in self.output),
+                names,
+            ),
+            inputs,
+        )
+
+    def width(self, inputs: Sequence[int]) -> int:
+        """The number of output columns."""
+        return len(self.output)
+
+    def name(self, variable: int) -> str:
+        """What people call a variable."""
+        return self.names[variable] if self.names else f"v{variable}"
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """P: pairs connected by a non-empty path whose label word is in L(R) (Definition 34).
+
+    The symbols of ``regex`` are the numbers of the inputs. Canonical: inputs are
+    different, numbered by first occurrence in the normal form of the regex.
+    """
+
+    regex: regex.Regex
+    semantics: PathSemantics = PathSemantics.ARBITRARY
+
+    def canonical(self, inputs: tuple[I, ...]) -> tuple[LogicalOperator, tuple[I, ...]]:
+        """Equal inputs become one symbol, the regex normal, the rest is renumbered.
+
+        ``P[∅]`` becomes :class:`Empty`. The order of an alternation follows the order of
+        the input references.
+        """
+
+        def to_input(s: regex.Symbol) -> regex.Regex:
+            assert isinstance(s.ref, int)
+            return regex.Symbol(int(inputs[s.ref]), s.inverse)
+
+        over_inputs = regex.nonempty(regex.substitute(self.regex, to_input))
+        if isinstance(over_inputs, regex.Nothing):
+            return Empty(2), ()
+        order = regex.refs(over_inputs)
+        by_value = {int(i): i for i in inputs}
+        number = {ref: k for k, ref in enumerate(order)}
+        # Renumbering may not re-sort an alternation (that order would then depend on
+        # itself), so the tree is rebuilt as it stands.
+        renumbered = _relabelled(over_inputs, lambda s: regex.Symbol(number[s.ref], s.inverse))
+        return Path(renumbered, self.semantics), tuple(by_value[int(ref)] for ref in order)
+
+    def width(self, inputs: Sequence[int]) -> int:
+        """The number of columns: source and target of the path."""
+        return 2
+
+
+@dataclass(frozen=True, slots=True)
+class Empty:
+    """∅: a relation without rows (``a{3,2}``)."""
+
+    columns: int
+
+    def canonical(self, inputs: tuple[I, ...]) -> tuple[LogicalOperator, tuple[I, ...]]:
+        """The empty relation is its own canonical form."""
+        return self, inputs
+
+    def width(self, inputs: Sequence[int]) -> int:
+        """The number of columns that it would have."""
+        return self.columns
+
+
+LogicalOperator = WScan | WScanUnion | Filter | Union | Project | Pattern | Path | Empty
+
+
+@dataclass(frozen=True, slots=True)
+class LogicalExpression:
+    """An operator with its input expressions: a query in the Streaming Graph Algebra.
+
+    ``name`` is what the query calls the relation, for people to read.
+    """
+
+    operator: LogicalOperator
+    inputs: tuple[LogicalExpression, ...] = ()
+    name: str | None = field(default=None, compare=False)
+
+    @property
+    def width(self) -> int:
+        """The number of columns of the result."""
+        return self.operator.width([e.width for e in self.inputs])
+
+
+@dataclass(frozen=True, slots=True)
+class LogicalQuery:
+    """A whole query: its expression and what the answer's columns are called.
+
+    ``warnings`` are lines for people to read.
+    """
+
+    expression: LogicalExpression
+    columns: tuple[str, ...]
+    warnings: tuple[str, ...] = field(default=(), compare=False)
+
+
+def _relabelled(r: regex.Regex, relabel: Callable[[regex.Symbol], regex.Symbol]) -> regex.Regex:
+    match r:
+        case regex.Symbol():
+            return relabel(r)
+        case regex.Concat(parts):
+            return regex.Concat(tuple(_relabelled(p, relabel) for p in parts))
+        case regex.Alternation(parts):
+            return regex.Alternation(tuple(_relabelled(p, relabel) for p in parts))
+        case regex.Star(part):
+            return regex.Star(_relabelled(part, relabel))
+        case regex.Plus(part):
+            return regex.Plus(_relabelled(part, relabel))
+        case regex.Optional(part):
+            return regex.Optional(_relabelled(part, relabel))
+        case _:
+            return r

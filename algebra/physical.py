@@ -1,0 +1,135 @@
+"""The physical operators: what a plan is made of and the executor runs.
+
+Each is a flat value of JSON-able fields, so that the same class serves the memo, the
+plan document and the executor. ``op`` is its stable name in the plan (spec 5). As in the
+logical algebra, columns are positions and ``variables`` only what people read.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class WindowScan:
+    """Reads one label of a stream and gives each edge its validity (Definition 30).
+
+    ``predicate``, SQL over ``c0`` and ``c1``, is checked while reading; null: all edges.
+    """
+
+    stream: str
+    label: str
+    range: int
+    slide: int
+    predicate: str | None = None
+    op: Literal["WSCAN"] = "WSCAN"
+
+    @property
+    def scans(self) -> tuple[WindowScan, ...]:
+        """What is read, label by label."""
+        return (self,)
+
+
+@dataclass(frozen=True, slots=True)
+class WindowScanUnion:
+    """Reads several labels of a stream at once, as WSCAN does one; does not coalesce.
+
+    ``selections`` are pairs of a label and a predicate as in :class:`WindowScan`; an edge is
+    read, once, if it satisfies one of them.
+    """
+
+    stream: str
+    selections: tuple[tuple[str, str | None], ...]
+    range: int
+    slide: int
+    op: Literal["WSCAN_UNION"] = "WSCAN_UNION"
+
+    @property
+    def scans(self) -> tuple[WindowScan, ...]:
+        """What is read, label by label."""
+        return tuple(
+            WindowScan(self.stream, label, self.range, self.slide, predicate)
+            for label, predicate in self.selections
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class FilterRows:
+    """Keeps the rows that satisfy ``predicate``, SQL over columns ``c0``, ``c1``, ..."""
+
+    predicate: str
+    op: Literal["FILTER"] = "FILTER"
+
+
+@dataclass(frozen=True, slots=True)
+class MergeUnion:
+    """Merges its inputs by ts; does not coalesce."""
+
+    op: Literal["UNION"] = "UNION"
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectColumns:
+    """Output column ``i`` is input column ``columns[i]``; does not coalesce."""
+
+    columns: tuple[int, ...]
+    op: Literal["PROJECT"] = "PROJECT"
+
+
+@dataclass(frozen=True, slots=True)
+class HashJoin:
+    """Symmetric hash join of two inputs on the variables that both bind (spec 1 §4.2).
+
+    ``bindings[k][j]``: the variable of column ``j`` of input ``k``; ``output``: the
+    variables kept. Without a shared variable it is the cross product.
+    """
+
+    bindings: tuple[tuple[int, ...], tuple[int, ...]]
+    output: tuple[int, ...]
+    variables: tuple[str, ...] = field(default=(), compare=False)
+    op: Literal["HASH_JOIN"] = "HASH_JOIN"
+
+
+@dataclass(frozen=True, slots=True)
+class SPath:
+    """S-PATH: widest-path spanning forest over (vertex, DFA state) (thesis appendix A).
+
+    The automaton is deterministic, minimal and trimmed but for its start state 0, which
+    no transition enters. ``transitions`` are ``(state, input, inverse, next state)`` with
+    the input's number; ``regex`` is for people.
+    """
+
+    states: int
+    transitions: tuple[tuple[int, int, bool, int], ...]
+    accepting: tuple[int, ...]
+    regex: str = field(default="", compare=False)
+    op: Literal["S_PATH"] = "S_PATH"
+
+
+@dataclass(frozen=True, slots=True)
+class Coalesce:
+    """Drops a row that earlier rows of its value already said; extends validity."""
+
+    op: Literal["COALESCE"] = "COALESCE"
+
+
+@dataclass(frozen=True, slots=True)
+class EmptyRelation:
+    """A relation of ``width`` columns that never has a row."""
+
+    width: int
+    op: Literal["EMPTY"] = "EMPTY"
+
+
+PhysicalOperator = (
+    WindowScan
+    | WindowScanUnion
+    | FilterRows
+    | MergeUnion
+    | ProjectColumns
+    | HashJoin
+    | SPath
+    | Coalesce
+    | EmptyRelation
+)

@@ -1,0 +1,207 @@
+"""The physical plan: a DAG of physical operators, and its versioned JSON document.
+
+This document is the contract between the optimizer and the executor (spec 5): the
+executor reads nothing else. ``plan.schema.json`` beside this module is the published
+schema of it, generated from these types (a test keeps the two equal).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from algebra.physical import PhysicalOperator, WindowScan, WindowScanUnion
+
+PLAN_VERSION: Literal[1] = 1
+
+
+class PlanError(ValueError):
+    """A plan document that cannot be read; the message says where and why."""
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Estimate(_Model):
+    """What the cost model expects of a node, per unit of application time."""
+
+    rate: float = Field(ge=0, description="results per time unit")
+    interval: float | None = Field(
+        ge=0, description="mean validity in time units; null: without end"
+    )
+    population: float = Field(ge=0, description="results valid at an instant")
+    cost: float = Field(ge=0, description="of this operator alone, per time unit")
+    cumulative_cost: float = Field(ge=0, description="of the tree below and with it")
+
+
+class NodeProperties(_Model):
+    """The delivered physical properties of a node."""
+
+    distribution: str
+    coalesced: bool
+    update_pattern: str
+    convention: str
+
+
+class PlanNode(_Model):
+    """One operator; ``inputs`` are ids of earlier nodes."""
+
+    id: int = Field(ge=0)
+    operator: Annotated[PhysicalOperator, Field(discriminator="op")]
+    inputs: tuple[int, ...]
+    columns: tuple[str, ...]
+    properties: NodeProperties
+    estimate: Estimate
+
+    @property
+    def op(self) -> str:
+        """The operator's stable name."""
+        return self.operator.op
+
+
+class PlanStream(_Model):
+    """What the plan reads of a stream."""
+
+    name: str
+    labels: tuple[str, ...]
+    vertex_type: Literal["string", "integer"] = "string"
+
+
+class PlanWindow(_Model):
+    """The window of a label of a stream, in time units of the catalog."""
+
+    stream: str
+    label: str
+    range: int = Field(gt=0)
+    slide: int = Field(gt=0)
+
+
+class PhysicalPlan(_Model):
+    """A runnable plan: nodes in topological order, the root last."""
+
+    version: Literal[1] = PLAN_VERSION
+    time_unit: str = "second"
+    nodes: tuple[PlanNode, ...] = Field(min_length=1)
+    root: int
+    streams: tuple[PlanStream, ...]
+    windows: tuple[PlanWindow, ...]
+
+    @model_validator(mode="after")
+    def _well_formed(self) -> Self:
+        for position, node in enumerate(self.nodes):
+            if node.id != position:
+                raise ValueError(f"node {node.id} stands at position {position}")
+            if any(not 0 <= i < position for i in node.inputs):
+                raise ValueError(f"node {node.id} reads a node that does not come before it")
+        if self.root != len(self.nodes) - 1:
+            raise ValueError("the root is not the last node")
+        return self
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the answer."""
+        return self.nodes[self.root].columns
+
+    @property
+    def scans(self) -> tuple[tuple[PlanNode, WindowScan], ...]:
+        """The leaves that read a stream, each with every label that it reads."""
+        return tuple(
+            (node, scan)
+            for node in self.nodes
+            if isinstance(node.operator, WindowScan | WindowScanUnion)
+            for scan in node.operator.scans
+        )
+
+    @property
+    def digest(self) -> str:
+        """A hash of what the plan computes and how, without its estimates."""
+        essence = [
+            [n.op, _args(n.operator), list(n.inputs), n.properties.model_dump(mode="json")]
+            for n in self.nodes
+        ]
+        text = json.dumps([self.version, self.time_unit, essence, self.columns], sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def to_document(self) -> dict[str, Any]:
+        """The JSON document of spec 5 as Python values."""
+        dumped = self.model_dump(mode="json")
+        nodes = []
+        for node in dumped["nodes"]:
+            operator = node.pop("operator")
+            op = operator.pop("op")
+            nodes.append({"id": node.pop("id"), "op": op, "args": operator, **node})
+        return {
+            "version": dumped["version"],
+            "digest": self.digest,
+            "time_unit": dumped["time_unit"],
+            "nodes": nodes,
+            "root": dumped["root"],
+            "streams": dumped["streams"],
+            "windows": dumped["windows"],
+        }
+
+    def to_json(self) -> str:
+        """The document as text, the same bytes for the same plan."""
+        return json.dumps(self.to_document(), indent=2, ensure_ascii=False) + "\n"
+
+    @staticmethod
+    def from_document(document: object) -> PhysicalPlan:
+        """Reads a document.
+
+        Raises:
+            PlanError: if it has another version, does not fit the schema, or its digest
+                does not match its content.
+        """
+        if not isinstance(document, dict):
+            raise PlanError("a plan is a JSON object")
+        version = document.get("version")
+        if version != PLAN_VERSION:
+            raise PlanError(
+                f"plan version {version!r} is not known here; this Headrace reads "
+                f"version {PLAN_VERSION}: optimize the query again"
+            )
+        fields = dict(document)
+        digest = fields.pop("digest", None)
+        try:
+            fields["nodes"] = [_with_operator(dict(node)) for node in fields.get("nodes", ())]
+            plan = PhysicalPlan.model_validate(fields)
+        except (ValidationError, TypeError, KeyError, AttributeError) as error:
+            raise PlanError(f"not a valid plan: {_first_problem(error)}") from error
+        if digest is not None and digest != plan.digest:
+            raise PlanError("the plan's digest does not match its content: it was changed by hand")
+        return plan
+
+    @staticmethod
+    def from_json(text: str) -> PhysicalPlan:
+        """Reads a document from text; errors as :meth:`from_document`."""
+        try:
+            document = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise PlanError(f"not JSON: {error}") from error
+        return PhysicalPlan.from_document(document)
+
+
+def _args(operator: PhysicalOperator) -> dict[str, Any]:
+    fields = type(operator).__dataclass_fields__
+    values = {k: getattr(operator, k) for k, f in fields.items() if f.compare and k != "op"}
+    # What is left out says nothing, so that a field of a later release keeps older digests.
+    return {k: value for k, value in values.items() if value is not None}
+
+
+def _with_operator(rest: dict[str, Any]) -> dict[str, Any]:
+    op, args = rest.pop("op"), dict(rest.pop("args"))
+    if "operator" in rest or "op" in args:
+        raise KeyError("operator" if "operator" in rest else "op")
+    return {**rest, "operator": {**args, "op": op}}
+
+
+def _first_problem(error: Exception) -> str:
+    if isinstance(error, ValidationError):
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"]) or "plan"
+        return f"{where}: {first['msg']}"
+    return f"missing or misplaced {error}"

@@ -1,0 +1,85 @@
+"""Physical properties of a stream: how its rows are spread, shaped and computed.
+
+An operator *delivers* properties, its consumer *requires* some; an enforcer closes the
+gap (design, "Memo and search").
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Spread(StrEnum):
+    """How rows lie over partitions."""
+
+    ANY = "any"
+    SINGLE = "single"
+    HASH = "hash"
+    BROADCAST = "broadcast"
+    BY_ROOT = "by_root"
+
+
+class UpdatePattern(StrEnum):
+    """Whether results are ever taken back before their interval ends."""
+
+    APPEND_ONLY = "append_only"
+    WITH_DELETIONS = "with_deletions"
+
+
+class Convention(StrEnum):
+    """What computes an operator."""
+
+    SPARK_SQL = "spark_sql"
+    KERNEL = "kernel"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Distribution:
+    """A spread; for ``hash`` with the positions of the columns hashed."""
+
+    spread: Spread = Spread.ANY
+    columns: tuple[int, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.spread}({','.join(map(str, self.columns))})" if self.columns else self.spread
+
+
+ANY = Distribution(Spread.ANY)
+SINGLE = Distribution(Spread.SINGLE)
+BROADCAST = Distribution(Spread.BROADCAST)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class DeliveredProperties:
+    """What a physical expression delivers."""
+
+    distribution: Distribution = SINGLE
+    coalesced: bool = False
+    update_pattern: UpdatePattern = UpdatePattern.APPEND_ONLY
+    convention: Convention = Convention.KERNEL
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class RequiredProperties:
+    """What a consumer asks for; None or ``any`` where it does not care.
+
+    ``coalesced`` asks that no row lies inside what earlier rows of its value said.
+    """
+
+    distribution: Distribution = ANY
+    coalesced: bool = False
+    update_pattern: UpdatePattern | None = None
+    convention: Convention | None = None
+
+    def satisfied_by(self, delivered: DeliveredProperties) -> bool:
+        """Whether a stream that delivers ``delivered`` needs no enforcer."""
+        return (
+            (self.distribution.spread is Spread.ANY or self.distribution == delivered.distribution)
+            and (delivered.coalesced or not self.coalesced)
+            and self.update_pattern in (None, delivered.update_pattern)
+            and self.convention in (None, delivered.convention)
+        )
+
+
+ANYTHING = RequiredProperties()

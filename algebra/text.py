@@ -1,0 +1,166 @@
+"""Logical expressions as text, in the notation of the thesis.
+
+========================  ==========================================================
+``W[w,b](l)``             WSCAN of label ``l``, window ``w`` and slide ``b`` (1 if unsaid);
+                          ``W[w](F[condition](l), m)`` where it selects, or reads several
+``F[condition](S)``       FILTER
+``U[d](S1,S2)``           UNION, called ``d`` by the query
+``J[s,t,d ; eq](S1,..)``  PATTERN: its columns, and the endpoints that are equal;
+                          columns after the second stand in a fourth part
+``P[d;R](S1,..)``         PATH over the regex ``R``
+``C[columns](S)``         projection
+``∅``                     the empty relation
+========================  ==========================================================
+
+Inputs are numbered from 1: ``src2`` is the source of the second. A step of a path is named
+by its label, or by what the query calls the relation, else ``#2`` is the second input.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+
+from sqlglot import exp
+
+from algebra import durations, regex
+from algebra.logical import (
+    Empty,
+    Filter,
+    LogicalExpression,
+    Path,
+    PathSemantics,
+    Pattern,
+    Project,
+    Union,
+    WScan,
+    WScanUnion,
+)
+from algebra.predicate import Predicate
+from algebra.regex import Ref
+from algebra.window import Window
+
+
+def text(expression: LogicalExpression, time_unit: str = "") -> str:
+    """The expression as a tree, an operator a line.
+
+    Windows are written as lengths of ``time_unit``, without one in ticks.
+    """
+    shown = _Notation.of(expression, time_unit)
+    return "\n".join(shown.tree(expression))
+
+
+def one_line(expression: LogicalExpression, time_unit: str = "") -> str:
+    """The expression on one line: ``P[a·b*](W[24h](a), W[24h](b))``."""
+    return _Notation.of(expression, time_unit).line(expression)
+
+
+class _Notation:
+    """How the parts of one expression are written; streams are named if there are several."""
+
+    def __init__(self, time_unit: str, name_streams: bool) -> None:
+        self.time_unit = time_unit
+        self.name_streams = name_streams
+
+    @staticmethod
+    def of(expression: LogicalExpression, time_unit: str) -> _Notation:
+        return _Notation(time_unit, len(set(_streams(expression))) > 1)
+
+    def line(self, e: LogicalExpression) -> str:
+        inputs = ", ".join(map(self.line, e.inputs))
+        return f"{self.operator(e)}({inputs})" if e.inputs else self.operator(e)
+
+    def tree(self, e: LogicalExpression) -> Iterator[str]:
+        yield self.operator(e)
+        for number, child in enumerate(e.inputs, start=1):
+            last = number == len(e.inputs)
+            first, *below = self.tree(child)
+            yield ("└─ " if last else "├─ ") + first
+            for line in below:
+                yield ("   " if last else "│  ") + line
+
+    def operator(self, e: LogicalExpression) -> str:
+        name = e.name
+        match e.operator:
+            case WScan() | WScanUnion():
+                scans = e.operator.scans
+                read = ", ".join(map(self._scan, scans))
+                return f"W[{self._window(scans[0].window)}]({read})"
+            case Filter(predicate):
+                return f"F[{_condition(predicate, e.width)}]"
+            case Union():
+                return f"U[{name}]" if name else "U"
+            case Pattern():
+                return f"J[{_pattern(e.operator, [i.width for i in e.inputs], name)}]"
+            case Path(path, semantics):
+                parts = [name] if name else []
+                parts.append(regex.text(path, self._step(e.inputs)))
+                if semantics is not PathSemantics.ARBITRARY:
+                    parts.append(semantics)
+                return f"P[{';'.join(parts)}]"
+            case Project(columns):
+                width = e.inputs[0].width
+                return f"C[{','.join(_column(column, width) for column in columns)}]"
+            case Empty():
+                return "∅"
+
+    def _window(self, window: Window) -> str:
+        lengths = [window.range] if window.slide == 1 else [window.range, window.slide]
+        if not self.time_unit:
+            return ",".join(map(str, lengths))
+        return ",".join(durations.text(length, self.time_unit) for length in lengths)
+
+    def _scan(self, scan: WScan) -> str:
+        label = self._label(scan)
+        return label if scan.predicate is None else f"F[{_condition(scan.predicate, 2)}]({label})"
+
+    def _label(self, scan: WScan) -> str:
+        return f"{scan.stream}.{scan.label}" if self.name_streams else scan.label
+
+    def _step(self, inputs: tuple[LogicalExpression, ...]) -> Callable[[Ref], str]:
+        """What a path calls its inputs; two of one name are told by their numbers."""
+        called = [
+            self._label(e.operator) if isinstance(e.operator, WScan) else e.name for e in inputs
+        ]
+        uses = Counter(called)
+        names = [n if n and uses[n] == 1 else f"#{i}" for i, n in enumerate(called, start=1)]
+        return lambda ref: names[int(ref)]
+
+
+def _streams(e: LogicalExpression) -> Iterator[str]:
+    if isinstance(e.operator, WScan | WScanUnion):
+        yield e.operator.scans[0].stream
+    for child in e.inputs:
+        yield from _streams(child)
+
+
+def _column(column: int, width: int, number: str = "") -> str:
+    """Column ``column`` of an input of ``width`` columns; edges and paths have two ends."""
+    if width <= 2:
+        return ("src", "trg")[column] + number
+    return f"c{column + 1}" + (f"_{number}" if number else "")
+
+
+def _condition(predicate: Predicate, width: int) -> str:
+    tree = predicate.expression
+    for column in list(tree.find_all(exp.Column)):
+        column.this.set("this", _column(int(column.name[1:]), width))
+    return tree.sql(dialect="spark")
+
+
+def _pattern(pattern: Pattern, widths: list[int], name: str | None) -> str:
+    """``s,t,d ; equalities ; ; further columns``."""
+    first: dict[int, str] = {}
+    equal: list[str] = []
+    for number, (binding, width) in enumerate(zip(pattern.bindings, widths, strict=True), start=1):
+        for column, variable in enumerate(binding):
+            end = _column(column, width, str(number))
+            if variable in first:
+                equal.append(f"{first[variable]}={end}")
+            else:
+                first[variable] = end
+    ends = [first[variable] for variable in pattern.output]
+    columns = ",".join(ends[:2] + ([name] if name else []))
+    condition = f" ; {' & '.join(equal)}" if equal else " ;" if ends[2:] else ""
+    further = f" ; ; {','.join(ends[2:])}" if ends[2:] else ""
+    return columns + condition + further

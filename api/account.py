@@ -1,0 +1,30 @@
+"""What a run read, found and took, for a person."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from executor.spark.report import RunReport
+
+
+def account(report: RunReport, place: str) -> str:
+    """A few lines; ``place`` is where the results are."""
+    done_before = report.resumed and not report.batches
+    took = (
+        f"took      {report.seconds:.1f} s, {report.stream_seconds:.1f} s of it streaming: "
+        f"{report.edges_per_second:,.0f} edges/s, {report.updates_per_second:,.0f} results/s"
+    )
+    again = " (some of it by an earlier run)" if report.resumed and not done_before else ""
+    lines = [
+        f"read      {report.edges:,} edges, {report.relevant:,} relevant, "
+        f"{report.rejected:,} rows rejected",
+        f"found     {report.results:,} results{again}",
+        "took      nothing: all was done by an earlier run" if done_before else took,
+        f"results   {place}",
+    ]
+    if report.late:
+        lines.insert(1, f"late      {report.late:,} edges left out")
+    if report.rejected and report.rejected_file:
+        lines.append(f"rejected  {report.rejected_file}")
+    return "\n".join(lines)

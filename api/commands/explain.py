@@ -1,0 +1,150 @@
+"""``headrace explain``: every stage of a query's way, in every form."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from api import options as opt
+from api.console import watched, write
+from headrace.errors import UsageError
+from headrace.requests import Format, Stage
+
+if TYPE_CHECKING:
+    from headrace.query_text import QueryText
+    from headrace.requests import PlanRequest
+
+
+def explain(
+    query: opt.Query,
+    *,
+    stage: Annotated[
+        Stage,
+        typer.Option(
+            help="query: as understood; logical: canonical algebra; memo: everything found to "
+            "be equal; physical: the plan chosen, with costs; plan: the document that is run.",
+            rich_help_panel=opt.OUTPUT,
+        ),
+    ] = "physical",
+    format_: Annotated[
+        Format, typer.Option("--format", "-f", help="How.", rich_help_panel=opt.OUTPUT)
+    ] = "text",
+    costs: Annotated[
+        bool,
+        typer.Option(
+            "--costs",
+            help="Show the cost formula of each operator with its numbers (physical).",
+            rich_help_panel=opt.OUTPUT,
+        ),
+    ] = False,
+    analyze: Annotated[
+        bool,
+        typer.Option(
+            "--analyze",
+            help="Run the plan on its input, and set measured beside estimated (physical).",
+            rich_help_panel=opt.OUTPUT,
+        ),
+    ] = False,
+    out: opt.Out = None,
+    language: opt.Language = None,
+    input_: opt.Inputs,
+    columns: opt.Columns = None,
+    sep: opt.Separator = None,
+    catalog: opt.CatalogFile = None,
+    window: opt.WindowRange = None,
+    slide: opt.WindowSlide = None,
+    cost_model: opt.CostModel = "saturating",
+    disable_rule: opt.DisabledRules,
+    budget_ms: opt.BudgetMs = None,
+    budget_expressions: opt.BudgetExpressions = None,
+    debug: opt.Debug = False,
+) -> None:
+    """Show how a query is understood, planned and costed."""
+    from api.request import plan_request, read_query
+    from headrace.requests import PlanningOptions
+
+    for name, given in (("--costs", costs), ("--analyze", analyze)):
+        if given and (stage != "physical" or format_ not in ("text", "json")):
+            raise UsageError(f"{name} goes with --stage physical and --format text or json")
+    read = read_query(query)
+    if read.is_plan:
+        if costs or analyze:
+            raise UsageError(f"--costs and --analyze want a query, and {read.name} is a plan")
+        write(_stored_plan(read, stage, format_), out)
+        return
+    request = plan_request(
+        read,
+        language=language,
+        catalog=catalog,
+        inputs=input_,
+        columns=columns,
+        separator=sep,
+        options=PlanningOptions(
+            window, slide, cost_model, tuple(disable_rule), budget_ms, budget_expressions
+        ),
+    )
+    colour = out is None and watched(sys.stdout)
+    shown = _Shown(stage, format_, costs, colour)
+    if analyze:
+        write(_analyzed(request, shown, input_, columns, sep), out)
+    else:
+        write(_explained(request, shown), out)
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    stage: Stage
+    form: Format
+    costs: bool
+    colour: bool
+
+
+def _explained(request: PlanRequest, shown: _Shown) -> str:
+    from api.explanation import explained
+    from api.request import warn
+    from headrace.planning import optimize, translate_query
+
+    if shown.stage in ("query", "logical"):
+        translated = translate_query(request)
+        warn(translated)
+        return explained(translated, shown.stage, shown.form)
+    planned = optimize(request)
+    warn(planned)
+    return explained(planned, shown.stage, shown.form, costs=shown.costs, colour=shown.colour)
+
+
+def _analyzed(
+    request: PlanRequest,
+    shown: _Shown,
+    inputs: list[str],
+    columns: str | None,
+    separator: str | None,
+) -> str:
+    from api.explanation import explained
+    from api.request import warn
+    from headrace.analysis import analyze
+    from headrace.planning import optimize
+    from headrace.running import inputs_of_plan
+
+    planned = optimize(request)
+    warn(planned)
+    files = inputs_of_plan(planned.plan, request.catalog, inputs, columns, separator)
+    return explained(
+        planned,
+        shown.stage,
+        shown.form,
+        costs=shown.costs,
+        colour=shown.colour,
+        analysis=analyze(planned.plan, files),
+    )
+
+
+def _stored_plan(read: QueryText, stage: Stage, form: Format) -> str:
+    from api.explanation import stored_plan
+
+    if stage not in ("physical", "plan"):
+        raise UsageError(f"{read.name} is a plan, which has only the stages physical and plan")
+    return stored_plan(read.plan, read.name, stage, form)

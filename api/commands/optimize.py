@@ -1,0 +1,48 @@
+"""``headrace optimize``: the physical plan as a document that ``run`` takes."""
+
+from __future__ import annotations
+
+from api import options as opt
+from api.console import say, write
+
+
+def optimize(
+    query: opt.Query,
+    *,
+    out: opt.Out = None,
+    language: opt.Language = None,
+    input_: opt.Inputs,
+    columns: opt.Columns = None,
+    sep: opt.Separator = None,
+    catalog: opt.CatalogFile = None,
+    window: opt.WindowRange = None,
+    slide: opt.WindowSlide = None,
+    cost_model: opt.CostModel = "saturating",
+    disable_rule: opt.DisabledRules,
+    budget_ms: opt.BudgetMs = None,
+    budget_expressions: opt.BudgetExpressions = None,
+    debug: opt.Debug = False,
+) -> None:
+    """Find the cheapest plan of a query and write it as JSON, for headrace run."""
+    from api.explanation import summary
+    from api.request import plan_request, read_query, warn
+    from headrace.planning import optimize as find_plan
+    from headrace.requests import PlanningOptions
+
+    planned = find_plan(
+        plan_request(
+            read_query(query),
+            language=language,
+            catalog=catalog,
+            inputs=input_,
+            columns=columns,
+            separator=sep,
+            options=PlanningOptions(
+                window, slide, cost_model, tuple(disable_rule), budget_ms, budget_expressions
+            ),
+        )
+    )
+    warn(planned)
+    write(planned.plan.to_json(), out)
+    if out is not None:
+        say(f"plan {planned.plan.digest} written to {out}\n{summary(planned)}")

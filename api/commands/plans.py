@@ -1,0 +1,113 @@
+"""``headrace plans``: the complete plans of the memo, ranked or sampled."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from api import options as opt
+from api.console import write
+from headrace.errors import UsageError
+
+if TYPE_CHECKING:
+    from headrace.documents import RankedPlan
+
+
+def plans(
+    query: opt.Query,
+    *,
+    limit: Annotated[
+        int,
+        typer.Option(
+            "--limit",
+            "-n",
+            min=0,
+            help="So many, cheapest first; 0 only counts.",
+            rich_help_panel=opt.OUTPUT,
+        ),
+    ] = 10,
+    sample: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="So many drawn uniformly from all instead, with replacement.",
+            rich_help_panel=opt.OUTPUT,
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Of the sample; 0 unless said.", rich_help_panel=opt.OUTPUT)
+    ] = None,
+    format_: Annotated[
+        Literal["text", "json"],
+        typer.Option("--format", "-f", help="How.", rich_help_panel=opt.OUTPUT),
+    ] = "text",
+    out: opt.Out = None,
+    language: opt.Language = None,
+    input_: opt.Inputs,
+    columns: opt.Columns = None,
+    sep: opt.Separator = None,
+    catalog: opt.CatalogFile = None,
+    window: opt.WindowRange = None,
+    slide: opt.WindowSlide = None,
+    cost_model: opt.CostModel = "saturating",
+    disable_rule: opt.DisabledRules,
+    budget_ms: opt.BudgetMs = None,
+    budget_expressions: opt.BudgetExpressions = None,
+    debug: opt.Debug = False,
+) -> None:
+    """Show the complete plans of a query: how many there are, and the cheapest ones."""
+    from api.explanation import json_text
+    from api.request import plan_request, read_query, warn
+    from headrace.documents import RankedPlan, plans_document
+    from headrace.planning import optimize
+    from headrace.requests import PlanningOptions
+
+    if seed is not None and sample is None:
+        raise UsageError("--seed needs --sample: the ranking is the same every time")
+    planned = optimize(
+        plan_request(
+            read_query(query),
+            language=language,
+            catalog=catalog,
+            inputs=input_,
+            columns=columns,
+            separator=sep,
+            options=PlanningOptions(
+                window, slide, cost_model, tuple(disable_rule), budget_ms, budget_expressions
+            ),
+        )
+    )
+    warn(planned)
+    space = planned.optimization.plans
+    if sample is not None:
+        shown = [RankedPlan(None, plan) for plan in space.sample(sample, seed or 0)]
+    else:
+        cheapest = itertools.islice(space.ranked(), limit)
+        shown = [RankedPlan(rank, plan) for rank, plan in enumerate(cheapest, start=1)]
+    if format_ == "json":
+        write(json_text(plans_document(space.count, shown, _drawn)), out)
+    else:
+        write(_text(space.count, shown), out)
+
+
+def _drawn(ranked: RankedPlan) -> str:
+    from api.render import text
+    from api.render.diagram import of_plan
+
+    return text.render(of_plan(ranked.plan))
+
+
+def _text(total: int, shown: list[RankedPlan]) -> str:
+    from api.render.diagram import of_plan
+
+    parts = [f"{total:,} {'plan' if total == 1 else 'plans'}\n"]
+    for ranked in shown:
+        rank = "drawn" if ranked.rank is None else f"#{ranked.rank}"
+        per = of_plan(ranked.plan).per
+        parts.append(
+            f"{rank}  cost {per(ranked.cost)}/{per.sign}  plan {ranked.plan.digest}\n"
+            + _drawn(ranked)
+        )
+    return "\n".join(parts)

@@ -1,0 +1,158 @@
+"""``headrace run``: a query or a plan, over files, on Spark."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from api import options as opt
+from api.console import say, write
+from headrace.errors import UsageError
+
+RUNNING = "Running"
+
+
+def run(
+    query: Annotated[
+        str,
+        typer.Argument(
+            metavar="QUERY|PLAN.json",
+            help="A file, - for standard input, or the text itself.",
+            show_default=False,
+        ),
+    ],
+    *,
+    output: Annotated[
+        str,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="PLACE",
+            help="A folder, a file (.jsonl, .csv, .parquet), or - for stdout.",
+            rich_help_panel=opt.OUTPUT,
+        ),
+    ] = "-",
+    output_format: Annotated[
+        Literal["jsonl", "csv", "parquet"] | None,
+        typer.Option(
+            "--output-format",
+            help="Of the results; else the file's ending tells, else jsonl.",
+            rich_help_panel=opt.OUTPUT,
+        ),
+    ] = None,
+    metrics: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write the account of the run here, as JSON.",
+            rich_help_panel=opt.OUTPUT,
+        ),
+    ] = None,
+    progress: Annotated[
+        bool | None,
+        typer.Option(
+            "--progress/--no-progress",
+            help="Show progress on stderr; by default if that is a terminal.",
+            rich_help_panel=opt.OUTPUT,
+            show_default=False,
+        ),
+    ] = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Keep here what a restart needs; by default beside the output.",
+            rich_help_panel=RUNNING,
+        ),
+    ] = None,
+    trigger: Annotated[
+        str,
+        typer.Option(
+            help='"available-now", or at most one micro-batch in so much time: "10 seconds".',
+            rich_help_panel=RUNNING,
+        ),
+    ] = "available-now",
+    strict: Annotated[
+        bool,
+        typer.Option(
+            "--strict", help="Stop at the first row that is no edge.", rich_help_panel=RUNNING
+        ),
+    ] = False,
+    language: opt.Language = None,
+    input_: opt.Inputs,
+    columns: opt.Columns = None,
+    sep: opt.Separator = None,
+    catalog: opt.CatalogFile = None,
+    window: opt.WindowRange = None,
+    slide: opt.WindowSlide = None,
+    cost_model: opt.CostModel = "saturating",
+    disable_rule: opt.DisabledRules,
+    budget_ms: opt.BudgetMs = None,
+    budget_expressions: opt.BudgetExpressions = None,
+    debug: opt.Debug = False,
+) -> None:
+    """Run a query, or a plan made before, on Spark, until its input ends."""
+    from api.account import account
+    from api.progress import shown_progress
+    from api.request import plan_request, read_catalog, read_query, warn
+    from headrace.planning import optimize
+    from headrace.requests import PlanningOptions
+    from headrace.running import inputs_of_plan
+
+    read = read_query(query)
+    if read.is_plan:
+        for option, given in (
+            ("--window", window), ("--slide", slide), ("--disable-rule", disable_rule),
+            ("--budget-ms", budget_ms), ("--budget-expressions", budget_expressions),
+            ("--language", language),
+        ):  # fmt: skip
+            if given:
+                raise UsageError(f"{option} is for planning, and {read.name} is a plan already")
+        plan = read.plan
+    else:
+        planned = optimize(
+            plan_request(
+                read,
+                language=language,
+                catalog=catalog,
+                inputs=input_,
+                columns=columns,
+                separator=sep,
+                options=PlanningOptions(
+                    window, slide, cost_model, tuple(disable_rule), budget_ms, budget_expressions
+                ),
+            )
+        )
+        warn(planned)
+        plan = planned.plan
+    inputs = inputs_of_plan(plan, read_catalog(catalog), input_, columns, sep)
+    with shown_progress(progress) as show:
+        from executor.spark.errors import OutputError
+        from executor.spark.run import RunOptions
+        from executor.spark.session import SessionOptions
+        from executor.spark.sinks import output_of
+        from headrace.running import as_headrace_error, run_plan
+
+        try:
+            place = output_of(output, output_format)
+        except OutputError as error:
+            raise as_headrace_error(error) from error
+        report = run_plan(
+            plan,
+            inputs,
+            place,
+            RunOptions(
+                checkpoint=checkpoint,
+                strict=strict,
+                interval=None if trigger == "available-now" else trigger,
+                session=SessionOptions(debug=debug),
+            ),
+            on_progress=show,
+        )
+    if metrics is not None:
+        from api.explanation import json_text
+
+        write(json_text({"plan": plan.digest, **report.document()}), metrics)
+    say(account(report, "stdout" if output == "-" else output))

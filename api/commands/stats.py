@@ -1,0 +1,120 @@
+"""``headrace stats``: the statistics of a stream, measured and kept in a catalog."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from api import options as opt
+from api.console import say, say_warning, write
+from headrace.errors import UsageError
+
+if TYPE_CHECKING:
+    from catalog.measurement import Measurement
+    from catalog.model import Catalog
+
+_REJECTED_SHOWN = 3
+
+
+def stats(
+    *,
+    input_: opt.Inputs,
+    columns: opt.Columns = None,
+    sep: opt.Separator = None,
+    rows: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Look at so many rows, a share of each file; a million unless said.",
+            rich_help_panel=opt.READING,
+        ),
+    ] = None,
+    strict: Annotated[
+        bool,
+        typer.Option(
+            "--strict", help="Stop at the first row that is no edge.", rich_help_panel=opt.READING
+        ),
+    ] = False,
+    format_: Annotated[
+        Literal["text", "yaml"],
+        typer.Option("--format", "-f", help="On stdout.", rich_help_panel=opt.OUTPUT),
+    ] = "text",
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="YAML",
+            help="Write the catalog here, for --catalog.",
+            rich_help_panel=opt.OUTPUT,
+        ),
+    ] = None,
+    debug: opt.Debug = False,
+) -> None:
+    """Measure a stream: rates and distinct vertices of each label."""
+    from catalog import CatalogError, EdgeFileError, RejectedRowError, dump, dumps, measured_catalog
+    from catalog.measurement import ROWS
+    from headrace.errors import RunError
+    from headrace.running import read_inputs
+
+    if not input_:
+        raise UsageError("there is nothing to measure: name files with --input")
+    files = read_inputs(input_, columns, sep)
+    try:
+        catalog, (measurement,) = measured_catalog(files, rows=rows or ROWS, strict=strict)
+    except EdgeFileError as error:
+        raise UsageError(str(error), code="E-FILE") from error
+    except RejectedRowError as error:
+        raise RunError(str(error), code="E-ROW") from error
+    _warn(measurement)
+    write(dumps(catalog) if format_ == "yaml" else _table(catalog, measurement))
+    if out is not None:
+        try:
+            dump(catalog, out)
+        except CatalogError as error:
+            raise UsageError(str(error), code="E-FILE") from error
+        say(f"catalog written to {out}")
+
+
+def _warn(measurement: Measurement) -> None:
+    if not measurement.rejected_count:
+        return
+    first = "\n".join(f"  {row}" for row in measurement.rejected[:_REJECTED_SHOWN])
+    more = measurement.rejected_count - _REJECTED_SHOWN
+    rest = f"\n  and {more:,} more" if more > 0 else ""
+    count = measurement.rejected_count
+    what = "1 row is no edge" if count == 1 else f"{count:,} rows are no edges"
+    say_warning(f"{what}:\n{first}{rest}")
+
+
+def _table(catalog: Catalog, measurement: Measurement) -> str:
+    from api.render.numbers import number, per_unit, printable
+
+    rates = [s.rate for stream in catalog.streams.values() for s in stream.labels.values()]
+    per = per_unit(catalog.time_unit, max(rates, default=0.0))
+    head = ("label", f"edges/{per.sign}", "sources", "targets", "vertices", "pairs", "skew")
+    rows = [
+        (
+            printable(label),
+            per(s.rate),
+            f"{s.distinct_src:,.0f}",
+            f"{s.distinct_trg:,.0f}",
+            f"{s.vertices:,.0f}",
+            "" if s.distinct_pairs is None else f"{s.distinct_pairs:,.0f}",
+            "" if s.degree_skew is None else number(s.degree_skew),
+        )
+        for stream in catalog.streams.values()
+        for label, s in stream.labels.items()
+    ]
+    widths = [max(len(row[k]) for row in (head, *rows)) for k in range(len(head))]
+    lines = [
+        "  ".join(
+            cell.ljust(width) if k == 0 else cell.rjust(width)
+            for k, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in (head, *rows)
+    ]
+    part = "all of the input" if measurement.complete else "the first of each file"
+    return "\n".join([*lines, "", f"measured on {measurement.rows:,} edges, {part}", ""])

@@ -1,0 +1,87 @@
+"""What goes where in a terminal: results to stdout, everything about them to stderr.
+
+Nothing here decides what is said, only how: errors in one message, colours and progress
+only where a person watches, files whole or not at all.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import traceback
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TextIO
+
+from headrace.errors import UsageError
+
+
+@dataclass(slots=True)
+class Session:
+    """What one invocation carries along: whether to show tracebacks."""
+
+    debug: bool = False
+
+
+def watched(stream: TextIO) -> bool:
+    """Whether a person looks at the stream, and wants colours."""
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def say_error(message: str, error: BaseException | None = None) -> None:
+    """One message on stderr; with ``error`` its traceback before it."""
+    if error is not None:
+        traceback.print_exception(error, file=sys.stderr)
+    _say("error", "1;31", message)
+
+
+def say_warning(message: str) -> None:
+    """A warning on stderr."""
+    _say("warning", "1;33", message)
+
+
+def say(message: str = "") -> None:
+    """A line about the run, on stderr."""
+    print(message, file=sys.stderr, flush=True)
+
+
+def styled(text: str, code: str, stream: TextIO) -> str:
+    """``text`` with a terminal style where a person watches the stream."""
+    return f"\x1b[{code}m{text}\x1b[0m" if watched(stream) else text
+
+
+def write(text: str, out: Path | None = None) -> None:
+    """Writes a document to a file, or to stdout.
+
+    A file is written beside its place and renamed, so that a failure leaves nothing half.
+
+    Raises:
+        UsageError: if the file cannot be written.
+    """
+    if out is None or str(out) == "-":
+        sys.stdout.write(text)
+        sys.stdout.flush()
+        return
+    try:
+        handle, beside = tempfile.mkstemp(dir=out.parent, prefix=f".{out.name}.")
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(text)
+            os.chmod(beside, 0o666 & ~_umask())
+            os.replace(beside, out)
+        except BaseException:
+            Path(beside).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise UsageError(f"cannot write {out}: {error.strerror}", code="E-FILE") from error
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _say(kind: str, code: str, message: str) -> None:
+    say(f"{styled(f'{kind}:', code, sys.stderr)} {message}")

@@ -1,0 +1,214 @@
+"""What ``explain`` shows of each stage in each form; the command line and REST share it."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from algebra.plan import PhysicalPlan
+from api.render import dot, html, mermaid, text
+from api.render.diagram import Diagram, of_logical, of_plan
+from api.render.numbers import duration, number
+from headrace import documents
+from headrace.errors import UsageError
+from headrace.planning import Planned, Translated
+from headrace.requests import Format, Stage
+
+if TYPE_CHECKING:
+    from headrace.analysis import Analysis, Measured
+
+_ASSUMED = (
+    "\nstatistics are assumed, the same for every label: --input or --catalog gives real ones"
+)
+_STAGES_WITHOUT_DIAGRAM: tuple[Stage, ...] = ("query", "memo")
+
+
+def explained(
+    translated: Translated,
+    stage: Stage,
+    form: Format,
+    *,
+    costs: bool = False,
+    colour: bool = False,
+    analysis: Analysis | None = None,
+) -> str:
+    """One stage in one form; the stages after ``logical`` want a :class:`Planned`.
+
+    Raises:
+        UsageError: where a stage has no picture.
+    """
+    if form == "json":
+        return json_text(document(translated, stage, costs=costs, analysis=analysis))
+    if stage in _STAGES_WITHOUT_DIAGRAM:
+        if form != "text":
+            raise UsageError(
+                f"--stage {stage} has no {form} form", hint="it can be shown as text or json"
+            )
+        if stage == "query":
+            return documents.query_text(translated)
+        return documents.memo_text(_planned(translated))
+    if stage == "plan" and form == "text":
+        return _planned(translated).plan.to_json()
+    diagram = (
+        of_logical(translated.logical, translated.catalog.time_unit)
+        if stage == "logical"
+        else of_plan(_planned(translated).plan)
+    )
+    match form:
+        case "text" if isinstance(translated, Planned):
+            return plan_text(translated, diagram, costs=costs, colour=colour, analysis=analysis)
+        case "text":
+            return text.render(diagram)
+        case "dot":
+            return dot.render(diagram)
+        case "mermaid":
+            return mermaid.render(diagram)
+        case "html":
+            return html.render(diagram, _page(translated, stage))
+
+
+def document(
+    translated: Translated, stage: Stage, *, costs: bool = False, analysis: Analysis | None = None
+) -> dict[str, Any]:
+    """The JSON document of a stage."""
+    match stage:
+        case "query":
+            return documents.query_document(translated)
+        case "logical":
+            return documents.logical_document(translated)
+        case "memo":
+            return documents.memo_document(_planned(translated))
+        case "physical":
+            return documents.explain_document(_planned(translated), costs=costs, analysis=analysis)
+        case "plan":
+            return _planned(translated).plan.to_document()
+
+
+def stored_plan(plan: PhysicalPlan, name: str, stage: Stage, form: Format) -> str:
+    """A plan document shown without the query that it came from."""
+    diagram = of_plan(plan)
+    match form:
+        case "json":
+            return plan.to_json()
+        case "text":
+            return plan.to_json() if stage == "plan" else text.render(diagram)
+        case "dot":
+            return dot.render(diagram)
+        case "mermaid":
+            return mermaid.render(diagram)
+        case "html":
+            page = html.Page(name, "Physical plan", numbers=(("plan", plan.digest),))
+            return html.render(diagram, page)
+
+
+def json_text(value: dict[str, Any]) -> str:
+    """A document as people and programs read it."""
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+
+
+def plan_text(
+    planned: Planned,
+    diagram: Diagram,
+    *,
+    costs: bool = False,
+    colour: bool = False,
+    analysis: Analysis | None = None,
+) -> str:
+    """The plan's tree, and below it what the search did, and a run if there was one."""
+    notes = {}
+    if costs:
+        notes = {
+            node: tuple(str(explanation).splitlines())
+            for node, explanation in documents.formulas(planned).items()
+        }
+    more = None if analysis is None else _measured(diagram, analysis)
+    parts = [text.render(diagram, colour=colour, notes=notes, more=more), summary(planned) + "\n"]
+    if analysis is not None:
+        length = duration(analysis.ticks, diagram.time_unit)
+        parts[1] += (
+            f"ran on {analysis.edges:,} edges of {length} in {analysis.seconds:.1f} s: "
+            f"{analysis.results:,} results\n"
+        )
+    return "\n".join(parts)
+
+
+def _measured(diagram: Diagram, analysis: Analysis) -> text.Columns:
+    """Measured rates beside the estimated ones, how far off these are, and the work done."""
+
+    def cells(key: int, node: Measured) -> tuple[str, ...]:
+        estimate = diagram.boxes[key].estimate
+        off = ""
+        if estimate is not None and estimate.rate > 0 and node.rate > 0:
+            off = "×" + number(node.rate / estimate.rate)
+        work = f"{node.seconds:.2f} s" if diagram.boxes[key].inputs else ""
+        held = number(node.state_entries) if diagram.boxes[key].inputs else ""
+        return (diagram.per(node.rate), off, held, work)
+
+    return text.Columns(
+        (f"measured/{diagram.per.sign}", "off by", "entries", "work"),
+        {key: cells(key, node) for key, node in analysis.nodes.items()},
+    )
+
+
+def summary(planned: Planned) -> str:
+    """What the plan costs beside the query as written, and how it was found, a line each."""
+    found = planned.optimization
+    per = of_plan(planned.plan).per
+    memo = found.memo
+    cut = "" if found.stop_reason == "complete" else f", cut by {found.stop_reason}"
+    assumed = documents.statistics_from(planned) == "assumed"
+    shared = ""
+    if found.shared_cost < found.cost * 0.995:
+        shared = f" ({per(found.shared_cost)} with shared parts counted once)"
+    return (
+        f"cost {per(found.cost)}/{per.sign}{shared}, as written "
+        f"{per(found.canonical_cost)}/{per.sign}{gain(found.canonical_cost, found.cost)}\n"
+        f"searched {memo.group_count} groups, {memo.expression_count} expressions, "
+        f"{found.physical_expressions} physical ones in {found.optimize_ms:.0f} ms{cut}"
+        + (_ASSUMED if assumed else "")
+    )
+
+
+def gain(before: float, after: float) -> str:
+    """How many times cheaper the plan is than the query as written."""
+    if after <= 0 or before / after < 1.005:
+        return ": as good as written"
+    ratio = before / after
+    return f": {f'{ratio:.2f}' if ratio < 10 else number(ratio)} times cheaper"
+
+
+def _planned(translated: Translated) -> Planned:
+    assert isinstance(translated, Planned), "the stage comes after the search"
+    return translated
+
+
+def _page(translated: Translated, stage: Stage) -> html.Page:
+    name = translated.request.name
+    title = "Query plan" if name == "query" else f"Query plan of {name}"
+    canonical = ("Canonical algebra", documents.canonical_text(translated))
+    query = translated.request.query.strip("\n")
+    if stage == "logical" or not isinstance(translated, Planned):
+        return html.Page(title, "Logical plan", query, texts=(canonical,))
+    found = translated.optimization
+    per = of_plan(translated.plan).per
+    statistics = documents.memo_statistics(translated)
+    rules = tuple(
+        (rule, *(str(did[k]) for k in ("bindings", "fired", "duplicates")), f"{did['ms']:.2f}")
+        for rule, did in statistics["rules"].items()
+        if did["bindings"]
+    )
+    return html.Page(
+        title,
+        "Physical plan",
+        query,
+        numbers=(
+            (f"cost/{per.sign}", per(found.cost)),
+            (f"as written/{per.sign}", per(found.canonical_cost)),
+            ("groups", str(statistics["groups"])),
+            ("expressions", str(statistics["expressions"])),
+            ("search", f"{found.optimize_ms:.0f} ms, {found.stop_reason}"),
+            ("plan", translated.plan.digest),
+        ),
+        texts=(canonical,),
+        tables=(("Rules that were tried", ("rule", "bindings", "results", "known", "ms"), rules),),
+    )

@@ -1,0 +1,126 @@
+"""The options that several commands share, each said once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from api.console import Session
+from headrace.requests import CostModelKind
+
+READING = "Input and catalog"
+PLANNING = "Planning"
+OUTPUT = "Output"
+
+
+def _debug(context: typer.Context, on: bool) -> bool:
+    if on and isinstance(context.obj, Session):
+        context.obj.debug = True
+    return on
+
+
+Query = Annotated[
+    str,
+    typer.Argument(
+        metavar="QUERY",
+        help="A file, - for standard input, or the text itself.",
+        show_default=False,
+    ),
+]
+Language = Annotated[
+    str | None,
+    typer.Option(help="The query's language, if its file's ending or text does not tell."),
+]
+Inputs = Annotated[
+    list[str],
+    typer.Option(
+        "--input",
+        "-i",
+        metavar="[LABEL=]FILE",
+        help="Edges: CSV, JSON lines or Parquet, gzip too. Repeatable: all files are one "
+        "stream, merged by time. LABEL= gives every edge of the file that label.",
+        rich_help_panel=READING,
+        default_factory=list,
+        show_default=False,
+    ),
+]
+Columns = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAMES",
+        help="What the columns of files without a header are: src,trg,ts and perhaps label.",
+        rich_help_panel=READING,
+    ),
+]
+Separator = Annotated[
+    str | None,
+    typer.Option("--sep", help="What stands between two columns.", rich_help_panel=READING),
+]
+CatalogFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--catalog",
+        metavar="YAML",
+        help="Streams and their statistics; without it they are measured from a sample of the "
+        "input.",
+        rich_help_panel=READING,
+    ),
+]
+WindowRange = Annotated[
+    str | None,
+    typer.Option(
+        "--window",
+        metavar="LENGTH",
+        help="The window where the query has none: 30d, 12h, or ticks.",
+        rich_help_panel=PLANNING,
+    ),
+]
+WindowSlide = Annotated[
+    str | None,
+    typer.Option("--slide", metavar="LENGTH", help="Its slide.", rich_help_panel=PLANNING),
+]
+CostModel = Annotated[
+    CostModelKind,
+    typer.Option("--cost-model", help="Which formulas estimate.", rich_help_panel=PLANNING),
+]
+DisabledRules = Annotated[
+    list[str],
+    typer.Option(
+        "--disable-rule",
+        metavar="NAME",
+        help="Search without this rule. Repeatable.",
+        rich_help_panel=PLANNING,
+        default_factory=list,
+        show_default=False,
+    ),
+]
+BudgetMs = Annotated[
+    int | None,
+    typer.Option(
+        "--budget-ms",
+        min=1,
+        help="Stop searching after so many milliseconds, with the best plan found.",
+        rich_help_panel=PLANNING,
+    ),
+]
+BudgetExpressions = Annotated[
+    int | None,
+    typer.Option(
+        "--budget-expressions",
+        min=1,
+        help="Stop searching at so many expressions in the memo, with the best plan found.",
+        rich_help_panel=PLANNING,
+    ),
+]
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        "--out", "-o", metavar="FILE", help="Write here, not to stdout.", rich_help_panel=OUTPUT
+    ),
+]
+Debug = Annotated[
+    bool,
+    typer.Option("--debug", help="Show tracebacks and what Spark says.", callback=_debug),
+]

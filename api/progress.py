@@ -1,0 +1,104 @@
+"""How far a run has come, for a person: a bar on a terminal, a line now and then elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, TextIO
+
+from api.console import say, watched
+
+if TYPE_CHECKING:
+    from executor.spark.report import Progress
+
+    OnProgress = Callable[[Progress], None]
+
+_SECONDS_BETWEEN_LINES = 5.0
+_PHASES = {
+    "reading": "reading the input",
+    "starting": "starting Spark",
+    "running": "running",
+    "done": "done",
+}
+
+
+@contextmanager
+def shown_progress(wanted: bool | None = None) -> Iterator[OnProgress]:
+    """A function that shows progress on stderr; ``None`` shows it to a terminal only.
+
+    On a terminal that results go to as well there is no bar, since both would mix.
+    """
+    mixed = sys.stdout.isatty()
+    if wanted is False or (wanted is None and not watched(sys.stderr)):
+        yield lambda _: None
+    elif watched(sys.stderr) and not mixed:
+        with bar(sys.stderr) as (show, _):
+            yield show
+    else:
+        yield _Lines()
+
+
+def counts(progress: Progress) -> str:
+    """What was read and found so far."""
+    return f"{progress.edges:,} edges, {progress.results:,} results"
+
+
+class _Lines:
+    """A line every few seconds."""
+
+    def __init__(self) -> None:
+        self._next = 0.0
+        self._phase = ""
+        self._lock = threading.Lock()
+
+    def __call__(self, progress: Progress) -> None:
+        with self._lock:
+            now = time.monotonic()
+            if progress.phase == self._phase and now < self._next:
+                return
+            self._phase, self._next = progress.phase, now + _SECONDS_BETWEEN_LINES
+        done = f" {progress.fraction:.0%}"
+        found = f": {counts(progress)}" if progress.phase == "running" else ""
+        say(f"{_PHASES[progress.phase]}{done}{found}")
+
+
+@contextmanager
+def bar(stream: TextIO) -> Iterator[tuple[OnProgress, Callable[[str], None]]]:
+    """A progress bar at the bottom of a terminal, and a function to print above it."""
+    from rich.console import Console
+    from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bars
+
+    with Bars(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TextColumn("{task.fields[found]}"),
+        TimeElapsedColumn(),
+        console=Console(file=stream),
+        transient=True,
+        redirect_stdout=False,  # results are for whoever reads stdout
+    ) as bars:
+        task = bars.add_task("starting", total=1.0, found="")
+
+        def show(progress: Progress) -> None:
+            if progress.phase == "reading" and progress.fraction >= 1:
+                # Spark may still be starting: nobody knows how far it is.
+                bars.tasks[0].total = None  # which update() cannot do
+                bars.update(task, description=_PHASES["starting"])
+                return
+            bars.update(
+                task,
+                total=1.0,
+                completed=progress.fraction,
+                description=_PHASES[progress.phase],
+                found=counts(progress) if progress.phase == "running" else "",
+            )
+
+        def say_above(line: str) -> None:
+            bars.console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+        yield show, say_above

@@ -1,0 +1,180 @@
+"""The one picture that all renderers draw: boxes with inputs, and their estimates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from algebra import logical
+from algebra.physical import FilterRows, PhysicalOperator, SPath, WindowScan, WindowScanUnion
+from algebra.plan import Estimate, PhysicalPlan, PlanNode
+from api.render.numbers import Per, per_unit, printable
+from headrace import notation
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """One operator as people see it.
+
+    ``summary`` is its arguments in one line; ``facts`` are the further ones, by name.
+    """
+
+    key: int
+    operator: str
+    summary: str
+    inputs: tuple[int, ...] = ()
+    facts: tuple[tuple[str, str], ...] = ()
+    estimate: Estimate | None = None
+
+    @property
+    def symbol(self) -> str:
+        """The thesis's sign of the operator."""
+        return notation.SYMBOLS.get(self.operator, "·")
+
+
+@dataclass(frozen=True, slots=True)
+class Diagram:
+    """Boxes in topological order, the root last; a box may be the input of several."""
+
+    boxes: tuple[Box, ...]
+    time_unit: str
+
+    @property
+    def root(self) -> Box:
+        """The box that gives the answer."""
+        return self.boxes[-1]
+
+    @property
+    def cost(self) -> float:
+        """The cost of the whole tree; 0 where nothing is estimated."""
+        return self.root.estimate.cumulative_cost if self.root.estimate else 0.0
+
+    @property
+    def dearest(self) -> float:
+        """The cost of the dearest operator: the end of the colour scale."""
+        return max((b.estimate.cost for b in self.boxes if b.estimate), default=0.0)
+
+    @property
+    def per(self) -> Per:
+        """The unit to show rates and costs in: that of the busiest input."""
+        rates = [b.estimate.rate for b in self.boxes if b.estimate and not b.inputs]
+        return per_unit(self.time_unit, max(rates, default=0.0))
+
+    @property
+    def shared(self) -> frozenset[int]:
+        """The keys of the boxes that are the input of more than one."""
+        uses = [key for box in self.boxes for key in box.inputs]
+        return frozenset(key for key in uses if uses.count(key) > 1)
+
+
+def of_plan(plan: PhysicalPlan) -> Diagram:
+    """The picture of a physical plan."""
+    boxes = tuple(
+        Box(
+            key=node.id,
+            operator=node.op,
+            summary=printable(_physical_summary(node, plan)),
+            inputs=node.inputs,
+            facts=_facts(node, plan),
+            estimate=node.estimate,
+        )
+        for node in plan.nodes
+    )
+    return Diagram(boxes, plan.time_unit)
+
+
+def of_logical(query: logical.LogicalQuery, time_unit: str) -> Diagram:
+    """The picture of a logical query; equal sub-queries are one box."""
+    boxes: list[Box] = []
+    number: dict[logical.LogicalExpression, int] = {}
+
+    def draw(expression: logical.LogicalExpression) -> int:
+        if expression not in number:
+            inputs = tuple(draw(e) for e in expression.inputs)
+            number[expression] = len(boxes)
+            name, summary = _logical_summary(expression, time_unit)
+            if expression.name:
+                summary = f"{summary}   as {expression.name}".strip()
+            boxes.append(Box(len(boxes), name, printable(summary), inputs))
+        return number[expression]
+
+    draw(query.expression)
+    root = boxes.pop()
+    answer = f"answer: {', '.join(query.columns)}"
+    summary = f"{root.summary}   {answer}" if root.summary else answer
+    boxes.append(Box(root.key, root.operator, printable(summary), root.inputs))
+    return Diagram(tuple(boxes), time_unit)
+
+
+def _physical_summary(node: PlanNode, plan: PhysicalPlan) -> str:
+    columns = ",".join(node.columns)
+    arguments = notation.physical_operator(
+        node.operator,
+        _step_names(node, plan),
+        [plan.nodes[key].columns for key in node.inputs],
+        plan.time_unit,
+    )
+    match node.operator:
+        case SPath():
+            return f"{arguments} → {columns}"
+        case _:
+            return arguments or columns
+
+
+def _facts(node: PlanNode, plan: PhysicalPlan) -> tuple[tuple[str, str], ...]:
+    properties = node.properties
+    facts = [
+        ("columns", ", ".join(node.columns)),
+        ("distribution", properties.distribution),
+        ("coalesced", "yes" if properties.coalesced else "no"),
+        ("update pattern", properties.update_pattern.replace("_", " ")),
+        ("computed by", properties.convention.replace("_", " ")),
+        *_argument_facts(node.operator, node, plan),
+    ]
+    return tuple((name, printable(value)) for name, value in facts)
+
+
+def _argument_facts(
+    operator: PhysicalOperator, node: PlanNode, plan: PhysicalPlan
+) -> list[tuple[str, str]]:
+    match operator:
+        case WindowScan() | WindowScanUnion():
+            facts = [("stream", operator.stream)]
+            for scan in operator.scans:
+                facts.append(("label", scan.label))
+                facts += [("predicate", scan.predicate)] if scan.predicate else []
+            return facts
+        case SPath(states, transitions, accepting):
+            names = _step_names(node, plan)
+            steps = ", ".join(
+                f"{source} –{'^' if inverse else ''}{names[k]}→ {target}"
+                for source, k, inverse, target in transitions
+            )
+            return [
+                ("states", str(states)),
+                ("accepting", ", ".join(map(str, accepting))),
+                ("transitions", steps),
+            ]
+        case FilterRows(predicate):
+            return [("predicate", predicate)]
+        case _:
+            return []
+
+
+def _step_names(node: PlanNode, plan: PhysicalPlan) -> list[str]:
+    """What a path calls its inputs."""
+    operators = [plan.nodes[key].operator for key in node.inputs]
+    return [
+        notation.step_name(o.label if isinstance(o, WindowScan) else None, position)
+        for position, o in enumerate(operators)
+    ]
+
+
+def _logical_summary(expression: logical.LogicalExpression, time_unit: str) -> tuple[str, str]:
+    names = [
+        notation.step_name(
+            e.operator.label if isinstance(e.operator, logical.WScan) else e.name, position
+        )
+        for position, e in enumerate(expression.inputs)
+    ]
+    widths = [e.width for e in expression.inputs]
+    return notation.logical_operator(expression.operator, names, widths, time_unit)

@@ -1,0 +1,55 @@
+"""A plan in Graphviz's DOT language."""
+
+from __future__ import annotations
+
+from api.render.diagram import Box, Diagram
+from api.render.numbers import duration, number, printable, share
+
+
+def render(diagram: Diagram) -> str:
+    """A digraph whose edges follow the rows, from the inputs up to the answer."""
+    lines = [
+        "digraph plan {",
+        "  rankdir=BT;",
+        '  node [shape=box, style="rounded,filled", fillcolor=white, fontname="sans-serif"];',
+        '  edge [color="#777777"];',
+    ]
+    lines += [f"  n{box.key} [{_attributes(box, diagram)}];" for box in diagram.boxes]
+    lines += [f"  n{child} -> n{box.key};" for box in diagram.boxes for child in box.inputs]
+    return "\n".join([*lines, "}", ""])
+
+
+def quoted(text: str) -> str:
+    """``text`` as a DOT string in which nothing is an escape or entity of DOT's own."""
+    clean = printable(text).replace("&", "&amp;").replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{clean}"'
+
+
+def box_lines(box: Box, diagram: Diagram) -> list[str]:
+    """What stands in a box, line by line: operator, arguments, estimates."""
+    lines = [f"{box.symbol} {box.operator}"]
+    if box.summary:
+        lines.append(box.summary)
+    if box.estimate is not None:
+        per = diagram.per
+        lines.append(
+            f"{per(box.estimate.rate)} rows/{per.sign}, valid "
+            f"{duration(box.estimate.interval, diagram.time_unit)}, "
+            f"{number(box.estimate.population)} held"
+        )
+        lines.append(
+            f"cost {per(box.estimate.cost)}/{per.sign} "
+            f"({share(box.estimate.cost, diagram.cost)}), "
+            f"total {per(box.estimate.cumulative_cost)}"
+        )
+    return lines
+
+
+def _attributes(box: Box, diagram: Diagram) -> str:
+    label = "\\n".join(quoted(line)[1:-1] for line in box_lines(box, diagram))
+    attributes = f'label="{label}"'
+    if box.estimate is not None and diagram.dearest > 0:
+        # hue of red; the saturation is the box's cost on the plan's own scale
+        saturation = 0.6 * box.estimate.cost / diagram.dearest
+        attributes += f', fillcolor="0.03 {saturation:.3f} 1.0"'
+    return attributes

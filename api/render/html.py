@@ -1,0 +1,152 @@
+"""A plan as one self-contained page.
+
+The page asks for nothing from anywhere and runs no script (its content security policy
+says so); an operator's details open by the browser's own ``<details>``. The tree is drawn
+by style rules: top down on a wide screen, indented on a narrow one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from string import Template
+
+from api.render.diagram import Box, Diagram
+from api.render.numbers import duration, number, printable, share
+
+_HERE = Path(__file__).parent
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What stands around the tree; all of it plain text.
+
+    ``numbers`` are (name, value); ``texts`` are (heading, preformatted text); ``tables``
+    are (heading, head row, rows).
+    """
+
+    title: str
+    heading: str
+    query: str = ""
+    numbers: tuple[tuple[str, str], ...] = ()
+    texts: tuple[tuple[str, str], ...] = ()
+    tables: tuple[tuple[str, tuple[str, ...], tuple[tuple[str, ...], ...]], ...] = ()
+
+
+def render(diagram: Diagram, page: Page) -> str:
+    """The page as one HTML document."""
+    template = Template((_HERE / "page.html").read_text(encoding="utf-8"))
+    rest = [f"<h2>{escape(heading)}</h2>\n{_pre(text)}" for heading, text in page.texts]
+    rest += [f"<h2>{escape(h)}</h2>\n{_table(head, rows)}" for h, head, rows in page.tables]
+    return template.substitute(
+        title=escape(printable(page.title)),
+        style=(_HERE / "page.css").read_text(encoding="utf-8"),
+        heading=escape(page.heading),
+        query=_pre(page.query) if page.query else "",
+        numbers=_definitions(page.numbers, "numbers"),
+        legend=_legend(diagram),
+        tree=_tree(diagram),
+        rest="\n".join(rest),
+    )
+
+
+def _tree(diagram: Diagram) -> str:
+    out: list[str] = []
+    shared = diagram.shared
+    seen: set[int] = set()
+    # An explicit stack, since plans may be deeper than Python likes: keys still to be
+    # drawn, and tags to be written when what is above them on the stack is done.
+    pending: list[int | str] = ["</ul>", diagram.root.key]
+    out.append("<ul>")
+    while pending:
+        top = pending.pop()
+        if isinstance(top, str):
+            out.append(top)
+            continue
+        box = diagram.boxes[top]
+        again = top in seen
+        seen.add(top)
+        out.append("<li>")
+        out.append(_again(box) if again else _box(box, diagram, top in shared))
+        if again or not box.inputs:
+            out.append("</li>")
+        else:
+            out.append("<ul>")
+            pending += ["</ul></li>", *reversed(box.inputs)]
+    return "\n".join(out)
+
+
+def _box(box: Box, diagram: Diagram, shared: bool) -> str:
+    mark = f" #{box.key}" if shared else ""
+    heat, cost, rate = "", "", ""
+    facts = list(box.facts)
+    if box.estimate is not None:
+        per = diagram.per
+        unit = per.sign
+        estimate = box.estimate
+        valid = duration(estimate.interval, diagram.time_unit)
+        if diagram.dearest > 0:
+            heat = f' style="--heat: {estimate.cost / diagram.dearest:.3f}"'
+        cost = share(estimate.cost, diagram.cost)
+        rate = (
+            f'<span class="rate">{escape(per(estimate.rate))} rows/{escape(unit)}'
+            f" · valid {escape(valid)}</span>"
+        )
+        facts = [
+            (f"cost/{unit}", f"{per(estimate.cost)} ({cost} of the plan)"),
+            ("cost so far", per(estimate.cumulative_cost)),
+            (f"rows/{unit}", per(estimate.rate)),
+            ("valid", valid),
+            ("rows held", number(estimate.population)),
+            *facts,
+        ]
+    return (
+        f'<details class="box" id="n{box.key}"{heat}><summary>'
+        f'<span class="op"><span>{escape(box.symbol)} {escape(box.operator)}{mark}</span>'
+        f"<span>{cost}</span></span>"
+        f'<span class="sum">{escape(printable(box.summary))}</span>{rate}</summary>'
+        f"{_definitions(facts, 'facts')}</details>"
+    )
+
+
+def _again(box: Box) -> str:
+    return (
+        f'<div class="box again">{escape(box.symbol)} {escape(box.operator)}: '
+        f'the same rows as <a href="#n{box.key}">#{box.key}</a></div>'
+    )
+
+
+def _legend(diagram: Diagram) -> str:
+    if diagram.dearest <= 0:
+        return ""
+    unit = escape(diagram.per.sign)
+    dearest = escape(diagram.per(diagram.dearest))
+    return (
+        f'<div class="legend"><span>cost/{unit} 0</span><i></i><span>{dearest}</span>'
+        "<span>open a box for its details</span></div>"
+    )
+
+
+def _pre(text: str) -> str:
+    lines = "\n".join(printable(line.expandtabs()) for line in text.rstrip("\n").split("\n"))
+    return f"<pre>{escape(lines)}</pre>"
+
+
+def _definitions(pairs: Iterable[tuple[str, str]], kind: str) -> str:
+    body = "".join(
+        f"<div><dt>{escape(name)}</dt><dd>{escape(printable(value))}</dd></div>"
+        if kind == "numbers"
+        else f"<dt>{escape(name)}</dt><dd>{escape(printable(value))}</dd>"
+        for name, value in pairs
+    )
+    return f'<dl class="{kind}">{body}</dl>' if body else ""
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    def row(cells: Sequence[str], tag: str) -> str:
+        return "<tr>" + "".join(f"<{tag}>{escape(printable(c))}</{tag}>" for c in cells) + "</tr>"
+
+    body = "\n".join(row(cells, "td") for cells in rows)
+    return f'<div class="scroll"><table>\n{row(head, "th")}\n{body}\n</table></div>'

@@ -1,0 +1,32 @@
+"""A plan as a Mermaid flowchart, for Markdown pages that draw it."""
+
+from __future__ import annotations
+
+from api.render.diagram import Box, Diagram
+from api.render.dot import box_lines
+from api.render.numbers import printable
+
+
+def render(diagram: Diagram) -> str:
+    """A flowchart whose arrows follow the rows, from the inputs up to the answer."""
+    lines = ["flowchart BT"]
+    lines += [f'  n{box.key}["{_label(box, diagram)}"]' for box in diagram.boxes]
+    lines += [f"  n{child} --> n{box.key}" for box in diagram.boxes for child in box.inputs]
+    dearest = diagram.dearest
+    lines += [
+        f"  style n{box.key} stroke-width:{1 + 4 * box.estimate.cost / dearest:.1f}px"
+        for box in diagram.boxes
+        if box.estimate is not None and dearest > 0
+    ]
+    return "\n".join([*lines, ""])
+
+
+def escaped(text: str) -> str:
+    """``text`` with all that Mermaid or HTML could read as markup as numbered entities."""
+    return "".join(
+        c if c.isalnum() or c in " .,→⋈σ∪π∅⊔∞·–" else f"#{ord(c)};" for c in printable(text)
+    )
+
+
+def _label(box: Box, diagram: Diagram) -> str:
+    return "<br/>".join(map(escaped, box_lines(box, diagram)))

@@ -1,0 +1,114 @@
+"""How numbers, lengths of time and foreign names are written for people."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+_UNITS = {
+    "nanosecond": (1e-9, "ns"),
+    "microsecond": (1e-6, "µs"),
+    "millisecond": (1e-3, "ms"),
+    "second": (1.0, "s"),
+    "minute": (60.0, "min"),
+    "hour": (3600.0, "h"),
+    "day": (86400.0, "d"),
+}
+"""Time units of a catalog: seconds in one, and how it is abbreviated."""
+
+_LENGTHS = (
+    (86400.0, "d"),
+    (3600.0, "h"),
+    (60.0, "m"),
+    (1.0, "s"),
+    (1e-3, "ms"),
+    (1e-6, "µs"),
+    (1e-9, "ns"),
+)
+
+
+def number(value: float) -> str:
+    """Three significant digits, with k, M, G, T above a thousand: ``0.025``, ``1.23k``."""
+    if math.isinf(value) or math.isnan(value):
+        return "∞" if value > 0 else str(value)
+    if value == 0:
+        return "0"
+    if abs(value) < 0.001 or abs(value) >= 1e15:
+        return f"{value:.1e}"
+    if abs(value) < 999.5:
+        return f"{value:.3g}"
+    power = 1
+    while abs(value) >= 999.5 * 1000**power:
+        power += 1
+    return f"{value / 1000**power:.3g}{' kMGT'[power]}"
+
+
+def unit_sign(time_unit: str) -> str:
+    """The abbreviation of a time unit: ``s`` for second; unknown ones stay as they are."""
+    return _UNITS[time_unit][1] if time_unit in _UNITS else time_unit
+
+
+@dataclass(frozen=True, slots=True)
+class Per:
+    """A unit that rates and costs are shown in: ``factor`` of the catalog's, and its sign."""
+
+    factor: float
+    sign: str
+
+    def __call__(self, rate: float) -> str:
+        """A rate per time unit of the catalog, written in this unit."""
+        return number(rate * self.factor)
+
+
+def per_unit(time_unit: str, largest_rate: float) -> Per:
+    """The smallest unit, from the catalog's to a day, in which the rate is at least one.
+
+    >>> per_unit("second", 0.0009), per_unit("second", 20)
+    (Per(factor=3600.0, sign='h'), Per(factor=1.0, sign='s'))
+    """
+    own = Per(1.0, unit_sign(time_unit))
+    if time_unit not in _UNITS or largest_rate <= 0 or largest_rate >= 1:
+        return own
+    seconds = _UNITS[time_unit][0]
+    larger = [(size, sign) for size, sign in _UNITS.values() if size > max(seconds, 0.5)]
+    for size, sign in larger:
+        if largest_rate * size / seconds >= 1:
+            return Per(size / seconds, sign)
+    return Per(larger[-1][0] / seconds, larger[-1][1]) if larger else own
+
+
+def seconds_in(time_unit: str) -> float | None:
+    """How many seconds a time unit has, if that is known."""
+    return _UNITS[time_unit][0] if time_unit in _UNITS else None
+
+
+def duration(ticks: float | None, time_unit: str) -> str:
+    """A length of time in the largest unit that does not make it smaller than one.
+
+    >>> duration(2592000, "second"), duration(90, "second"), duration(None, "second")
+    ('30d', '1.5m', '∞')
+    """
+    if ticks is None or math.isinf(ticks):
+        return "∞"
+    if time_unit not in _UNITS:
+        return number(ticks)
+    seconds = ticks * _UNITS[time_unit][0]
+    for size, sign in _LENGTHS:
+        if seconds >= size * 0.9995:
+            return number(seconds / size) + sign
+    return number(ticks) + _UNITS[time_unit][1]
+
+
+def share(part: float, whole: float) -> str:
+    """``part`` of ``whole`` in percent: ``12%``, ``<1%``, and nothing of nothing."""
+    if part <= 0 or whole <= 0:
+        return "0%"
+    percent = 100 * part / whole
+    return "<1%" if percent < 0.5 else f"{percent:.0f}%"
+
+
+def printable(name: str) -> str:
+    """``name`` with control characters written out, so that data cannot steer a terminal."""
+    if name.isprintable():
+        return name
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)

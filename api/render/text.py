@@ -1,0 +1,153 @@
+"""A plan as a tree of lines with its estimates in columns at the right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from rich.cells import cell_len
+
+from algebra.plan import Estimate
+from api.render.diagram import Box, Diagram
+from api.render.numbers import duration, number, share
+
+_WIDEST = 96
+"""Longer operator lines run into the columns rather than pushing them out of sight."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    lead: str
+    box: Box
+    mark: str
+    again: bool = False
+    notes: tuple[str, ...] = ()
+    below: str = ""
+
+    @property
+    def plain(self) -> str:
+        return f"{self.lead}{self.mark}{self.box.symbol} {self.box.operator}  {self.body}".rstrip()
+
+    @property
+    def body(self) -> str:
+        return "(the same rows as above)" if self.again else self.box.summary
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Further columns at the right: their heads, and the cells of each box by its key."""
+
+    heads: tuple[str, ...]
+    cells: Mapping[int, tuple[str, ...]]
+
+
+def render(
+    diagram: Diagram,
+    *,
+    colour: bool = False,
+    notes: Mapping[int, tuple[str, ...]] | None = None,
+    more: Columns | None = None,
+) -> str:
+    """The tree, root first, one operator a line, ended by a newline.
+
+    A box that is the input of several is drawn once and marked ``#n``; elsewhere its mark
+    refers to it. ``notes`` are further lines under a box, ``more`` further columns; ``colour``
+    adds terminal colours.
+    """
+    lines = list(_lines(diagram, notes or {}))
+    if diagram.root.estimate is None:
+        return "".join(f"{line.plain}\n" for line in lines)
+    return _with_estimates(diagram, lines, colour, more or Columns((), {}))
+
+
+def _lines(diagram: Diagram, notes: Mapping[int, tuple[str, ...]]) -> Iterator[_Line]:
+    shared = diagram.shared
+    seen: set[int] = set()
+    pending = [(diagram.root.key, "", "")]
+    while pending:
+        key, lead, below = pending.pop()
+        box = diagram.boxes[key]
+        mark = f"#{key} " if key in shared else ""
+        if key in seen:
+            yield _Line(lead, box, mark, again=True)
+            continue
+        seen.add(key)
+        rail = "│  " if box.inputs else "   "
+        yield _Line(lead, box, mark, notes=notes.get(key, ()), below=below + rail)
+        last = len(box.inputs) - 1
+        pending += [
+            (
+                child,
+                below + ("└─ " if position == last else "├─ "),
+                below + ("   " if position == last else "│  "),
+            )
+            for position, child in reversed(list(enumerate(box.inputs)))
+        ]
+
+
+def _with_estimates(diagram: Diagram, lines: list[_Line], colour: bool, more: Columns) -> str:
+    unit = diagram.per.sign
+    own = (f"rows/{unit}", "valid", "rows held", f"cost/{unit}", "share", "total")
+    header = (*own, *more.heads)
+    unknown = ("",) * len(more.heads)
+    table = [
+        ("",) * len(header)
+        if line.again or line.box.estimate is None
+        else (*_cells(line.box.estimate, diagram), *more.cells.get(line.box.key, unknown))
+        for line in lines
+    ]
+    widths = [max(len(row[k]) for row in (header, *table)) for k in range(len(header))]
+    left = max(min(cell_len(line.plain), _WIDEST) for line in lines)
+
+    def right(row: tuple[str, ...]) -> str:
+        return "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
+
+    paint = _Paint(colour)
+    out = [paint.dim(" " * left + "  " + right(header))]
+    for line, row in zip(lines, table, strict=True):
+        gap = " " * max(left - cell_len(line.plain), 0)
+        out.append(f"{paint.line(line)}{gap}  {paint.heat(right(row), _heat(line, diagram))}")
+        out += [paint.dim(f"{line.below} {note}") for note in line.notes]
+    return "".join(f"{text.rstrip()}\n" for text in out)
+
+
+def _cells(estimate: Estimate, diagram: Diagram) -> tuple[str, ...]:
+    return (
+        diagram.per(estimate.rate),
+        duration(estimate.interval, diagram.time_unit),
+        number(estimate.population),
+        diagram.per(estimate.cost),
+        share(estimate.cost, diagram.cost),
+        diagram.per(estimate.cumulative_cost),
+    )
+
+
+def _heat(line: _Line, diagram: Diagram) -> float:
+    if line.again or line.box.estimate is None or not diagram.dearest:
+        return 0.0
+    return line.box.estimate.cost / diagram.dearest
+
+
+@dataclass(frozen=True, slots=True)
+class _Paint:
+    """Terminal colours, or nothing."""
+
+    on: bool
+
+    def _style(self, code: str, text: str) -> str:
+        return f"\x1b[{code}m{text}\x1b[0m" if self.on and text.strip() else text
+
+    def dim(self, text: str) -> str:
+        return self._style("2", text)
+
+    def heat(self, text: str, heat: float) -> str:
+        """Red for what costs most, yellow for what counts, plain for the rest."""
+        if heat > 2 / 3:
+            return self._style("1;31", text)
+        return self._style("33", text) if heat > 1 / 5 else text
+
+    def line(self, line: _Line) -> str:
+        if not self.on:
+            return line.plain
+        name = self._style("1", f"{line.box.symbol} {line.box.operator}")
+        return f"{self.dim(line.lead)}{line.mark}{name}  {line.body}".rstrip()

@@ -1,0 +1,72 @@
+"""From the options of a command to a request; the only place where files become values."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from api.console import say_warning
+from catalog.model import Catalog
+from headrace.errors import UsageError
+from headrace.planning import Translated
+from headrace.query_text import QueryText, load_query
+from headrace.requests import PlanningOptions, PlanRequest
+
+if TYPE_CHECKING:
+    from catalog.edges import EdgeFile
+
+
+def read_query(argument: str) -> QueryText:
+    """The query (or plan) that the argument means; errors as of `load_query`."""
+    return load_query(argument, sys.stdin)
+
+
+def read_catalog(path: Path | None) -> Catalog | None:
+    """The catalog of a file, if one is given.
+
+    Raises:
+        UsageError: if it cannot be used, with file and line.
+    """
+    if path is None:
+        return None
+    from catalog import CatalogError, load
+
+    try:
+        return load(path)
+    except CatalogError as error:
+        raise UsageError(str(error), code="E-CATALOG") from error
+
+
+def plan_request(
+    query: QueryText,
+    *,
+    language: str | None,
+    catalog: Path | None,
+    inputs: Sequence[str],
+    columns: str | None,
+    separator: str | None,
+    options: PlanningOptions,
+) -> PlanRequest:
+    """The request to plan a query.
+
+    Raises:
+        UsageError: if it is a plan already, or catalog or inputs cannot be used.
+    """
+    if query.is_plan:
+        raise UsageError(f"{query.name} is a plan; this command wants a query")
+    known = read_catalog(catalog)
+    files: tuple[EdgeFile, ...] = ()
+    if known is None and (inputs or columns is not None or separator is not None):
+        # A catalog has statistics already; without one the inputs are measured.
+        from headrace.running import read_inputs
+
+        files = read_inputs(inputs, columns, separator)
+    return PlanRequest(query.text, query.name, language, known, files, options)
+
+
+def warn(translated: Translated) -> None:
+    """Says what a person should know of the query."""
+    for warning in translated.warnings:
+        say_warning(warning)

@@ -1,0 +1,83 @@
+"""Results of a run shown to a person while they come: a few of each batch, and how many."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from api.console import watched
+from api.progress import bar
+from api.render.numbers import printable, seconds_in
+
+if TYPE_CHECKING:
+    from algebra.plan import PhysicalPlan
+    from executor.spark.report import Progress
+
+_SHOWN_PER_BATCH = 4
+
+
+@contextmanager
+def shown_results(plan: PhysicalPlan, folder: Path) -> Iterator[Callable[[Progress], None]]:
+    """A function for a run's progress that prints new results in ``folder`` to stdout.
+
+    ``folder`` takes JSON lines, a file or more per batch. On a terminal a bar stands below.
+    """
+    seconds = seconds_in(plan.time_unit)
+    seen: set[str] = set()
+
+    def fresh(progress: Progress) -> Iterator[str]:
+        if progress.phase != "running" or not folder.is_dir():
+            return
+        for path in sorted(folder.glob("part-*.jsonl")):
+            if path.name in seen:
+                continue
+            seen.add(path.name)
+            with path.open(encoding="utf-8") as lines:
+                first = [json.loads(line) for line in itertools.islice(lines, _SHOWN_PER_BATCH)]
+            yield from (result_text(result, seconds) for result in first)
+        now = "" if progress.now is None else f", now {_instant(progress.now, seconds)}"
+        yield f"  ... {progress.results:,} results of {progress.edges:,} edges{now}"
+
+    if watched(sys.stdout):
+        with bar(sys.stdout) as (show, say):
+
+            def on_terminal(progress: Progress) -> None:
+                for line in fresh(progress):
+                    say(line)
+                show(progress)
+
+            yield on_terminal
+    else:
+
+        def in_pipe(progress: Progress) -> None:
+            for line in fresh(progress):
+                print(line, flush=True)
+
+        yield in_pipe
+
+
+def result_text(result: dict[str, Any], seconds: float | None) -> str:
+    """``x = 12  y = 7   from 2010-06-08 20:23 to 2010-06-11 00:00``."""
+    values = "  ".join(
+        f"{printable(name)} = {printable(str(value)):<5}"
+        for name, value in result["bindings"].items()
+    )
+    end = "on" if result["exp"] is None else f"to {_instant(result['exp'], seconds)}"
+    return f"  {values}  from {_instant(result['ts'], seconds)} {end}"
+
+
+def _instant(ticks: int, seconds: float | None) -> str:
+    """An instant as a date, where ticks count from 1970 in a known unit."""
+    if seconds is None:
+        return str(ticks)
+    try:
+        instant = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=ticks * seconds)
+    except OverflowError:
+        return str(ticks)
+    return f"{instant:%Y-%m-%d %H:%M}"

@@ -1,0 +1,166 @@
+"""Times with their spread, and the machine that they were measured on."""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import platform
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, is_dataclass
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from statistics import median
+from typing import Any, Generic, TypeVar
+
+T = TypeVar("T")
+ROOT = Path(__file__).parent.parent
+PACKAGES = ("numpy", "numba", "pyarrow", "pyspark", "lark", "sqlglot", "pydantic")
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """The median of some measurements, with the smallest and the largest."""
+
+    median: float
+    low: float
+    high: float
+    runs: int
+
+    @staticmethod
+    def of(values: Sequence[float]) -> Spread:
+        return Spread(median(values), min(values), max(values), len(values))
+
+    def text(self, digits: int = 1) -> str:
+        """The median, and the ends where they are different."""
+        middle = f"{self.median:,.{digits}f}"
+        if self.runs == 1:
+            return middle
+        return f"{middle} ({self.low:,.{digits}f}-{self.high:,.{digits}f})"
+
+
+@dataclass(frozen=True, slots=True)
+class Timed(Generic[T]):
+    """An outcome, and how long it took: on the clock, and of this process's processor time.
+
+    On a machine that others use too the second is the one to compare.
+    """
+
+    outcome: T
+    wall_ms: Spread
+    cpu_ms: Spread
+
+
+def timed(
+    action: Callable[[], T], repeats: int, *, seconds: float = 10.0, collect: bool = False
+) -> Timed[T]:
+    """Runs something once to warm up, then up to ``repeats`` times, while ``seconds`` last.
+
+    Garbage is collected between runs; during a run only if ``collect``.
+    """
+    outcome = action()
+    wall: list[float] = []
+    cpu: list[float] = []
+    until = time.perf_counter() + seconds
+    for _ in range(max(repeats, 1)):
+        gc.collect()
+        if not collect:
+            gc.disable()
+        try:
+            wall_start, cpu_start = time.perf_counter(), time.process_time()
+            outcome = action()
+            cpu.append((time.process_time() - cpu_start) * 1000)
+            wall.append((time.perf_counter() - wall_start) * 1000)
+        finally:
+            gc.enable()
+        if time.perf_counter() > until:
+            break
+    return Timed(outcome, Spread.of(wall), Spread.of(cpu))
+
+
+def machine() -> dict[str, Any]:
+    """What the numbers depend on: processor, memory, load, versions, the code's commit."""
+    return {
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "processor": _processor(),
+        "cores": len(os.sched_getaffinity(0))
+        if hasattr(os, "sched_getaffinity")
+        else os.cpu_count(),
+        "memory_gb": round(_memory_bytes() / 2**30, 1),
+        "load": [round(value, 1) for value in os.getloadavg()],
+        "system": f"{platform.system()} {platform.release()}",
+        "python": platform.python_version(),
+        "packages": {name: _version(name) for name in PACKAGES},
+        "commit": _commit(),
+    }
+
+
+def headline(described: dict[str, Any]) -> str:
+    """The machine in one line, for people."""
+    return (
+        f"{described['processor']}, {described['cores']} cores, {described['memory_gb']} GB, "
+        f"load {described['load'][0]}; Python {described['python']}; "
+        f"commit {described['commit']}; {described['date']}"
+    )
+
+
+def save(path: Path | None, benchmark: str, options: dict[str, Any], rows: Sequence[Any]) -> None:
+    """Writes an account of a benchmark as JSON, if there is a path."""
+    if path is None:
+        return
+    document = {
+        "benchmark": benchmark,
+        "machine": machine(),
+        "options": options,
+        "rows": [asdict(r) if is_dataclass(r) and not isinstance(r, type) else r for r in rows],
+    }
+    path.write_text(json.dumps(document, indent=1, default=str) + "\n", "utf-8")
+
+
+def peak_bytes() -> int:
+    """The most memory that this process has held, in bytes; 0 where the system does not tell.
+
+    Not ``getrusage``: there a process starts with the peak of the one that started it.
+    """
+    with suppress(OSError):
+        for line in Path("/proc/self/status").read_text("ascii").splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 1024
+    return 0
+
+
+def _processor() -> str:
+    with suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text("utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
+def _memory_bytes() -> int:
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "missing"
+
+
+def _commit() -> str:
+    def git(*arguments: str) -> str:
+        done = subprocess.run(
+            ["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True
+        )
+        return done.stdout.strip()
+
+    try:
+        changed = git("status", "--porcelain", "--untracked-files=no")
+        return git("rev-parse", "--short", "HEAD") + (" with changes" if changed else "")
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"

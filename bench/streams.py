@@ -1,0 +1,100 @@
+"""The streams that are measured: MathOverflow, whole or the bundled slice, and made ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from catalog.edges import EdgeFile, read_all
+from catalog.inputs import measured_catalog
+from catalog.model import Catalog
+from examples import mathoverflow
+
+DAY = 86_400
+LABELS = ("a2q", "c2a", "c2q")
+
+
+def files(folder: Path | None) -> tuple[EdgeFile, ...]:
+    """The files of MathOverflow in a folder, named as their publisher does; or the bundled ones."""
+    if folder is None:
+        bundled = Path(mathoverflow.__file__).parent
+        return tuple(
+            EdgeFile(str(bundled / f"{label}.csv.gz"), label=label, vertex_type="integer")
+            for label in LABELS
+        )
+    return tuple(
+        EdgeFile(
+            str(folder / f"sx-mathoverflow-{label}.txt.gz"),
+            label=label,
+            header=False,
+            names=("src", "trg", "ts"),
+            separator=" ",
+            vertex_type="integer",
+        )
+        for label in LABELS
+    )
+
+
+def load(which: tuple[EdgeFile, ...], days: int | None = None) -> pa.Table:
+    """All edges sorted by ts, or those of the first days."""
+    edges = pa.Table.from_batches([batch.edges for batch in read_all(which)])
+    edges = edges.sort_by("ts")
+    if days is not None and len(edges):
+        first = edges["ts"][0].as_py() // DAY * DAY
+        edges = edges.filter(pc.less(edges["ts"], first + days * DAY))
+    return edges
+
+
+def catalog_of(which: tuple[EdgeFile, ...]) -> Catalog:
+    """The statistics measured of files, as ``headrace stats`` does."""
+    return measured_catalog(which)[0]
+
+
+def slides(edges: pa.Table, slide: int) -> Iterator[pa.RecordBatch]:
+    """The edges of each slide that has any."""
+    numbers = np.asarray(edges["ts"]) // slide
+    ends = [*(np.flatnonzero(np.diff(numbers)) + 1).tolist(), len(edges)]
+    start = 0
+    for end in ends:
+        if end > start:
+            yield pa.Table.to_batches(edges.slice(start, end - start).combine_chunks())[0]
+        start = end
+
+
+@dataclass(frozen=True, slots=True)
+class Uniform:
+    """A stream of labels with fixed rates, its vertices drawn uniformly and independently.
+
+    ``rates`` are edges per second, whose ts are spread evenly; each vertex is one of
+    ``vertices``.
+    """
+
+    rates: Mapping[str, int]
+    vertices: int
+    seconds: int
+    seed: int = 1
+
+    def edges(self) -> pa.Table:
+        """The stream sorted by ts (in seconds)."""
+        random = np.random.default_rng(self.seed)
+        parts = []
+        for label, rate in self.rates.items():
+            size = rate * self.seconds
+            ends = random.integers(0, self.vertices, (2, size))
+            ts = np.repeat(np.arange(self.seconds), rate)
+            parts.append(
+                pa.table(
+                    {
+                        "src": ends[0],
+                        "trg": ends[1],
+                        "label": pa.array([label] * size, pa.string()),
+                        "ts": pa.array(ts, pa.int64()),
+                    }
+                )
+            )
+        return pa.concat_tables(parts).sort_by("ts")

@@ -1,0 +1,94 @@
+"""The catalog: which streams there are and what is known of them.
+
+In: a YAML file, or input files to look at. Out: a `Catalog` (`catalog.model`), and the
+edges of files as record batches (`catalog.edges`).
+
+Invariant: a catalog is an immutable value; a statistic is measured or declared, and where
+neither is possible `default_catalog` says so. Every row of a file is either an edge or
+rejected with its place and reason.
+
+>>> from catalog import loads
+>>> catalog = loads("streams: {s: {labels: {a: {rate: 2, distinct_src: 5, distinct_trg: 7}}}}")
+>>> catalog.streams["s"].labels["a"].vertices
+7.0
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from catalog.defaults import DEFAULT_STATISTICS, default_catalog
+    from catalog.document import CatalogError, from_document, to_document
+    from catalog.edges import EdgeBatch, EdgeFile, EdgeFileError, Rejected, RejectedRowError
+    from catalog.inputs import Layout, files_of_inputs, files_of_stream, measured_catalog
+    from catalog.measurement import Measurement, measure, measure_files
+    from catalog.model import Catalog, LabelStatistics, Source, Stream
+    from catalog.store import dump, dumps, load, loads
+
+_HOME = {
+    "DEFAULT_STATISTICS": "defaults",
+    "default_catalog": "defaults",
+    "CatalogError": "document",
+    "from_document": "document",
+    "to_document": "document",
+    "EdgeBatch": "edges",
+    "EdgeFile": "edges",
+    "EdgeFileError": "edges",
+    "Rejected": "edges",
+    "RejectedRowError": "edges",
+    "Layout": "inputs",
+    "files_of_inputs": "inputs",
+    "files_of_stream": "inputs",
+    "measured_catalog": "inputs",
+    "Measurement": "measurement",
+    "measure": "measurement",
+    "measure_files": "measurement",
+    "Catalog": "model",
+    "LabelStatistics": "model",
+    "Source": "model",
+    "Stream": "model",
+    "dump": "store",
+    "dumps": "store",
+    "load": "store",
+    "loads": "store",
+}
+"""The module of each name, imported when it is first asked for: to plan a query needs no
+reader of files, and a command line should answer at once."""
+
+__all__ = [
+    "DEFAULT_STATISTICS",
+    "Catalog",
+    "CatalogError",
+    "EdgeBatch",
+    "EdgeFile",
+    "EdgeFileError",
+    "LabelStatistics",
+    "Layout",
+    "Measurement",
+    "Rejected",
+    "RejectedRowError",
+    "Source",
+    "Stream",
+    "default_catalog",
+    "dump",
+    "dumps",
+    "files_of_inputs",
+    "files_of_stream",
+    "from_document",
+    "load",
+    "loads",
+    "measure",
+    "measure_files",
+    "measured_catalog",
+    "to_document",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object = getattr(import_module(f"catalog.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value

@@ -1,0 +1,37 @@
+"""What is assumed of a label of which nothing is known.
+
+The numbers claim nothing but an order of magnitude: the same for every label, so that a
+plan chosen with them is chosen by the shape of the query alone. Measuring a sample
+(:func:`catalog.measurement.measure`) is always better.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from catalog.model import Catalog, LabelStatistics, Stream
+
+DEFAULT_STATISTICS = LabelStatistics(
+    rate=1.0,
+    distinct_src=10_000.0,
+    distinct_trg=10_000.0,
+    vertices=10_000.0,
+)
+"""One edge per time unit among ten thousand vertices, any of which may be either end."""
+
+DEFAULT_STREAM = "input"
+"""The name of the one stream that is there without a catalog (spec 5)."""
+
+
+def default_catalog(labels: Iterable[str]) -> Catalog:
+    """A catalog of one stream ``input`` with ``labels``, each of :data:`DEFAULT_STATISTICS`.
+
+    The stream has no source and open labels; it is enough to plan with. The time unit is
+    the second.
+    """
+    stream = Stream(
+        DEFAULT_STREAM,
+        dict.fromkeys(sorted(set(labels)), DEFAULT_STATISTICS),
+        open_labels=True,
+    )
+    return Catalog({DEFAULT_STREAM: stream})

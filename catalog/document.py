@@ -1,0 +1,299 @@
+"""The catalog as a document: what YAML files and REST bodies hold (spec 5, "Catalog").
+
+In: Python values as YAML or JSON give them. Out: a `Catalog`, and back. The shape is
+checked here, at the edge, by pydantic; behind this module a catalog is right.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from types import MappingProxyType
+from typing import Annotated, Any
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+
+from algebra import durations
+from catalog.model import Catalog, LabelStatistics, Source, Stream, VertexType
+
+Place = tuple[str | int, ...]
+
+
+class CatalogError(ValueError):
+    """A catalog that cannot be used; the message says in which file, where, and what was
+    expected there. ``place`` is the way to it through the document."""
+
+    def __init__(self, message: str, place: Place = ()) -> None:
+        super().__init__(message)
+        self.place = place
+
+
+def _as_text(value: object) -> object:
+    # YAML reads `header: true` and `maxFilesPerTrigger: 3` as what they look like.
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value) if isinstance(value, int | float) else value
+
+
+def _no_truth(value: object) -> object:
+    if isinstance(value, bool):
+        raise ValueError("expected a number")
+    return value
+
+
+Count = Annotated[float, BeforeValidator(_no_truth), Field(ge=0, allow_inf_nan=False)]
+Text = Annotated[str, Field(min_length=1)]
+OptionText = Annotated[str, BeforeValidator(_as_text)]
+
+
+class _Shape(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class _Statistics(_Shape):
+    rate: Count | None = None
+    distinct_src: Count
+    distinct_trg: Count
+    vertices: Count | None = None
+    distinct_pairs: Count | None = None
+    degree_skew: Count | None = None
+    longest_path: Annotated[int, Field(ge=1)] | None = None
+    population: Count | None = None
+    measured_at: str | None = None
+
+    @model_validator(mode="after")
+    def _fewest_vertices(self) -> _Statistics:
+        ends = max(self.distinct_src, self.distinct_trg)
+        if self.vertices is not None and self.vertices < ends:
+            raise ValueError(f"expected vertices to be at least {ends:g}, the most at one end")
+        return self
+
+    def value(self, stored: bool) -> LabelStatistics:
+        given = self.model_dump(exclude_none=True)
+        vertices = max(self.distinct_src, self.distinct_trg)
+        return LabelStatistics(**{"rate": 0.0, "vertices": vertices, **given})
+
+
+class _Source(_Shape):
+    format: Text
+    path: Text | list[Text] | dict[Text, Text | list[Text]] = Field(default_factory=list)
+    options: dict[str, OptionText] = Field(default_factory=dict)
+
+    @property
+    def paths(self) -> list[tuple[str | None, str]]:
+        """(label, path) in the order of the document."""
+        groups = self.path.items() if isinstance(self.path, dict) else [(None, self.path)]
+        return [
+            (label, path)
+            for label, group in groups
+            for path in ([group] if isinstance(group, str) else group)
+        ]
+
+    @model_validator(mode="after")
+    def _one_label_each(self) -> _Source:
+        paths = [path for _, path in self.paths]
+        for path in paths:
+            if paths.count(path) > 1:
+                raise ValueError(f"path: {path} is there twice")
+        return self
+
+    def value(self) -> Source:
+        return Source(
+            self.format,
+            tuple(path for _, path in self.paths),
+            MappingProxyType(dict(self.options)),
+            MappingProxyType({path: label for label, path in self.paths if label is not None}),
+        )
+
+
+class _Stream(_Shape):
+    source: _Source | None = None
+    columns: dict[Text, Text] = Field(default_factory=dict)
+    label: Text | None = None
+    open_labels: bool = False
+    vertex_type: VertexType = "string"
+    delay: int = 0
+    deletions: bool = False
+    stored: bool = False
+    labels: dict[Text, _Statistics] = Field(default_factory=dict)
+
+    @field_validator("delay", mode="before")
+    @classmethod
+    def _ticks(cls, value: object, info: ValidationInfo) -> object:
+        if isinstance(value, bool) or not isinstance(value, int | str):
+            raise ValueError("expected a length of time, as 1h")
+        unit = info.context if isinstance(info.context, str) else "second"
+        ticks = durations.ticks(value, unit) if isinstance(value, str) else value
+        if ticks < 0:
+            raise ValueError("expected a length of time that is not negative")
+        return ticks
+
+    @model_validator(mode="after")
+    def _rates_fit(self) -> _Stream:
+        for label, statistics in self.labels.items():
+            if self.stored and statistics.population is None:
+                raise ValueError(f"label {label}: expected population, since the graph is stored")
+            if self.stored and statistics.rate:
+                raise ValueError(f"label {label}: a stored graph has a population and no rate")
+            if not self.stored and statistics.rate is None:
+                raise ValueError(f"label {label}: expected rate, in edges per time unit")
+            if not self.stored and statistics.population is not None:
+                raise ValueError(
+                    f"label {label}: only a stored graph (stored: true) has a population"
+                )
+        if self.label is not None and self.labels and self.label not in self.labels:
+            raise ValueError(f"labels: expected statistics of {self.label}, the stream's label")
+        return self
+
+    def value(self, name: str) -> Stream:
+        return Stream(
+            name=name,
+            labels=MappingProxyType({k: s.value(self.stored) for k, s in self.labels.items()}),
+            source=self.source.value() if self.source else None,
+            columns=MappingProxyType(dict(self.columns)),
+            label=self.label,
+            open_labels=self.open_labels,
+            vertex_type=self.vertex_type,
+            delay=self.delay,
+            deletions=self.deletions,
+            stored=self.stored,
+        )
+
+
+class _Catalog(_Shape):
+    time_unit: Text = "second"
+    streams: dict[Text, _Stream] = Field(min_length=1)
+
+
+def from_document(document: object) -> Catalog:
+    """Reads a catalog from the values of its document.
+
+    Raises:
+        CatalogError: if it does not have the shape of spec 5.
+    """
+    if not isinstance(document, Mapping):
+        raise CatalogError("expected a mapping with time_unit and streams")
+    try:
+        shape = _Catalog.model_validate(document, context=document.get("time_unit"))
+    except ValidationError as error:
+        raise _readable(error) from error
+    streams = {name: stream.value(name) for name, stream in shape.streams.items()}
+    return Catalog(MappingProxyType(streams), shape.time_unit)
+
+
+def to_document(catalog: Catalog) -> dict[str, Any]:
+    """The document of a catalog; what has its default value is left out."""
+    return {
+        "time_unit": catalog.time_unit,
+        "streams": {
+            name: _stream_document(stream, catalog.time_unit)
+            for name, stream in catalog.streams.items()
+        },
+    }
+
+
+def _stream_document(stream: Stream, time_unit: str) -> dict[str, Any]:
+    document: dict[str, Any] = {}
+    if stream.source is not None:
+        document["source"] = _source_document(stream.source)
+    if stream.columns:
+        document["columns"] = dict(stream.columns)
+    if stream.label is not None:
+        document["label"] = stream.label
+    for name in ("open_labels", "deletions", "stored"):
+        if getattr(stream, name):
+            document[name] = True
+    if stream.vertex_type != "string":
+        document["vertex_type"] = stream.vertex_type
+    if stream.delay:
+        document["delay"] = durations.text(stream.delay, time_unit)
+    if stream.labels:
+        document["labels"] = {
+            label: _statistics_document(statistics, stream.stored)
+            for label, statistics in stream.labels.items()
+        }
+    return document
+
+
+def _source_document(source: Source) -> dict[str, Any]:
+    document: dict[str, Any] = {"format": source.format}
+    if source.path_labels:
+        grouped: dict[str, list[str]] = {}
+        for path in source.path:
+            grouped.setdefault(source.path_labels[path], []).append(path)
+        document["path"] = {label: _one_or_all(paths) for label, paths in grouped.items()}
+    elif source.path:
+        document["path"] = _one_or_all(list(source.path))
+    if source.options:
+        document["options"] = dict(source.options)
+    return document
+
+
+def _one_or_all(paths: list[str]) -> str | list[str]:
+    return paths[0] if len(paths) == 1 else paths
+
+
+def _statistics_document(statistics: LabelStatistics, stored: bool) -> dict[str, Any]:
+    document: dict[str, Any] = {}
+    for field in fields(statistics):
+        value = getattr(statistics, field.name)
+        if value is None or (stored and field.name == "rate"):
+            continue
+        whole = isinstance(value, float) and value.is_integer() and abs(value) < 2**53
+        document[field.name] = int(value) if whole else value
+    return document
+
+
+_EXPECTED: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
+    "missing": lambda _: "it is missing",
+    "extra_forbidden": lambda _: "no such entry is known",
+    "float_type": lambda _: "expected a number",
+    "float_parsing": lambda _: "expected a number",
+    "finite_number": lambda _: "expected a finite number",
+    "int_type": lambda _: "expected a whole number",
+    "int_parsing": lambda _: "expected a whole number",
+    "int_from_float": lambda _: "expected a whole number",
+    "string_type": lambda _: "expected text; put it in quotes if it looks like something else",
+    "string_too_short": lambda _: "expected some text",
+    "bool_type": lambda _: "expected true or false",
+    "bool_parsing": lambda _: "expected true or false",
+    "dict_type": lambda _: "expected a mapping",
+    "model_type": lambda _: "expected a mapping",
+    "list_type": lambda _: "expected a list",
+    "too_short": lambda _: "expected at least one",
+    "literal_error": lambda c: f"expected {c['expected']}",
+    "greater_than_equal": lambda c: f"expected at least {c['ge']:g}",
+    "value_error": lambda c: str(c["error"]),
+}
+
+
+def _readable(error: ValidationError) -> CatalogError:
+    problems = error.errors()
+    first = problems[0]
+    place = first["loc"]
+    # A path may have three shapes; pydantic complains of each, and of its own names for them.
+    if "path" in place:
+        place = place[: place.index("path") + 1]
+        return CatalogError(
+            "expected a path, a list of paths, or a mapping of label to paths", place
+        )
+    explain = _EXPECTED.get(first["type"])
+    message = explain(first.get("ctx", {})) if explain else first["msg"]
+    value = first["input"]
+    if first["type"] != "missing" and isinstance(value, str | int | float | bool):
+        message += f", got {value!r}" if not _odd(value) else f", got {value}"
+    return CatalogError(message, place)
+
+
+def _odd(value: object) -> bool:
+    return isinstance(value, float) and not math.isfinite(value)

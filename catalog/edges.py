@@ -1,0 +1,253 @@
+"""The one reader of edge files (spec 5, "Edge input").
+
+In: files of CSV with or without a header, JSON lines or Parquet, plain or gzip, and how
+their columns are called. Out: record batches with columns src, trg, label, ts in the order
+of the file, and beside them every row that is no edge, with its place, reason and text.
+Memory is bounded by the block that is being read, not by the file.
+
+Properties of edges and explicit deletions are not read yet.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Literal
+
+import pyarrow as pa
+
+from catalog import delimited, json_lines, parquet
+from catalog.lines import Block, EdgeFileError, Progress, blocks
+from catalog.model import VertexType
+from catalog.raw import RawRows
+from catalog.rows import Expectation, checked
+
+__all__ = [
+    "EdgeBatch",
+    "EdgeFile",
+    "EdgeFileError",
+    "Format",
+    "Rejected",
+    "RejectedRowError",
+    "format_of",
+    "read",
+    "read_all",
+]
+
+Format = Literal["csv", "json", "parquet"]
+
+_ENDINGS: Mapping[str, Format] = {
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".txt": "csv",
+    ".json": "json",
+    ".jsonl": "json",
+    ".ndjson": "json",
+    ".parquet": "parquet",
+}
+
+
+def format_of(path: str) -> Format:
+    """The format that a file's name tells; CSV where it tells none. ``.gz`` is looked past."""
+    name = path.lower().removesuffix(".gz")
+    return next((f for ending, f in _ENDINGS.items() if name.endswith(ending)), "csv")
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeFile:
+    """A file of edges and how to read it.
+
+    ``columns`` maps the roles ``src``, ``trg``, ``label``, ``ts`` and ``op`` to the file's
+    names (a role that it leaves out is called by its own name); ``label`` is given to every
+    row instead of a label column. A CSV file without ``header`` has fields called
+    ``names``, or ``_c0``, ``_c1``, ... as Spark calls them. ``ts`` counts in ``time_unit``.
+    A ``stored`` graph needs no ``ts``.
+
+    Raises:
+        EdgeFileError: if the separator is none, or names are given to a file with a header.
+    """
+
+    path: str
+    format: Format = "csv"
+    label: str | None = None
+    columns: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    header: bool = True
+    names: tuple[str, ...] | None = None
+    separator: str = ","
+    time_unit: str = "second"
+    vertex_type: VertexType = "string"
+    deletions: bool = False
+    stored: bool = False
+
+    def __post_init__(self) -> None:
+        if len(self.separator) != 1 or not self.separator.isascii() or self.separator in '"\r\n':
+            raise EdgeFileError(
+                f"{self.path}: a separator is one ASCII character, not {self.separator!r}"
+            )
+        if self.header and self.names is not None:
+            raise EdgeFileError(f"{self.path}: names are given to files without a header only")
+
+    @property
+    def expectation(self) -> Expectation:
+        """What its rows have to be."""
+        return Expectation(self.vertex_type, self.time_unit, self.label, self.deletions)
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of the batches that it gives."""
+        return self.expectation.schema
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """A row that is no edge; ``line`` counts from 1 (rows, for Parquet)."""
+
+    file: str
+    line: int
+    reason: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {self.reason}: {self.text}"
+
+
+class RejectedRowError(Exception):
+    """A row that is no edge, where none is tolerated."""
+
+    def __init__(self, rejected: Rejected) -> None:
+        super().__init__(str(rejected))
+        self.rejected = rejected
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeBatch:
+    """Some consecutive rows of a file: the edges (src, trg, label, ts), and the others."""
+
+    edges: pa.RecordBatch
+    rejected: tuple[Rejected, ...] = ()
+
+
+def read(
+    file: EdgeFile, *, strict: bool = False, on_progress: Progress | None = None
+) -> Iterator[EdgeBatch]:
+    """The edges of a file in its order.
+
+    Args:
+        file: what to read, and how.
+        strict: whether a row that is no edge ends the reading.
+        on_progress: called with (bytes read, bytes in all) of the file as it is stored.
+
+    Raises:
+        EdgeFileError: if the file cannot be read, or lacks a column.
+        RejectedRowError: in strict reading, at the first row that is no edge.
+    """
+    expectation = file.expectation
+    for roles, raw in _raw(file, on_progress):
+        rejected = [Rejected(file.path, torn.line, torn.reason, torn.text) for torn in raw.torn]
+        batch = pa.RecordBatch.from_pylist([], schema=expectation.schema)
+        if raw.rows:
+            verdict = checked(dict(zip(roles, raw.columns, strict=True)), raw.rows, expectation)
+            batch = verdict.edges
+            rejected += [
+                Rejected(file.path, raw.line(row), reason, raw.text(row))
+                for row, reason in verdict.bad
+            ]
+        rejected.sort(key=lambda r: r.line)
+        if strict and rejected:
+            raise RejectedRowError(rejected[0])
+        yield EdgeBatch(batch, tuple(rejected))
+
+
+def read_all(
+    files: Iterable[EdgeFile], *, strict: bool = False, on_progress: Progress | None = None
+) -> Iterator[EdgeBatch]:
+    """The edges of several files, one file after the other; errors as :func:`read`."""
+    for file in files:
+        yield from read(file, strict=strict, on_progress=on_progress)
+
+
+def _raw(file: EdgeFile, on_progress: Progress | None) -> Iterator[tuple[list[str], RawRows]]:
+    match file.format:
+        case "csv":
+            return _raw_csv(file, on_progress)
+        case "json":
+            return _raw_json(file, on_progress)
+        case "parquet":
+            return _raw_parquet(file, on_progress)
+
+
+def _raw_csv(file: EdgeFile, on_progress: Progress | None) -> Iterator[tuple[list[str], RawRows]]:
+    source = blocks(file.path, on_progress)
+    if (first := next(source, None)) is None:
+        return
+    names = file.names
+    if file.header or names is None:
+        line, end, rest = first.data.partition(b"\n")
+        try:
+            fields = delimited.fields_of(line.removesuffix(b"\r"), file.separator)
+        except ValueError as error:
+            raise EdgeFileError(f"{file.path}: its first line cannot be read: {error}") from error
+        if file.header:
+            names = fields
+            source = itertools.chain([Block(first.first_line + 1, rest)] if end else [], source)
+        else:
+            names = tuple(f"_c{i}" for i in range(len(fields)))
+    if not file.header:
+        source = itertools.chain([first], source)
+    roles = _roles(file, names)
+    wanted = [names.index(_name(file, role)) for role in roles]
+    for raw in delimited.rows_of(source, len(names), wanted, file.separator):
+        yield roles, raw
+
+
+def _raw_json(file: EdgeFile, on_progress: Progress | None) -> Iterator[tuple[list[str], RawRows]]:
+    # Which members there are differs from line to line, so every role is asked for.
+    roles = ["src", "trg", "op"]
+    roles += ["label"] if file.label is None else []
+    roles += ["ts"] if not file.stored else []
+    wanted = [_name(file, role) for role in roles]
+    for raw in json_lines.rows_of(blocks(file.path, on_progress), wanted):
+        yield roles, raw
+
+
+def _raw_parquet(
+    file: EdgeFile, on_progress: Progress | None
+) -> Iterator[tuple[list[str], RawRows]]:
+    roles = _roles(file, parquet.names_of(file.path))
+    wanted = [_name(file, role) for role in roles]
+    for raw in parquet.rows_of(file.path, wanted, on_progress):
+        yield roles, raw
+
+
+def _name(file: EdgeFile, role: str) -> str:
+    return file.columns.get(role, role)
+
+
+def _roles(file: EdgeFile, names: Sequence[str]) -> list[str]:
+    """The roles that the file's columns fill.
+
+    Raises:
+        EdgeFileError: if one that is needed is not there, or is there twice.
+    """
+    needed = ["src", "trg"]
+    needed += [] if file.stored else ["ts"]
+    needed += ["label"] if file.label is None else []
+    found = [role for role in (*needed, "op") if _name(file, role) in names]
+    for role in needed:
+        if role not in found:
+            raise EdgeFileError(_no_column(file, role, names))
+    for role in found:
+        if names.count(_name(file, role)) > 1:
+            raise EdgeFileError(f"{file.path}: two columns are called {_name(file, role)!r}")
+    return found
+
+
+def _no_column(file: EdgeFile, role: str, names: Sequence[str]) -> str:
+    name = _name(file, role)
+    wanted = f"no column {name!r}" + (f" for {role}" if name != role else "")
+    help_text = f"say which column is {role}, or what a file without a header holds"
+    if role == "label":
+        help_text = "say which column is label, or give the whole file one label"
+    return f"{file.path}: {wanted}; it has {', '.join(map(repr, names))}: {help_text}"

@@ -1,0 +1,263 @@
+"""From what users point at to edge files, and from edge files to a measured catalog.
+
+In: a stream of a catalog, or paths as on the command line (`FILE` or `LABEL=FILE`). Out:
+the `EdgeFile`s to read, or a `Catalog` that describes and measures them.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from types import MappingProxyType
+
+from catalog.defaults import DEFAULT_STREAM
+from catalog.edges import EdgeFile, EdgeFileError, Format, format_of
+from catalog.lines import Progress
+from catalog.measurement import ROWS, Measurement, measure_files
+from catalog.model import Catalog, Source, Stream, VertexType
+
+ROLES = ("src", "trg", "label", "ts", "op")
+STORED_STREAM = "stored"
+"""The name of the stored graph that is declared without a catalog."""
+
+_FORMATS: dict[str, Format] = {
+    "csv": "csv",
+    "json": "json",
+    "jsonl": "json",
+    "ndjson": "json",
+    "parquet": "parquet",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How files are laid out that no catalog describes.
+
+    ``fields`` are the names of the fields of CSV files without a header, None where there
+    is a header; ``separator`` None goes by the file's name (a tab for ``.tsv``).
+    """
+
+    fields: tuple[str, ...] | None = None
+    separator: str | None = None
+    time_unit: str = "second"
+    vertex_type: VertexType = "string"
+
+    @staticmethod
+    def of(
+        columns: str | None = None,
+        separator: str | None = None,
+        time_unit: str = "second",
+        vertex_type: VertexType = "string",
+    ) -> Layout:
+        """The layout that ``--columns src,trg,ts --sep ' '`` says.
+
+        A field that is of no use here may be called anything, ``_`` too; ``\\t`` is a tab.
+
+        Raises:
+            EdgeFileError: if ``src`` or ``trg`` is not among the columns, or one is twice.
+        """
+        tab = None if separator is None else separator.replace("\\t", "\t")
+        if columns is None:
+            return Layout(None, tab, time_unit, vertex_type)
+        fields = tuple(field.strip() for field in columns.split(","))
+        for role in ("src", "trg"):
+            if role not in fields:
+                raise EdgeFileError(
+                    f"columns {columns!r}: {role} is missing; name the fields of the file in "
+                    "their order, as src,trg,ts"
+                )
+        for role in ROLES:
+            if fields.count(role) > 1:
+                raise EdgeFileError(f"columns {columns!r}: {role} is there twice")
+        return Layout(fields, tab, time_unit, vertex_type)
+
+
+def files_of_inputs(
+    inputs: Sequence[str], layout: Layout | None = None, *, stored: bool = False
+) -> tuple[EdgeFile, ...]:
+    """The files that inputs name: each a path, folder or glob, perhaps as ``LABEL=PATH``.
+
+    Raises:
+        EdgeFileError: if a path leads to no file.
+    """
+    layout = layout or Layout()
+    files = []
+    for text in inputs:
+        label, path = _split(text)
+        for found in _expanded(path):
+            files.append(
+                EdgeFile(
+                    found,
+                    format_of(found),
+                    label,
+                    header=layout.fields is None,
+                    names=layout.fields,
+                    separator=layout.separator or _separator_of(found),
+                    time_unit=layout.time_unit,
+                    vertex_type=layout.vertex_type,
+                    stored=stored,
+                )
+            )
+    return tuple(files)
+
+
+def files_of_stream(stream: Stream, time_unit: str) -> tuple[EdgeFile, ...]:
+    """The files of a stream that the catalog describes.
+
+    CSV options: ``sep`` or ``delimiter``, and ``header`` (``true`` unless said otherwise).
+
+    Raises:
+        EdgeFileError: if the stream has no source, or one that is no files, or there are
+            none.
+    """
+    source = stream.source
+    if source is None:
+        raise EdgeFileError(f"stream {stream.name}: it has no source")
+    kind = _FORMATS.get(source.format)
+    if kind is None:
+        raise EdgeFileError(
+            f"stream {stream.name}: {source.format!r} is no file format; "
+            f"files are {', '.join(_FORMATS)}"
+        )
+    options = {name.lower(): value for name, value in source.options.items()}
+    given = options.get("sep", options.get("delimiter"))
+    return tuple(
+        EdgeFile(
+            found,
+            kind,
+            source.path_labels.get(path, stream.label),
+            MappingProxyType(dict(stream.columns)),
+            header=options.get("header", "true").lower() == "true",
+            separator=_separator_of(found) if given is None else given.replace("\\t", "\t"),
+            time_unit=time_unit,
+            vertex_type=stream.vertex_type,
+            deletions=stream.deletions,
+            stored=stream.stored,
+        )
+        for path in source.path
+        for found in _expanded(path)
+    )
+
+
+def stream_of_files(name: str, files: Sequence[EdgeFile], measurement: Measurement) -> Stream:
+    """The stream that files make up, as a catalog describes it.
+
+    Raises:
+        EdgeFileError: if the files are laid out differently: a catalog's stream is of one
+            format, and labels are said for all of its files or for none.
+    """
+    first = files[0]
+    for other in files:
+        if _layout(other) != _layout(first):
+            raise EdgeFileError(
+                f"{first.path} and {other.path} are laid out differently; a stream of a catalog "
+                "has one format, and a label for each file or for none"
+            )
+    options: dict[str, str] = {}
+    if first.format == "csv":
+        if first.separator != ",":
+            options["sep"] = first.separator
+        if not first.header:
+            options["header"] = "false"
+    columns = dict(first.columns)
+    if first.names is not None:
+        columns = {role: f"_c{i}" for i, role in enumerate(first.names) if role in ROLES}
+    labels = {f.path: f.label for f in files if f.label is not None}
+    one_label = next(iter(labels.values())) if len(set(labels.values())) == 1 else None
+    return Stream(
+        name=name,
+        labels=MappingProxyType(dict(measurement.statistics)),
+        source=Source(
+            first.format,
+            tuple(dict.fromkeys(f.path for f in files)),
+            MappingProxyType(options),
+            MappingProxyType({} if one_label else labels),
+        ),
+        columns=MappingProxyType(columns),
+        label=one_label,
+        vertex_type=first.vertex_type,
+        deletions=first.deletions,
+        stored=first.stored,
+    )
+
+
+def measured_catalog(
+    files: Sequence[EdgeFile],
+    stored: Sequence[EdgeFile] = (),
+    *,
+    rows: int = ROWS,
+    now: datetime | None = None,
+    strict: bool = False,
+    on_progress: Progress | None = None,
+) -> tuple[Catalog, tuple[Measurement, ...]]:
+    """The catalog of files that nothing describes, and the measurements behind it.
+
+    ``files`` are one stream, called ``input``; ``stored`` one stored graph, ``stored``.
+    Arguments and errors as of :func:`catalog.measurement.measure_files`.
+
+    Raises:
+        EdgeFileError: if there are no files, or they cannot be read.
+    """
+    streams: dict[str, Stream] = {}
+    measurements = []
+    for name, group in ((DEFAULT_STREAM, files), (STORED_STREAM, stored)):
+        if group:
+            measurement = measure_files(
+                group, rows=rows, now=now, strict=strict, on_progress=on_progress
+            )
+            measurements.append(measurement)
+            streams[name] = stream_of_files(name, group, measurement)
+    if not streams:
+        raise EdgeFileError("no input: name at least one file of edges")
+    time_unit = (*files, *stored)[0].time_unit
+    return Catalog(MappingProxyType(streams), time_unit), tuple(measurements)
+
+
+def _split(text: str) -> tuple[str | None, str]:
+    """``LABEL=PATH``; a path that has the sign itself is meant as it stands if it exists."""
+    label, sign, path = text.partition("=")
+    if not sign or not label or os.sep in label or os.path.exists(text):
+        return None, text
+    return label.strip(), path
+
+
+def _expanded(path: str) -> list[str]:
+    """The files that a path means, in the order of their names; hidden ones are left out."""
+    if os.path.isdir(path):
+        found = [str(p) for p in Path(path).rglob("*") if p.is_file()]
+        hidden = (".", "_")
+        found = [
+            f
+            for f in found
+            if not any(part.startswith(hidden) for part in Path(f).relative_to(path).parts)
+        ]
+    elif os.path.exists(path):
+        found = [path]
+    else:
+        found = [f for f in glob.glob(path, recursive=True) if os.path.isfile(f)]
+    if not found:
+        raise EdgeFileError(f"{path}: there is no such file")
+    return sorted(found)
+
+
+def _separator_of(path: str) -> str:
+    return "\t" if path.lower().removesuffix(".gz").endswith(".tsv") else ","
+
+
+def _layout(file: EdgeFile) -> tuple[object, ...]:
+    return (
+        file.format,
+        file.label is None,
+        tuple(sorted(file.columns.items())),
+        file.header,
+        file.names,
+        file.separator if file.format == "csv" else None,
+        file.time_unit,
+        file.vertex_type,
+        file.deletions,
+        file.stored,
+    )

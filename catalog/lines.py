@@ -1,0 +1,94 @@
+"""Whole lines of a text file, packed or not, block by block in bounded memory."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+BLOCK = 1 << 20
+LONGEST_LINE = 1 << 24
+"""A line of more bytes is no row but a sign of a file without line ends."""
+SHOWN = 1000
+"""So many bytes of such a line are kept to be shown."""
+_GZIP_MAGIC = b"\x1f\x8b"
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+Progress = Callable[[int, int], None]
+"""Called with (bytes read so far, bytes in all) of the file as it is stored."""
+
+
+class EdgeFileError(Exception):
+    """A file that cannot be read at all; the message says which, why and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Consecutive lines, without the last line's end; ``first_line`` counts from 1.
+
+    ``overlong`` says instead that there is one line only, of which ``data`` is the start.
+    """
+
+    first_line: int
+    data: bytes
+    overlong: bool = False
+
+    def lines(self) -> list[bytes]:
+        """The lines without their ends."""
+        return [line.removesuffix(b"\r") for line in self.data.split(b"\n")]
+
+
+def blocks(path: str, on_progress: Progress | None = None) -> Iterator[Block]:
+    """The lines of a file; gzip is told by its first bytes; a byte order mark is dropped.
+
+    Raises:
+        EdgeFileError: if the file cannot be opened or unpacked.
+    """
+    try:
+        with open(path, "rb") as stored:
+            total = Path(path).stat().st_size
+            packed = stored.read(2) == _GZIP_MAGIC
+            stored.seek(0)
+            plain = gzip.GzipFile(fileobj=stored) if packed else stored
+            for block in _blocks(plain):
+                if on_progress is not None:
+                    on_progress(min(stored.tell(), total), total)
+                yield block
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise EdgeFileError(f"{path}: the gzip file is damaged or cut off: {error}") from error
+    except OSError as error:
+        raise EdgeFileError(f"{path}: cannot be read: {error.strerror or error}") from error
+
+
+def _blocks(plain: BinaryIO | gzip.GzipFile) -> Iterator[Block]:
+    line = 1
+    rest = b""
+    start = True
+    while chunk := plain.read(BLOCK):
+        if start:
+            chunk, start = chunk.removeprefix(_BYTE_ORDER_MARK), False
+        head, end, tail = chunk.rpartition(b"\n")
+        if end:
+            data = rest + head
+            yield Block(line, data)
+            line += data.count(b"\n") + 1
+            rest = tail
+            continue
+        rest += chunk
+        if len(rest) > LONGEST_LINE:
+            yield Block(line, rest[:SHOWN], overlong=True)
+            rest = _after_line_end(plain)
+            line += 1
+    if rest:
+        yield Block(line, rest)
+
+
+def _after_line_end(plain: BinaryIO | gzip.GzipFile) -> bytes:
+    while chunk := plain.read(BLOCK):
+        _, end, tail = chunk.partition(b"\n")
+        if end:
+            return tail
+    return b""

@@ -1,0 +1,82 @@
+"""What is known of streams: their sources, labels and statistics (spec 5, "Catalog")."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Literal
+
+VertexType = Literal["string", "integer"]
+
+
+@dataclass(frozen=True, slots=True)
+class LabelStatistics:
+    """The statistics of one label of a stream.
+
+    Units: ``rate`` in edges per time unit of the catalog; ``population`` is the number of
+    edges of a stored graph (its rate is 0) and None for a stream, where it follows from
+    rate and window. Distinct counts are of the domain, not of one window (spec 3).
+    """
+
+    rate: float
+    distinct_src: float
+    distinct_trg: float
+    vertices: float
+    distinct_pairs: float | None = None
+    degree_skew: float | None = None
+    longest_path: int | None = None
+    population: float | None = None
+    measured_at: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where rows come from: a Structured Streaming format, a path, reader options.
+
+    A path is a file, a folder or a glob. ``path_labels`` gives the rows of each path a
+    label; it is empty where labels come from elsewhere.
+    """
+
+    format: str
+    path: tuple[str, ...] = ()
+    options: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    path_labels: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """A stream of edges, or a stored graph.
+
+    ``columns`` maps ``src``, ``trg``, ``label``, ``ts`` (and properties) to the source's
+    names; ``label`` fixes the label of every row. With ``open_labels`` any other label may
+    occur too, and nothing is known of it.
+    """
+
+    name: str
+    labels: Mapping[str, LabelStatistics]
+    source: Source | None = None
+    columns: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    label: str | None = None
+    open_labels: bool = False
+    vertex_type: VertexType = "string"
+    delay: int = 0
+    deletions: bool = False
+    stored: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Catalog:
+    """All streams by name; the time unit is that of rates, windows and timestamps."""
+
+    streams: Mapping[str, Stream]
+    time_unit: str = "second"
+
+    def streams_of(self, label: str) -> tuple[Stream, ...]:
+        """The streams in which ``label`` may occur, in the order of their names.
+
+        Streams that list the label win over streams with open labels.
+        """
+        ordered = [self.streams[name] for name in sorted(self.streams)]
+        listed = tuple(s for s in ordered if label in s.labels)
+        return listed or tuple(s for s in ordered if s.open_labels)

@@ -1,0 +1,186 @@
+"""Checks raw columns of edges, all rows at once, and sets aside what is no edge.
+
+In: columns of text, whole numbers or instants, as a file has them, null where a row has
+nothing. Out: a record batch of edges, and for each other row its position and the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from catalog.model import VertexType
+from catalog.raw import Column
+from catalog.timestamps import microseconds_per_tick, ticks_of_instants, ticks_of_texts
+from catalog.timestamps import whole_numbers as numbers_of_texts
+
+LATEST = 2**62
+"""Timestamps end before this, so that adding a window never leaves 64 bits."""
+
+Mask = NDArray[np.bool_]
+Columns = Mapping[str, Column]
+"""By role: ``src``, ``trg``, ``ts``, perhaps ``label`` and ``op``; equally long."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """What the rows of a file have to be.
+
+    ``label`` is given to every row, if there is one. A stored graph need not have ``ts``;
+    its edges are then of time 0.
+    """
+
+    vertex_type: VertexType = "string"
+    time_unit: str = "second"
+    label: str | None = None
+    deletions: bool = False
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of the edges: src, trg, label, ts."""
+        vertex = pa.string() if self.vertex_type == "string" else pa.int64()
+        return pa.schema(
+            [("src", vertex), ("trg", vertex), ("label", pa.string()), ("ts", pa.int64())]
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """The edges in their order, and (position, reason) of the rows that are none.
+
+    ``positions`` are the rows that the edges come from; None where it is all of them.
+    """
+
+    edges: pa.RecordBatch
+    bad: tuple[tuple[int, str], ...]
+    positions: NDArray[np.int64] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """Converted values, the rows that have none, and the reason by the raw value."""
+
+    values: Column
+    bad: Mask
+    reason: Callable[[object], str]
+
+
+def checked(columns: Columns, rows: int, expectation: Expectation) -> Checked:
+    """Sorts rows into edges and others; of several reasons the first column's counts."""
+    converted = {
+        "src": _vertices("src", columns["src"], expectation),
+        "trg": _vertices("trg", columns["trg"], expectation),
+        "label": _labels(columns, rows, expectation),
+        "ts": _times(columns, rows, expectation),
+    }
+    verdicts = dict(converted)
+    if "op" in columns:
+        verdicts["op"] = _operations(columns["op"], expectation)
+    edges = pa.RecordBatch.from_arrays(
+        [converted[name].values for name in expectation.schema.names], schema=expectation.schema
+    )
+    any_bad = np.logical_or.reduce([column.bad for column in verdicts.values()])
+    if not any_bad.any():
+        return Checked(edges, ())
+    bad = []
+    for position in np.flatnonzero(any_bad).tolist():
+        role, column = next((r, c) for r, c in verdicts.items() if c.bad[position])
+        raw = columns[role][position].as_py() if role in columns else None
+        bad.append((position, column.reason(raw)))
+    good = np.flatnonzero(~any_bad)
+    return Checked(edges.take(good), tuple(bad), good)
+
+
+def _vertices(role: str, raw: Column, expectation: Expectation) -> _Column:
+    def reason(value: object) -> str:
+        if value is None:
+            return f"{role} is missing"
+        return f"{role} is empty" if value == "" else f"{role} {value!r} is not a whole number"
+
+    if expectation.vertex_type == "integer":
+        values: Column = numbers_of_texts(raw) if pa.types.is_string(raw.type) else raw
+        return _Column(values, _mask(pc.is_null(values)), reason)
+    values = _text(raw)
+    return _Column(values, _absent(values), reason)
+
+
+def _labels(columns: Columns, rows: int, expectation: Expectation) -> _Column:
+    if expectation.label is not None:
+        values = pa.repeat(pa.scalar(expectation.label, pa.string()), rows)
+        return _Column(values, np.zeros(rows, np.bool_), _no_reason)
+    raw = columns["label"]
+    values = _text(raw)
+    return _Column(
+        values,
+        _absent(values),
+        lambda value: "label is missing" if value is None else "label is empty",
+    )
+
+
+def _times(columns: Columns, rows: int, expectation: Expectation) -> _Column:
+    raw = columns.get("ts")
+    if raw is None:
+        zeros = np.zeros(rows, np.int64)
+        return _Column(pa.array(zeros), np.zeros(rows, np.bool_), _no_reason)
+    unit = expectation.time_unit
+    values: Column = raw
+    if pa.types.is_string(raw.type):
+        values = ticks_of_texts(raw, unit)
+    elif pa.types.is_temporal(raw.type):
+        values = ticks_of_instants(raw, unit)
+    known = pc.fill_null(values, -1).to_numpy(zero_copy_only=False)
+    return _Column(values, (known < 0) | (known >= LATEST), lambda value: _why_no_time(value, unit))
+
+
+def _why_no_time(value: object, unit: str) -> str:
+    if value is None:
+        return "ts is missing"
+    if value == "":
+        return "ts is empty"
+    text = pa.array([str(value)])
+    ticks = ticks_of_texts(text, unit)[0].as_py()
+    if ticks is not None:
+        return f"ts {value} is {'negative' if ticks < 0 else 'too large'}"
+    if (
+        microseconds_per_tick(unit) is None
+        and ticks_of_texts(text, "second")[0].as_py() is not None
+    ):
+        return f"ts {str(value)!r} is a date, but the time unit {unit!r} is no length of time"
+    return f"ts {str(value)!r} is neither a whole number nor ISO-8601"
+
+
+def _operations(raw: Column, expectation: Expectation) -> _Column:
+    inserts = pa.array(["+", ""], pa.string())
+    values: Column = pc.fill_null(_text(raw), "+")
+    bad = ~_mask(pc.is_in(values, inserts))
+
+    def reason(value: object) -> str:
+        if value == "-":
+            return "op '-' deletes, and the stream declares no deletions"
+        return f"op {value!r} is neither '+' nor '-'"
+
+    return _Column(values, bad, reason)
+
+
+def _absent(texts: Column) -> Mask:
+    lengths: Column = pc.binary_length(texts)
+    absent: Mask = pc.fill_null(lengths, 0).to_numpy(zero_copy_only=False) == 0
+    return absent
+
+
+def _text(column: Column) -> Column:
+    return column if pa.types.is_string(column.type) else pc.cast(column, pa.string())
+
+
+def _mask(values: Column) -> Mask:
+    mask: Mask = values.to_numpy(zero_copy_only=False)
+    return mask
+
+
+def _no_reason(value: object) -> str:
+    raise AssertionError(f"a row with {value!r} was taken")

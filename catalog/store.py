@@ -1,0 +1,172 @@
+"""Catalogs in YAML files: reading with errors that say file and line, and writing.
+
+Paths in a catalog are relative to the folder of its file, so that a folder with data and
+catalog can be moved and read from anywhere.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Hashable
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import yaml
+
+from catalog.document import CatalogError, Place, from_document, to_document
+from catalog.model import Catalog, Source
+
+
+def load(path: str | Path) -> Catalog:
+    """Reads a catalog file.
+
+    Raises:
+        CatalogError: if it cannot be read, is no YAML, or does not have the shape of spec 5;
+            the message says file, line, place and what was expected.
+    """
+    try:
+        text = Path(path).read_text("utf-8")
+    except UnicodeDecodeError as error:
+        raise CatalogError(f"{path}: not UTF-8 text") from error
+    except OSError as error:
+        raise CatalogError(f"{path}: cannot be read: {error.strerror or error}") from error
+    folder = Path(path).parent
+    return _with_paths(loads(text, str(path)), lambda p: _joined(folder, p))
+
+
+def loads(text: str, origin: str = "catalog") -> Catalog:
+    """Reads the text of a catalog; ``origin`` is what messages call it. Errors as :func:`load`."""
+    try:
+        root = yaml.compose(text, Loader=_Loader)
+        document = yaml.load(text, Loader=_Loader)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        where = f"{origin}:{mark.line + 1}" if mark else origin
+        raise CatalogError(f"{where}: {error.problem or error.context}") from error
+    except (yaml.YAMLError, RecursionError) as error:
+        raise CatalogError(f"{origin}: not YAML: {error}") from error
+    try:
+        return from_document(document)
+    except CatalogError as error:
+        line = _line(root, error.place)
+        place = ".".join(map(str, error.place)) or "the catalog"
+        raise CatalogError(f"{origin}:{line}: {place}: {error}", error.place) from error
+
+
+def dump(catalog: Catalog, path: str | Path) -> None:
+    """Writes a catalog file, whole or not at all.
+
+    Raises:
+        CatalogError: if it cannot be written.
+    """
+    target = Path(path)
+    text = dumps(_with_paths(catalog, lambda p: _relative(target.parent, p)))
+    aside = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        aside.write_text(text, "utf-8")
+        aside.replace(target)
+    except OSError as error:
+        aside.unlink(missing_ok=True)
+        raise CatalogError(f"{path}: cannot be written: {error.strerror or error}") from error
+
+
+def dumps(catalog: Catalog) -> str:
+    """The text of a catalog, paths as they are."""
+    return yaml.dump(
+        to_document(catalog),
+        Dumper=_Dumper,
+        sort_keys=False,
+        allow_unicode=True,
+        default_flow_style=False,
+        width=100,
+    )
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML with text as keys, without dates, and with every key once."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+        self.flatten_mapping(node)
+        mapping: dict[Hashable, Any] = {}
+        for key_node, value_node in node.value:
+            if not isinstance(key_node, yaml.ScalarNode):
+                raise yaml.constructor.ConstructorError(
+                    None, None, "expected text as the name of an entry", key_node.start_mark
+                )
+            key = key_node.value  # as written: a label may be called `no` or `1`
+            if key in mapping:
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"{key!r} is there twice", key_node.start_mark
+                )
+            mapping[key] = self.construct_object(value_node, deep=True)
+        return mapping
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes what :class:`_Loader` reads: odd characters escaped, since a reader of YAML
+    takes some of them for line ends."""
+
+    def represent_text(self, text: str) -> yaml.ScalarNode:
+        return self.represent_scalar(
+            "tag:yaml.org,2002:str", text, style=None if text.isprintable() else '"'
+        )
+
+
+_TIMESTAMP = "tag:yaml.org,2002:timestamp"
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in resolvers if tag != _TIMESTAMP]
+    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+_Loader.add_constructor("tag:yaml.org,2002:map", _Loader.construct_mapping)
+_Dumper.add_representer(str, _Dumper.represent_text)
+
+
+def _line(root: yaml.Node | None, place: Place) -> int:
+    """The line of the innermost part of ``place`` that is there."""
+    node, line = root, 1
+    for step in place:
+        if isinstance(node, yaml.MappingNode):
+            found = next(((k, v) for k, v in node.value if k.value == str(step)), None)
+            if found is None:
+                break
+            line, node = found[0].start_mark.line + 1, found[1]
+        elif isinstance(node, yaml.SequenceNode) and isinstance(step, int):
+            node = node.value[step]
+            line = node.start_mark.line + 1
+        else:
+            break
+    return line
+
+
+def _with_paths(catalog: Catalog, change: Callable[[str], str]) -> Catalog:
+    def moved(source: Source) -> Source:
+        return replace(
+            source,
+            path=tuple(map(change, source.path)),
+            path_labels=MappingProxyType(
+                {change(path): label for path, label in source.path_labels.items()}
+            ),
+        )
+
+    streams = {
+        name: stream if stream.source is None else replace(stream, source=moved(stream.source))
+        for name, stream in catalog.streams.items()
+    }
+    return replace(catalog, streams=MappingProxyType(streams))
+
+
+def _joined(folder: Path, path: str) -> str:
+    return path if "://" in path else os.path.normpath(folder / path)
+
+
+def _relative(folder: Path, path: str) -> str:
+    """How a catalog in ``folder`` names a path: from there, unless that leads elsewhere and
+    one of the two is absolute."""
+    if "://" in path:
+        return path
+    inside = Path(os.path.abspath(path)).is_relative_to(os.path.abspath(folder))
+    if inside or not (os.path.isabs(path) or folder.is_absolute()):
+        return os.path.relpath(path, folder)
+    return os.path.abspath(path)

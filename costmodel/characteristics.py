@@ -1,0 +1,32 @@
+"""What the cost model knows of a relation (thesis 6.3).
+
+Glossary of the thesis's symbols, used elsewhere only where a formula is shown to people:
+r = ``arrival_rate``; v = ``validity``; r·v = ``population``; V(S, x) = ``distinct``;
+omega, beta = range and slide of a window; f = selectivity; k = states of the minimal DFA;
+n = vertices of the snapshot graph (at most ``vertices``); m = ``longest_path``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+
+
+@dataclass(frozen=True, slots=True)
+class Characteristics:
+    """Estimates of one relation; they belong to a memo group.
+
+    ``arrival_rate``: rows per time unit (0 for a stored graph). ``validity``: mean length
+    of validity in time units, ``inf`` for a stored graph. ``population``: rows valid at an
+    instant, carried as a number of its own so that 0 · inf is never computed.
+    ``distinct``: distinct values of the domain, per column. ``longest_path``: the longest
+    path over this relation, None if unknown. ``vertices``: distinct vertices of the domain
+    over all columns, ``inf`` if unknown.
+    """
+
+    arrival_rate: float
+    validity: float
+    population: float
+    distinct: tuple[float, ...]
+    longest_path: int | None = None
+    vertices: float = inf

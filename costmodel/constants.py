@@ -1,0 +1,63 @@
+"""The numbers that the formulas leave open: cost constants and assumptions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isfinite
+
+
+@dataclass(frozen=True, slots=True)
+class Constants:
+    """What one elementary action costs; the thesis finds them empirically (6.3.2, 6.5.1).
+
+    In the thesis: ``push`` is C_O, ``evaluate`` C_sigma, ``hash_update`` U_h,
+    ``hash_probe`` P_h, ``queue_update`` U_pq, ``queue_probe`` P_pq. ``network`` moves one
+    byte of a row to another partition (spec 3, item 5).
+
+    Unit: microseconds. The defaults are magnitudes of compiled hash tables, binary heaps
+    and Arrow batches on a current core, not a measurement; calibration replaces them.
+    Only their ratios decide which plan is cheapest.
+
+    Raises:
+        ValueError: if a constant is negative or not finite.
+    """
+
+    push: float = 0.5
+    evaluate: float = 0.05
+    hash_update: float = 0.1
+    hash_probe: float = 0.05
+    queue_update: float = 0.05
+    queue_probe: float = 0.02
+    network: float = 0.01
+
+    def __post_init__(self) -> None:
+        for name in self.__dataclass_fields__:
+            value = getattr(self, name)
+            if not (isfinite(value) and value >= 0):
+                raise ValueError(
+                    f"cost constant {name} is {value}: it must be finite and not negative"
+                )
+
+
+@dataclass(frozen=True, slots=True)
+class Assumptions:
+    """What the cost model assumes where the catalog says nothing.
+
+    ``longest_path``: m of formula 7, for relations whose longest path is unknown.
+    ``vertices``: the cap of n in formula 12; None takes it from the relation itself.
+    ``cap_distinct``: whether distinct counts of intermediate results are capped by their
+    population (spec 3, item 2).
+
+    Raises:
+        ValueError: if ``longest_path`` or ``vertices`` is below 1.
+    """
+
+    longest_path: int = 10
+    vertices: float | None = None
+    cap_distinct: bool = True
+
+    def __post_init__(self) -> None:
+        if self.longest_path < 1:
+            raise ValueError(f"longest_path is {self.longest_path}: a path has at least one edge")
+        if self.vertices is not None and not self.vertices >= 1:
+            raise ValueError(f"vertices is {self.vertices}: it must be at least 1")

@@ -1,0 +1,316 @@
+"""Characteristics of an operator's result: operator formulas 1-7 of thesis 6.3.1.
+
+Pure functions of characteristics. The two models share them and differ in their
+:class:`Reading`: the formulas to the letter, or kept within what set semantics allow, that
+no more values are valid at an instant than there are combinations of the distinct values of
+the columns (spec 3, "Two models side by side").
+
+Every number stays finite, so that no estimate ever turns into ``inf - inf``: rates and
+populations end at :data:`LARGEST`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from math import inf, prod
+
+from algebra import regex
+from algebra.logical import Pattern
+from algebra.window import Window
+from catalog.model import LabelStatistics
+from costmodel.characteristics import Characteristics
+from costmodel.selectivity import Condition, equal_columns
+
+LARGEST = 1e100
+"""Where rates and populations end; the square of it is still a finite float."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How the formulas are read.
+
+    ``set_semantics``: the saturating model; false is the thesis to the letter.
+    ``cap_distinct`` and ``longest_path`` as in :class:`costmodel.constants.Assumptions`.
+    """
+
+    set_semantics: bool
+    cap_distinct: bool
+    longest_path: int
+
+
+def window_scan(
+    statistics: LabelStatistics, window: Window, stored: bool, reading: Reading
+) -> Characteristics:
+    """Formula 1: rO = ri (6.1), vO = omega (6.2).
+
+    Saturating: vO is omega - (beta - 1)/2, the true mean over the instants of a slide. A
+    stored graph has no rate and no end of validity, and its declared population.
+    """
+    rate, validity = statistics.rate, float(window.range)
+    if reading.set_semantics:
+        validity -= (window.slide - 1) / 2
+    population = rate * validity
+    if stored:
+        rate, validity, population = 0.0, inf, statistics.population or 0.0
+    return Characteristics(
+        rate,
+        validity,
+        population,
+        (statistics.distinct_src, statistics.distinct_trg),
+        statistics.longest_path,
+        statistics.vertices,
+    )
+
+
+def empty(columns: int) -> Characteristics:
+    """A relation without rows."""
+    return Characteristics(0.0, inf, 0.0, (0.0,) * columns)
+
+
+def filtered(source: Characteristics, condition: Condition, reading: Reading) -> Characteristics:
+    """Formula 2: rO = f·ri (6.3), vO = vi (6.4)."""
+    selectivity = condition.selectivity(source.distinct)
+    return _result(
+        selectivity * source.arrival_rate,
+        source.validity,
+        selectivity * source.population,
+        condition.distinct(source.distinct),
+        inputs=(source,),
+        reading=reading,
+    )
+
+
+def projected(
+    source: Characteristics, columns: tuple[int, ...], reading: Reading
+) -> Characteristics:
+    """A projection passes every row on; the thesis has no formula for it.
+
+    Saturating: values that differ only in a dropped column become one.
+    """
+    kept = {column: source.distinct[column] for column in columns}
+    result = _result(
+        source.arrival_rate,
+        source.validity,
+        source.population,
+        tuple(kept.values()),
+        inputs=(source,),
+        reading=reading,
+    )
+    if len(kept) == len(columns):
+        return result
+    place = {column: i for i, column in enumerate(kept)}
+    return replace(result, distinct=tuple(result.distinct[place[c]] for c in columns))
+
+
+def union(inputs: Sequence[Characteristics], reading: Reading) -> Characteristics:
+    """Formulas 3 and 6: rO = sum of ri (6.5, 6.11), vO = sum of vi·ri / rO (6.6, 6.12).
+
+    The columns' values are taken as contained in each other: the largest count remains.
+    """
+    rate = sum(i.arrival_rate for i in inputs)
+    population = sum(i.population for i in inputs)
+    validity = population / rate if rate > 0 else inf
+    distinct = tuple(map(max, zip(*(i.distinct for i in inputs), strict=True)))
+    return _result(rate, validity, population, distinct, inputs=inputs, reading=reading)
+
+
+def joined(
+    pattern: Pattern, inputs: Sequence[Characteristics], reading: Reading
+) -> Characteristics:
+    """Formula 4, PATTERN; more than two inputs are joined from left to right."""
+    first, *others = inputs
+    result = first
+    steps = join_steps(pattern.bindings, pattern.output)
+    if not steps:
+        (binding,) = pattern.bindings
+        return projected(first, tuple(map(binding.index, pattern.output)), reading)
+    for step, other in zip(steps, others, strict=True):
+        result = join(result, other, step, reading)
+    return result
+
+
+@dataclass(frozen=True, slots=True)
+class JoinStep:
+    """One binary join, over the left columns followed by the right ones.
+
+    ``shared`` pairs the positions of the join columns; ``columns[i]`` are the two positions
+    of output column ``i``, twice the same unless it is a join column.
+    """
+
+    shared: tuple[tuple[int, int], ...]
+    columns: tuple[tuple[int, int], ...]
+
+
+CONCATENATION = JoinStep(shared=((1, 2),), columns=((0, 0), (3, 3)))
+"""The join of a·b: the target of a is the source of b."""
+
+
+def join(
+    left: Characteristics, right: Characteristics, step: JoinStep, reading: Reading
+) -> Characteristics:
+    """Formulas 4 and 5: rO = f·(v2·r2)·r1 + f·(v1·r1)·r2 (6.7, 6.9), vO = v1·v2 / (v1 + v2).
+
+    f is the product over the shared columns of 1 / max(V1, V2); without one it is 1, the
+    cross product. The population is f·(v1·r1)·(v2·r2), which is rO·vO and also holds where
+    an input is a stored graph; the interval is (6.8, 6.10).
+    """
+    values = left.distinct + right.distinct
+    selectivity = 1.0
+    for i, j in step.shared:
+        selectivity *= equal_columns(values[i], values[j])
+    rate = selectivity * (right.population * left.arrival_rate) + selectivity * (
+        left.population * right.arrival_rate
+    )
+    return _result(
+        rate,
+        _overlap(left.validity, right.validity),
+        selectivity * (left.population * right.population),
+        tuple([min(values[i], values[j]) for i, j in step.columns]),
+        inputs=(left, right),
+        reading=reading,
+    )
+
+
+@lru_cache(maxsize=4096)
+def join_steps(
+    bindings: tuple[tuple[int, ...], ...], output: tuple[int, ...]
+) -> tuple[JoinStep, ...]:
+    """The binary joins of a PATTERN, left to right; each keeps what is needed later."""
+    steps = []
+    left = bindings[0]
+    for number, right in enumerate(bindings[1:], start=2):
+        later = {variable for binding in bindings[number:] for variable in binding}
+        both = tuple(dict.fromkeys(left + right))
+        kept = tuple(v for v in both if v in later or v in output) if later else output
+        on_left = {v: i for i, v in enumerate(left)}
+        on_right = {v: i for i, v in enumerate(right, start=len(left))}
+        first, last = on_right | on_left, on_left | on_right
+        steps.append(
+            JoinStep(
+                tuple((on_left[v], on_right[v]) for v in left if v in on_right),
+                tuple((first[v], last[v]) for v in kept),
+            )
+        )
+        left = kept
+    return tuple(steps)
+
+
+def path(
+    expression: regex.Regex, inputs: Sequence[Characteristics], reading: Reading
+) -> Characteristics:
+    """Formulas 5, 6 and 7, bottom-up over the parse tree (Remark 5, Example 15).
+
+    The symbols of ``expression`` are positions in ``inputs``. Formula 7 sums from i = 1
+    on, so the empty word has no rows; the thesis leaves it at that. Saturating: beside an
+    operand that accepts the empty word the other operand stands alone too, since
+    (6.13) makes that word a member of R*: a·b* contains a.
+    """
+
+    def visit(r: regex.Regex) -> Characteristics:
+        match r:
+            case regex.Symbol(ref, backwards):
+                assert isinstance(ref, int)
+                return inputs[ref] if not backwards else _reversed(inputs[ref])
+            case regex.Concat(parts):
+                return _concatenated(parts, [visit(part) for part in parts], reading)
+            case regex.Alternation(parts):
+                return union([visit(part) for part in parts], reading)
+            case regex.Star(part) | regex.Plus(part):
+                return closure(visit(part), reading)
+            case regex.Optional(part):
+                return visit(part)
+            case _:
+                return empty(2)
+
+    return visit(expression)
+
+
+def _concatenated(
+    parts: Sequence[regex.Regex], estimates: Sequence[Characteristics], reading: Reading
+) -> Characteristics:
+    result, nullable = estimates[0], regex.nullable(parts[0])
+    for part, estimate in zip(parts[1:], estimates[1:], strict=True):
+        part_nullable = regex.nullable(part)
+        members = [join(result, estimate, CONCATENATION, reading)]
+        if reading.set_semantics:
+            members += [result] * part_nullable + [estimate] * nullable
+        result = members[0] if len(members) == 1 else union(members, reading)
+        nullable = nullable and part_nullable
+    return result
+
+
+def closure(source: Characteristics, reading: Reading) -> Characteristics:
+    """Formula 7: rO = sum over i = 1..m of i·r·(f·r·v)^(i-1) (6.14, 6.16).
+
+    vO = sum of (v/i)·r_i / rO (6.15, 6.17). The population of R^i is r_i·v_i, that is
+    r·v·(f·r·v)^(i-1). Saturating: the powers of R share the pairs of V(src)·V(trg), so the
+    sum levels off when these are used up. The sources and targets of R* are those of R.
+    """
+    longest = source.longest_path or reading.longest_path
+    room = min(_combinations(source.distinct), LARGEST) if reading.set_semantics else LARGEST
+    growth = equal_columns(source.distinct[1], source.distinct[0]) * source.population
+    power_rate, power_population = source.arrival_rate, source.population
+    rate = population = 0.0
+    for i in range(1, longest + 1):
+        if power_population >= room - population:
+            used = (room - population) / power_population if power_population else 0.0
+            rate += i * power_rate * used
+            population = room
+            break
+        if population + power_population == population and i > 1:
+            break
+        rate += i * power_rate
+        population += power_population
+        power_rate *= growth
+        power_population *= growth
+    validity = population / rate if rate > 0 else source.validity
+    return _result(rate, validity, population, source.distinct, inputs=(source,), reading=reading)
+
+
+def _reversed(source: Characteristics) -> Characteristics:
+    return replace(source, distinct=source.distinct[::-1])
+
+
+def _overlap(left: float, right: float) -> float:
+    """v1·v2 / (v1 + v2); the other one where one never ends."""
+    if inf in (left, right):
+        return min(left, right)
+    return left * right / (left + right) if left or right else 0.0
+
+
+def _combinations(distinct: Sequence[float]) -> float:
+    return prod(max(v, 1.0) for v in distinct)
+
+
+def _result(
+    rate: float,
+    validity: float,
+    population: float,
+    distinct: tuple[float, ...],
+    *,
+    inputs: Sequence[Characteristics],
+    reading: Reading,
+) -> Characteristics:
+    """The characteristics of a derived relation within their limits.
+
+    A population above its limit is set to it, the rate goes down with it, the interval
+    stays: what is valid at an instant is still rate times interval.
+    """
+    limit = min(_combinations(distinct), LARGEST) if reading.set_semantics else LARGEST
+    if population > limit:
+        rate *= limit / population
+        population = limit
+    if reading.cap_distinct:
+        most = max(population, 1.0)
+        distinct = tuple([v if v < most else most for v in distinct])
+    known = [i.longest_path for i in inputs if i.longest_path is not None]
+    return Characteristics(
+        min(rate, LARGEST),
+        validity,
+        population,
+        distinct,
+        max(known) if known else None,
+        min(sum(distinct), max([i.vertices for i in inputs])),
+    )

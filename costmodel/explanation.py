@@ -1,0 +1,240 @@
+"""Formulas 8-12 with their numbers put in, for people to read and check.
+
+In: what :meth:`costmodel.CostModel.cost` reads. Out: an :class:`Explanation`, lines of
+``symbol = equation = numbers = value`` in the thesis's symbols; the last line is the cost.
+Each line's ``numbers`` is the equation with every symbol replaced by its value, so the text
+can be checked with a pocket calculator (log is of base 2, and 0 below 1).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from costmodel import formulas
+from costmodel.characteristics import Characteristics
+from costmodel.constants import Constants
+
+_SYMBOL = re.compile(r"\b(?!log\b)[A-Za-z]\w*")
+
+MEANINGS: Mapping[str, str] = {
+    "rO": "rows out per time unit",
+    "ri": "rows in per time unit",
+    "r1": "rows of the first input per time unit",
+    "r2": "rows of the second input per time unit",
+    "p": "rows of the input valid at an instant",
+    "p1": "rows of the first input valid at an instant",
+    "p2": "rows of the second input valid at an instant",
+    "n": "vertices of the snapshot graph",
+    "k": "states of the minimal DFA",
+    "CO": "constant: push a row",
+    "Csigma": "constant: evaluate a predicate",
+    "Uh": "constant: update a hash entry",
+    "Ph": "constant: probe a hash entry",
+    "Upq": "constant: update a priority queue",
+    "Ppq": "constant: probe a priority queue",
+}
+"""The symbols of the equations; rates and populations in rows, per unit of application time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """``symbol = equation = numbers = value``."""
+
+    symbol: str
+    equation: str
+    numbers: str
+    value: float
+
+    def __str__(self) -> str:
+        return f"{self.symbol} = {self.equation} = {self.numbers} = {self.value:.6g}"
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """A cost formula applied: its number in the thesis (None where it is ours) and name."""
+
+    number: int | None
+    name: str
+    symbols: Mapping[str, float]
+    lines: tuple[Line, ...]
+
+    @property
+    def cost(self) -> float:
+        """What the operator costs per time unit."""
+        return self.lines[-1].value
+
+    def to_document(self) -> dict[str, object]:
+        """The explanation as JSON-able values."""
+        return {
+            "formula": self.number,
+            "name": self.name,
+            "symbols": {
+                symbol: {"value": value, "meaning": MEANINGS[symbol]}
+                for symbol, value in self.symbols.items()
+            },
+            "lines": [
+                {
+                    "symbol": line.symbol,
+                    "equation": line.equation,
+                    "numbers": line.numbers,
+                    "value": line.value,
+                }
+                for line in self.lines
+            ],
+            "cost": self.cost,
+        }
+
+    def __str__(self) -> str:
+        title = f"formula {self.number}" if self.number else "formula of Headrace"
+        return "\n".join([f"{self.name} ({title})", *map(str, self.lines)])
+
+
+def _explained(
+    number: int | None,
+    name: str,
+    symbols: Mapping[str, float],
+    equations: tuple[tuple[str, str, float], ...],
+) -> Explanation:
+    values = dict(symbols)
+    lines = []
+    for symbol, equation, value in equations:
+        numbers = _SYMBOL.sub(lambda match: _number(values[match.group()]), equation)
+        lines.append(Line(symbol, equation, numbers, value))
+        values[symbol] = value
+    return Explanation(number, name, symbols, tuple(lines))
+
+
+def _number(value: float) -> str:
+    return f"{value:.12g}"
+
+
+def push(number: int | None, name: str, output: Characteristics, c: Constants) -> Explanation:
+    """Formulas 8 and 10."""
+    rate = output.arrival_rate
+    symbols = {"rO": rate, "CO": c.push}
+    return _explained(number, name, symbols, (("cost", "rO · CO", formulas.push(rate, c)),))
+
+
+def evaluate(source: Characteristics, output: Characteristics, c: Constants) -> Explanation:
+    """Formula 9."""
+    ri, ro = source.arrival_rate, output.arrival_rate
+    symbols = {"ri": ri, "rO": ro, "Csigma": c.evaluate, "CO": c.push}
+    cost = formulas.evaluate(ri, ro, c)
+    return _explained(9, "FILTER", symbols, (("cost", "ri · Csigma + rO · CO", cost),))
+
+
+def scan(name: str, examined: float, output: Characteristics, c: Constants) -> Explanation:
+    """Formula 8; with a predicate formula 9 for the edges on which it is evaluated."""
+    if not examined:
+        return push(8, name, output, c)
+    ro = output.arrival_rate
+    symbols = {"ri": examined, "rO": ro, "Csigma": c.evaluate, "CO": c.push}
+    cost = formulas.evaluate(examined, ro, c)
+    return _explained(9, name, symbols, (("cost", "ri · Csigma + rO · CO", cost),))
+
+
+def pattern(
+    left: Characteristics, right: Characteristics, output: Characteristics, c: Constants
+) -> Explanation:
+    """Formula 11."""
+    rates = left.arrival_rate, right.arrival_rate
+    populations = left.population, right.population
+    symbols = {
+        "r1": rates[0],
+        "r2": rates[1],
+        "p1": populations[0],
+        "p2": populations[1],
+        "rO": output.arrival_rate,
+        "Uh": c.hash_update,
+        "Upq": c.queue_update,
+        "Ph": c.hash_probe,
+        "CO": c.push,
+    }
+    cost = formulas.pattern(rates, populations, output.arrival_rate, c)
+    kept = [formulas.keep(population, c) for population in populations]
+    return _explained(
+        11,
+        "PATTERN",
+        symbols,
+        (
+            ("I1", "Uh + Upq · log(p1)", kept[0]),
+            ("I2", "Uh + Upq · log(p2)", kept[1]),
+            ("P1", "Ph", c.hash_probe),
+            ("P2", "Ph", c.hash_probe),
+            ("E1", "Uh + Upq · log(p1)", kept[0]),
+            ("E2", "Uh + Upq · log(p2)", kept[1]),
+            ("cost", "r1 · (I1 + P2 + E2) + r2 · (I2 + P1 + E1) + rO · CO", cost),
+        ),
+    )
+
+
+def path(
+    rate: float, vertices: float, states: int, output: Characteristics, c: Constants
+) -> Explanation:
+    """Formula 12."""
+    symbols = {
+        "ri": rate,
+        "n": vertices,
+        "k": float(states),
+        "rO": output.arrival_rate,
+        "Uh": c.hash_update,
+        "Ph": c.hash_probe,
+        "Upq": c.queue_update,
+        "Ppq": c.queue_probe,
+        "CO": c.push,
+    }
+    return _explained(
+        12,
+        "PATH",
+        symbols,
+        (
+            (
+                "I",
+                "Ph · n · k · k + Upq · n · k · log(n · k) + Uh · k",
+                formulas.path_insertion(vertices, states, c),
+            ),
+            (
+                "E",
+                "Ph · n · n · k + Ppq · n · log(n) + Upq · n · k · log(n · k) + Uh · k",
+                formulas.path_expiration(vertices, states, c),
+            ),
+            (
+                "cost",
+                "ri · (I + E) + rO · CO",
+                formulas.path(rate, vertices, states, output.arrival_rate, c),
+            ),
+        ),
+    )
+
+
+def coalesce(source: Characteristics, output: Characteristics, c: Constants) -> Explanation:
+    """Ours: formula 11 with one input."""
+    symbols = {
+        "ri": source.arrival_rate,
+        "p": source.population,
+        "rO": output.arrival_rate,
+        "Uh": c.hash_update,
+        "Upq": c.queue_update,
+        "Ph": c.hash_probe,
+        "CO": c.push,
+    }
+    kept = formulas.keep(source.population, c)
+    cost = formulas.coalesce(source.arrival_rate, source.population, output.arrival_rate, c)
+    return _explained(
+        None,
+        "COALESCE",
+        symbols,
+        (
+            ("I", "Uh + Upq · log(p)", kept),
+            ("P", "Ph", c.hash_probe),
+            ("E", "Uh + Upq · log(p)", kept),
+            ("cost", "ri · (I + P + E) + rO · CO", cost),
+        ),
+    )
+
+
+def nothing(name: str) -> Explanation:
+    """An operator that never sees a row."""
+    return _explained(None, name, {}, (("cost", "0", 0.0),))

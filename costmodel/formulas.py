@@ -1,0 +1,110 @@
+"""Cost of an operator per unit of application time: operator formulas 8-12 of thesis 6.3.2.
+
+Pure functions of rates, populations and constants; logarithms are of base 2, and that of a
+population below 1 counts as 0 (spec 3, item 3). The unit is that of the constants per time
+unit of the catalog.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import log2
+
+from algebra.physical import SPath
+from costmodel.constants import Constants
+
+HEADER_BYTES = 16
+"""ts and exp of a row on the wire."""
+COLUMN_BYTES = 8
+"""One encoded vertex of a row on the wire."""
+
+
+def log(population: float) -> float:
+    """The binary logarithm; 0 below 1."""
+    return log2(population) if population > 1 else 0.0
+
+
+def push(rate: float, c: Constants) -> float:
+    """Formulas 8 (WSCAN, 6.18) and 10 (UNION, 6.20): rO·CO; also PROJECT."""
+    return rate * c.push
+
+
+def evaluate(input_rate: float, rate: float, c: Constants) -> float:
+    """Formula 9 (FILTER): ri·Csigma + rO·CO (6.19)."""
+    return input_rate * c.evaluate + rate * c.push
+
+
+def keep(population: float, c: Constants) -> float:
+    """I = E = Uh + Upq·log(r·v): a row enters or leaves a hash table and queue (6.22, 6.24)."""
+    return c.hash_update + c.queue_update * log(population)
+
+
+def pattern(
+    rates: tuple[float, float], populations: tuple[float, float], rate: float, c: Constants
+) -> float:
+    """Formula 11: r1·(I1 + P2 + E2) + r2·(I2 + P1 + E1) + rO·CO (6.21), P = Ph (6.23)."""
+    r1, r2 = rates
+    kept1, kept2 = keep(populations[0], c), keep(populations[1], c)
+    per_row = kept1 + kept2 + c.hash_probe
+    return r1 * per_row + r2 * per_row + rate * c.push
+
+
+def path(input_rate: float, vertices: float, states: int, rate: float, c: Constants) -> float:
+    """Formula 12: ri·(I + E) + rO·CO (6.25)."""
+    return (
+        input_rate * (path_insertion(vertices, states, c) + path_expiration(vertices, states, c))
+        + rate * c.push
+    )
+
+
+def path_insertion(n: float, k: int, c: Constants) -> float:
+    """I = Ph·n·k² + Upq·n·k·log(n·k) + Uh·k (6.27)."""
+    return c.hash_probe * n * k * k + c.queue_update * n * k * log(n * k) + c.hash_update * k
+
+
+def path_expiration(n: float, k: int, c: Constants) -> float:
+    """E = Ph·n²·k + Ppq·n·log n + Upq·n·k·log(n·k) + Uh·k (6.28)."""
+    return (
+        c.hash_probe * n * n * k
+        + c.queue_probe * n * log(n)
+        + c.queue_update * n * k * log(n * k)
+        + c.hash_update * k
+    )
+
+
+def coalesce(input_rate: float, population: float, rate: float, c: Constants) -> float:
+    """r·(I + P + E) + rO·CO: formula 11 with one input that is probed with itself."""
+    return input_rate * (2 * keep(population, c) + c.hash_probe) + rate * c.push
+
+
+def row_width(columns: int) -> int:
+    """Bytes of a row on the wire: its encoded vertices, ts and exp."""
+    return HEADER_BYTES + COLUMN_BYTES * columns
+
+
+def exchange(rate: float, columns: int, copies: int, c: Constants) -> float:
+    """Moving rows between partitions: rate · row width · network constant (spec 3, item 5).
+
+    ``copies`` is 1 where each row goes to one partition, and the number of partitions
+    where it goes to all of them.
+    """
+    return rate * row_width(columns) * c.network * copies
+
+
+@lru_cache(maxsize=4096)
+def minimal_states(operator: SPath) -> int:
+    """k: the states of the trimmed minimal DFA of the words that the PATH reports.
+
+    The automaton that S-PATH runs is minimal but for its start, which nothing enters. So
+    it has one state more than k exactly if another state accepts and moves alike.
+    """
+    moves: dict[int, set[tuple[int, bool, int]]] = {
+        state: set() for state in range(operator.states)
+    }
+    for state, ref, inverse, to in operator.transitions:
+        moves[state].add((ref, inverse, to))
+    doubled = any(
+        moves[state] == moves[0] and state not in operator.accepting
+        for state in range(1, operator.states)
+    )
+    return operator.states - doubled

@@ -1,0 +1,222 @@
+"""The cost model: which formula holds for which operator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import reduce
+from typing import Any, Literal
+
+from algebra import logical, physical
+from algebra.logical import LogicalOperator
+from algebra.physical import PhysicalOperator
+from algebra.window import Window
+from catalog.defaults import DEFAULT_STATISTICS
+from catalog.model import Catalog
+from costmodel import estimates, explanation, formulas
+from costmodel.characteristics import Characteristics
+from costmodel.constants import Assumptions, Constants
+from costmodel.estimates import Reading
+from costmodel.selectivity import condition
+
+Kind = Literal["saturating", "thesis"]
+Inputs = tuple[Characteristics, ...]
+
+
+class CostModelError(ValueError):
+    """An operator that the cost model cannot estimate; the message says why."""
+
+
+@dataclass(frozen=True)
+class CostModel:
+    """Estimates characteristics of logical operators and costs of physical ones.
+
+    ``kind``: ``thesis`` is the twelve formulas of thesis 6.3 to the letter; ``saturating``
+    keeps within what set semantics allow (:mod:`costmodel.estimates`). ``catalog`` gives
+    the statistics of the leaves. The unit of cost is that of ``constants`` per time unit of
+    the catalog. Two cost models with equal fields estimate equally.
+
+    Raises:
+        ValueError: for another kind.
+    """
+
+    kind: Kind = "saturating"
+    catalog: Catalog = field(default_factory=lambda: Catalog({}))
+    constants: Constants = field(default_factory=Constants)
+    assumptions: Assumptions = field(default_factory=Assumptions)
+    reading: Reading = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.kind not in ("saturating", "thesis"):
+            raise ValueError(f"cost model {self.kind!r}: expected 'saturating' or 'thesis'")
+        reading = Reading(
+            set_semantics=self.kind == "saturating",
+            cap_distinct=self.assumptions.cap_distinct,
+            longest_path=self.assumptions.longest_path,
+        )
+        object.__setattr__(self, "reading", reading)
+
+    def characteristics(self, operator: LogicalOperator, inputs: Inputs) -> Characteristics:
+        """The characteristics of the operator's result (formulas 1-7).
+
+        Raises:
+            CostModelError: for a scan of a stream that the catalog does not have.
+        """
+        return _ESTIMATES[type(operator)](self, operator, inputs)
+
+    def cost(self, operator: PhysicalOperator, output: Characteristics, inputs: Inputs) -> float:
+        """The operator's own cost per time unit of the catalog (formulas 8-12).
+
+        ``output`` and ``inputs`` are the characteristics of the groups that it computes and
+        reads; the cost of a plan is the sum over its operators.
+        """
+        return _COSTS[type(operator)](self, operator, output, inputs)
+
+    def explain(
+        self, operator: PhysicalOperator, output: Characteristics, inputs: Inputs
+    ) -> explanation.Explanation:
+        """The formula of :meth:`cost` with the numbers put in."""
+        return _EXPLANATIONS[type(operator)](self, operator, output, inputs)
+
+    def path_inputs(self, operator: physical.SPath, inputs: Inputs) -> tuple[float, float, int]:
+        """What formula 12 reads: rate of the inputs' union, n and k.
+
+        n is the number of vertices of the inputs' snapshot graph: each valid edge has two,
+        and there are no more than the domain has (of several inputs the largest domain,
+        which contains the others).
+        """
+        rate = sum([i.arrival_rate for i in inputs])
+        cap = self.assumptions.vertices
+        if cap is None:
+            cap = max([min(i.vertices, sum(i.distinct)) for i in inputs])
+        vertices = min(cap, 2 * sum([i.population for i in inputs]))
+        return rate, vertices, formulas.minimal_states(operator)
+
+
+def _scan(model: CostModel, operator: logical.WScan, inputs: Inputs) -> Characteristics:
+    """Formula 1, and below the window formula 2 where the scan has a predicate."""
+    edges = _edges(model, operator.stream, operator.label, operator.window)
+    if operator.predicate is None:
+        return edges
+    return estimates.filtered(edges, condition(operator.predicate), model.reading)
+
+
+def _scan_of_several(
+    model: CostModel, operator: logical.WScanUnion, inputs: Inputs
+) -> Characteristics:
+    """Formula 3 over the scans, one union after the other."""
+    first, *others = [_scan(model, scan, ()) for scan in operator.scans]
+    return reduce(lambda done, other: estimates.union((done, other), model.reading), others, first)
+
+
+def _edges(model: CostModel, name: str, label: str, window: Window) -> Characteristics:
+    stream = model.catalog.streams.get(name)
+    if stream is None:
+        known = ", ".join(sorted(model.catalog.streams)) or "none"
+        raise CostModelError(f"no stream {name!r} in the catalog; it has: {known}")
+    statistics = stream.labels.get(label, DEFAULT_STATISTICS)
+    return estimates.window_scan(statistics, window, stream.stored, model.reading)
+
+
+_ESTIMATES: Mapping[type, Callable[[CostModel, Any, Inputs], Characteristics]] = {
+    logical.WScan: _scan,
+    logical.WScanUnion: _scan_of_several,
+    logical.Filter: lambda m, o, i: estimates.filtered(i[0], condition(o.predicate), m.reading),
+    logical.Union: lambda m, o, i: estimates.union(i, m.reading),
+    logical.Project: lambda m, o, i: estimates.projected(i[0], o.columns, m.reading),
+    logical.Pattern: lambda m, o, i: estimates.joined(o, i, m.reading),
+    logical.Path: lambda m, o, i: estimates.path(o.regex, i, m.reading),
+    logical.Empty: lambda m, o, i: estimates.empty(o.columns),
+}
+
+
+def _push(model: CostModel, _: Any, output: Characteristics, inputs: Inputs) -> float:
+    return formulas.push(output.arrival_rate, model.constants)
+
+
+def _leaf(
+    model: CostModel,
+    operator: physical.WindowScan | physical.WindowScanUnion,
+    output: Characteristics,
+    inputs: Inputs,
+) -> float:
+    """Formula 8; for what is read under a predicate formula 9, in the scan: nothing is pushed
+    from one to the other, so that the rows that are dropped cost their evaluation alone."""
+    return formulas.evaluate(_examined(model, operator), output.arrival_rate, model.constants)
+
+
+def _examined(model: CostModel, operator: physical.WindowScan | physical.WindowScanUnion) -> float:
+    """The edges per time unit on which a scan evaluates a predicate."""
+    return sum(
+        [
+            _edges(model, s.stream, s.label, Window(s.range, s.slide)).arrival_rate
+            for s in operator.scans
+            if s.predicate is not None
+        ]
+    )
+
+
+def _filter(model: CostModel, _: Any, output: Characteristics, inputs: Inputs) -> float:
+    return formulas.evaluate(inputs[0].arrival_rate, output.arrival_rate, model.constants)
+
+
+def _hash_join(model: CostModel, _: Any, output: Characteristics, inputs: Inputs) -> float:
+    left, right = inputs
+    return formulas.pattern(
+        (left.arrival_rate, right.arrival_rate),
+        (left.population, right.population),
+        output.arrival_rate,
+        model.constants,
+    )
+
+
+def _s_path(
+    model: CostModel, operator: physical.SPath, output: Characteristics, inputs: Inputs
+) -> float:
+    rate, vertices, states = model.path_inputs(operator, inputs)
+    return formulas.path(rate, vertices, states, output.arrival_rate, model.constants)
+
+
+def _coalesce(model: CostModel, _: Any, output: Characteristics, inputs: Inputs) -> float:
+    source = inputs[0]
+    return formulas.coalesce(
+        source.arrival_rate, source.population, output.arrival_rate, model.constants
+    )
+
+
+def _nothing(*_: Any) -> float:
+    return 0.0
+
+
+_COSTS: Mapping[type, Callable[[CostModel, Any, Characteristics, Inputs], float]] = {
+    physical.WindowScan: _leaf,
+    physical.WindowScanUnion: _leaf,
+    physical.FilterRows: _filter,
+    physical.MergeUnion: _push,
+    physical.ProjectColumns: _push,
+    physical.HashJoin: _hash_join,
+    physical.SPath: _s_path,
+    physical.Coalesce: _coalesce,
+    physical.EmptyRelation: _nothing,
+}
+
+_EXPLANATIONS: Mapping[
+    type, Callable[[CostModel, Any, Characteristics, Inputs], explanation.Explanation]
+] = {
+    physical.WindowScan: lambda m, o, out, i: explanation.scan(
+        o.op, _examined(m, o), out, m.constants
+    ),
+    physical.WindowScanUnion: lambda m, o, out, i: explanation.scan(
+        o.op, _examined(m, o), out, m.constants
+    ),
+    physical.FilterRows: lambda m, o, out, i: explanation.evaluate(i[0], out, m.constants),
+    physical.MergeUnion: lambda m, o, out, i: explanation.push(10, "UNION", out, m.constants),
+    physical.ProjectColumns: lambda m, o, out, i: explanation.push(
+        None, "PROJECT", out, m.constants
+    ),
+    physical.HashJoin: lambda m, o, out, i: explanation.pattern(i[0], i[1], out, m.constants),
+    physical.SPath: lambda m, o, out, i: explanation.path(*m.path_inputs(o, i), out, m.constants),
+    physical.Coalesce: lambda m, o, out, i: explanation.coalesce(i[0], out, m.constants),
+    physical.EmptyRelation: lambda m, o, out, i: explanation.nothing("EMPTY"),
+}
+"""A new physical operator needs one line in each of the two tables, and its formula."""

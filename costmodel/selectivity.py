@@ -1,0 +1,172 @@
+"""Selectivities by System R's rules (thesis 6.4.2; Selinger et al. 1979, table 1).
+
+All assume uniform and independent columns, and that of two joined columns the one with
+fewer values has no others than the one with more (containment).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from sqlglot import exp
+
+from algebra.predicate import Predicate
+
+RANGE = 1 / 3
+BETWEEN = 1 / 4
+EQUALITY = 1 / 10
+"""An equality of which neither side is a column; System R's value."""
+MOST_OF_A_LIST = 1 / 2
+"""System R: a list of constants selects at most half of the rows."""
+NULL = 1 / 10
+LIKE = 1 / 10
+UNKNOWN = 1 / 3
+"""Any other condition, such as a call of a boolean function."""
+
+Distinct = tuple[float, ...]
+
+Node = Any
+"""A sqlglot expression; its typed classes differ between sqlglot's versions."""
+
+
+def equal_columns(left: float, right: float) -> float:
+    """``x = y`` for columns of ``left`` and ``right`` distinct values: 1 / the larger."""
+    return 1 / max(left, right, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """What a predicate does to its input, as functions of the input's distinct counts.
+
+    ``selectivity`` gives the part of the rows that remain; ``distinct`` the distinct
+    counts among them, not yet capped by the population.
+    """
+
+    selectivity: Callable[[Distinct], float]
+    distinct: Callable[[Distinct], Distinct]
+
+
+@lru_cache(maxsize=4096)
+def condition(predicate: Predicate) -> Condition:
+    """The compiled condition of a predicate over columns ``c0``, ``c1``, ..."""
+    return _compiled(predicate.expression)
+
+
+def _compiled(node: Node) -> Condition:
+    return _COMPILERS.get(type(node), _unknown)(node)
+
+
+def _unchanged(distinct: Distinct) -> Distinct:
+    return distinct
+
+
+def _constant(value: float) -> Condition:
+    return Condition(lambda _: value, _unchanged)
+
+
+def _unknown(node: Node) -> Condition:
+    return _constant(UNKNOWN)
+
+
+def _column(node: Node) -> int | None:
+    return int(node.name[1:]) if isinstance(node, exp.Column) else None
+
+
+def _at_most(column: int, most: float) -> Callable[[Distinct], Distinct]:
+    def distinct(before: Distinct) -> Distinct:
+        return (*before[:column], min(before[column], most), *before[column + 1 :])
+
+    return distinct
+
+
+def _equal(node: Node) -> Condition:
+    sides = [column for column in (_column(node.left), _column(node.right)) if column is not None]
+    if not sides:
+        return _constant(EQUALITY)
+    if len(sides) == 1:
+        (column,) = sides
+        return Condition(lambda d: 1 / max(d[column], 1.0), _at_most(column, 1.0))
+    left, right = sides
+
+    def distinct(before: Distinct) -> Distinct:
+        fewer = min(before[left], before[right])
+        return tuple(fewer if i in (left, right) else v for i, v in enumerate(before))
+
+    return Condition(lambda d: equal_columns(d[left], d[right]), distinct)
+
+
+def _and(node: Node) -> Condition:
+    left, right = _compiled(node.left), _compiled(node.right)
+    return Condition(
+        lambda d: left.selectivity(d) * right.selectivity(d),
+        lambda d: tuple(map(min, left.distinct(d), right.distinct(d))),
+    )
+
+
+def _or(node: Node) -> Condition:
+    left, right = _compiled(node.left), _compiled(node.right)
+
+    def selectivity(d: Distinct) -> float:
+        a, b = left.selectivity(d), right.selectivity(d)
+        return a + b - a * b
+
+    def distinct(before: Distinct) -> Distinct:
+        sums = map(sum, zip(left.distinct(before), right.distinct(before), strict=True))
+        return tuple(map(min, before, sums))
+
+    return Condition(selectivity, distinct)
+
+
+def _not(node: Node) -> Condition:
+    inner = _compiled(node.this)
+    return Condition(lambda d: 1 - inner.selectivity(d), _unchanged)
+
+
+def _unequal(node: Node) -> Condition:
+    equal = _equal(node)
+    return Condition(lambda d: 1 - equal.selectivity(d), _unchanged)
+
+
+def _in(node: Node) -> Condition:
+    column = _column(node.this)
+    count = len(node.expressions)
+    if column is None or not count:
+        return _constant(MOST_OF_A_LIST)
+    return Condition(
+        lambda d: min(count / max(d[column], 1.0), MOST_OF_A_LIST), _at_most(column, count)
+    )
+
+
+def _truth(node: Node) -> Condition:
+    return _constant(1.0 if node.this else 0.0)
+
+
+def _inside(node: Node) -> Condition:
+    return _compiled(node.this)
+
+
+def _always(value: float) -> Callable[[Any], Condition]:
+    return lambda _: _constant(value)
+
+
+_COMPILERS: Mapping[type[exp.Expression], Callable[[Any], Condition]] = {
+    exp.EQ: _equal,
+    exp.NEQ: _unequal,
+    exp.And: _and,
+    exp.Or: _or,
+    exp.Not: _not,
+    exp.Paren: _inside,
+    exp.In: _in,
+    exp.Boolean: _truth,
+    exp.Between: _always(BETWEEN),
+    exp.Is: _always(NULL),
+    exp.Like: _always(LIKE),
+    exp.ILike: _always(LIKE),
+    exp.LT: _always(RANGE),
+    exp.LTE: _always(RANGE),
+    exp.GT: _always(RANGE),
+    exp.GTE: _always(RANGE),
+}

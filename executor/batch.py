@@ -1,0 +1,72 @@
+"""Rows between operators: a struct of flat int64 arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+IntArray = NDArray[np.int64]
+
+FOREVER: Final = 2**63 - 1
+"""The expiry of a row that never expires (a stored graph)."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Batch:
+    """Rows sorted by ``ts``; each is valid in ``[ts, exp)``.
+
+    ``columns[j, i]`` is the vertex code of column ``j`` in row ``i`` (shape width × rows,
+    C-contiguous); ``ts`` and ``exp`` are in the catalog's time unit.
+    """
+
+    columns: IntArray
+    ts: IntArray
+    exp: IntArray
+
+    def __len__(self) -> int:
+        return int(self.ts.shape[0])
+
+    @property
+    def width(self) -> int:
+        """The number of columns."""
+        return int(self.columns.shape[0])
+
+    @staticmethod
+    def empty(width: int) -> Batch:
+        """No rows of ``width`` columns."""
+        none = np.empty(0, np.int64)
+        return Batch(np.empty((width, 0), np.int64), none, none)
+
+    def take(self, rows: IntArray | NDArray[np.bool_]) -> Batch:
+        """The chosen rows: positions in rising order, or a mask."""
+        return Batch(
+            np.ascontiguousarray(self.columns[:, rows]),
+            np.ascontiguousarray(self.ts[rows]),
+            np.ascontiguousarray(self.exp[rows]),
+        )
+
+    def project(self, columns: Sequence[int]) -> Batch:
+        """Column ``i`` of the outcome is column ``columns[i]``."""
+        return Batch(self.columns[np.asarray(columns, np.int64)], self.ts, self.exp)
+
+
+def merge_order(batches: Sequence[Batch]) -> IntArray:
+    """The stable order by ts of the rows of all batches laid end to end."""
+    return np.argsort(np.concatenate([b.ts for b in batches]), kind="stable")
+
+
+def merged(batches: Sequence[Batch]) -> Batch:
+    """All rows in one batch; rows of equal ts keep the order of the batches."""
+    filled = [b for b in batches if len(b)]
+    if len(filled) <= 1:
+        return filled[0] if filled else batches[0]
+    order = merge_order(filled)
+    return Batch(
+        np.concatenate([b.columns for b in filled], axis=1)[:, order],
+        np.concatenate([b.ts for b in filled])[order],
+        np.concatenate([b.exp for b in filled])[order],
+    )

@@ -1,0 +1,144 @@
+"""A set of rows of any width, each held once with its largest expiry.
+
+``rows`` is int64[capacity, width + 2]: the columns, the expiry, and the next row with the
+same key. It is found through two indexes, int64[capacity, 2] of (hash, row) with open
+addressing: ``values`` over all columns, and ``keys`` over the key columns, which leads to
+the first row of a chain. A set that nobody looks up by key has no ``keys`` (length 0).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from executor.batch import FOREVER, IntArray
+from executor.kernels.tables import EMPTY, mixed
+
+# The header of a set.
+COUNT, ADDED, SWEEP_AT, SWEEP_AFTER, SET_FIELDS = range(5)
+
+
+@njit(cache=True)
+def hash_in(columns: IntArray, i: int, chosen: IntArray) -> int:
+    """The hash of the chosen columns of row ``i`` of a batch."""
+    result = 0
+    for j in range(chosen.shape[0]):
+        result = mixed(result + columns[chosen[j], i])
+    return result
+
+
+@njit(cache=True)
+def find_row(
+    index: IntArray,
+    rows: IntArray,
+    held: IntArray,
+    columns: IntArray,
+    i: int,
+    sought: IntArray,
+    hashed: int,
+) -> int:
+    """The slot of the row whose columns ``held`` equal columns ``sought`` of batch row ``i``.
+
+    If there is none, the free slot in which it belongs.
+    """
+    mask = index.shape[0] - 1
+    slot = hashed & mask
+    while index[slot, 1] != EMPTY:
+        if index[slot, 0] == hashed:
+            row = index[slot, 1]
+            equal = True
+            for j in range(held.shape[0]):
+                equal &= rows[row, held[j]] == columns[sought[j], i]
+            if equal:
+                break
+        slot = (slot + 1) & mask
+    return slot
+
+
+@njit(cache=True)
+def insert(
+    h: IntArray,
+    rows: IntArray,
+    values: IntArray,
+    keys: IntArray,
+    all_columns: IntArray,
+    key_columns: IntArray,
+    columns: IntArray,
+    i: int,
+    expiry: int,
+) -> bool:
+    """Holds row ``i`` of a batch; False if it is held with no smaller an expiry.
+
+    The caller sees to it that there is room.
+    """
+    width = all_columns.shape[0]
+    hashed = hash_in(columns, i, all_columns)
+    slot = find_row(values, rows, all_columns, columns, i, all_columns, hashed)
+    row = values[slot, 1]
+    if row != EMPTY:
+        if rows[row, width] >= expiry:
+            return False
+        rows[row, width] = expiry
+        return True
+    row = h[COUNT]
+    h[COUNT] += 1
+    h[ADDED] += 1
+    values[slot, 0], values[slot, 1] = hashed, row
+    for j in range(width):
+        rows[row, j] = columns[j, i]
+    rows[row, width] = expiry
+    if keys.shape[0] > 0:
+        hashed = hash_in(columns, i, key_columns)
+        slot = find_row(keys, rows, key_columns, columns, i, key_columns, hashed)
+        rows[row, width + 1] = keys[slot, 1]
+        keys[slot, 0], keys[slot, 1] = hashed, row
+    return True
+
+
+@njit(cache=True)
+def is_due(h: IntArray, rows: IntArray, now: int) -> bool:
+    """Whether the set wants a sweep: it is full, or much may have expired."""
+    return h[COUNT] == rows.shape[0] or (now >= h[SWEEP_AT] and h[ADDED] >= h[SWEEP_AFTER])
+
+
+@njit(cache=True)
+def count_valid_rows(h: IntArray, rows: IntArray, now: int) -> tuple[int, int, int]:
+    """How many rows :func:`sweep_rows` will keep, how many of them never expire, and the
+    latest expiry of the others.
+    """
+    expiry = rows.shape[1] - 2
+    valid, lasting, latest = 0, 0, now
+    for row in range(h[COUNT]):
+        if rows[row, expiry] > now:
+            valid += 1
+            if rows[row, expiry] == FOREVER:
+                lasting += 1
+            else:
+                latest = max(latest, rows[row, expiry])
+    return valid, lasting, latest
+
+
+@njit(cache=True)
+def sweep_rows(
+    h: IntArray,
+    old: IntArray,
+    rows: IntArray,
+    values: IntArray,
+    keys: IntArray,
+    all_columns: IntArray,
+    key_columns: IntArray,
+    now: int,
+) -> None:
+    """Copies what is valid after ``now`` into fresh arrays."""
+    count, width = h[COUNT], all_columns.shape[0]
+    h[COUNT] = 0
+    # One row at a time as a batch of one, so that there is one way in. (The row's number
+    # is no literal, which would have `insert` compiled once more.)
+    line = np.empty((width, 1), np.int64)
+    first = 0 * count
+    for row in range(count):
+        if old[row, width] > now:
+            for j in range(width):
+                line[j, first] = old[row, j]
+            insert(h, rows, values, keys, all_columns, key_columns, line, first, old[row, width])
+    h[ADDED] = 0

@@ -1,0 +1,213 @@
+"""The vertex dictionary: entries, an index over them, and the bytes of strings.
+
+An entry, found by its code, is (start, length, hash, expiry). A string lies at ``start`` in
+the bytes ``heap``; an integer vertex has the length :data:`INTEGER` and is ``start`` itself;
+a code given back has the length :data:`FREE`, and ``start`` is the next free code. The
+index holds codes with open addressing. Vertices are compared whole: the hash only says
+where to look.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from executor.batch import FOREVER, IntArray
+from executor.kernels.tables import EMPTY, mixed
+
+Bytes = NDArray[np.uint8]
+
+# The header.
+COUNT, USED, FIRST_FREE, HEAP_TOP, ROW, HEADER_LENGTH = range(6)
+# COUNT entries are in use; codes from USED on have never been given.
+
+START, LENGTH, HASH, EXPIRY, ENTRY_FIELDS = range(5)
+INTEGER, FREE = -1, -2
+
+DONE, ENTRIES_FULL, HEAP_FULL = range(3)
+
+
+@njit(cache=True)
+def _hash_bytes(data: Bytes, start: int, end: int) -> int:
+    result = end - start
+    for i in range(start, end):
+        result = (result ^ data[i]) * 1099511628211
+    return mixed(result)
+
+
+@njit(cache=True)
+def _claim(h: IntArray, entries: IntArray) -> int:
+    code = h[FIRST_FREE]
+    if code == EMPTY:
+        code = h[USED]
+        h[USED] += 1
+    else:
+        h[FIRST_FREE] = entries[code, START]
+    h[COUNT] += 1
+    return code
+
+
+@njit(cache=True)
+def _same(entries: IntArray, code: int, heap: Bytes, data: Bytes, start: int, length: int) -> bool:
+    if entries[code, LENGTH] != length:
+        return False
+    there = entries[code, START]
+    for i in range(length):
+        if heap[there + i] != data[start + i]:
+            return False
+    return True
+
+
+@njit(cache=True)
+def encode_strings(
+    h: IntArray,
+    offsets: IntArray,
+    data: Bytes,
+    expiries: IntArray,
+    entries: IntArray,
+    index: IntArray,
+    heap: Bytes,
+    codes: IntArray,
+) -> int:
+    """Writes the codes of the strings ``data[offsets[i] : offsets[i + 1]]``."""
+    mask = index.shape[0] - 1
+    while h[ROW] < codes.shape[0]:
+        row = h[ROW]
+        start, length = offsets[row], offsets[row + 1] - offsets[row]
+        hashed = _hash_bytes(data, start, start + length)
+        slot = hashed & mask
+        code = index[slot]
+        while code != EMPTY and not (
+            entries[code, HASH] == hashed and _same(entries, code, heap, data, start, length)
+        ):
+            slot = (slot + 1) & mask
+            code = index[slot]
+        if code == EMPTY:
+            if h[COUNT] == entries.shape[0]:
+                return ENTRIES_FULL
+            if h[HEAP_TOP] + length > heap.shape[0]:
+                return HEAP_FULL
+            code = _claim(h, entries)
+            index[slot] = code
+            top = h[HEAP_TOP]
+            for i in range(length):
+                heap[top + i] = data[start + i]
+            h[HEAP_TOP] = top + length
+            entries[code, START], entries[code, LENGTH] = top, length
+            entries[code, HASH], entries[code, EXPIRY] = hashed, expiries[row]
+        elif entries[code, EXPIRY] < expiries[row]:
+            entries[code, EXPIRY] = expiries[row]
+        codes[row] = code
+        h[ROW] += 1
+    return DONE
+
+
+@njit(cache=True)
+def encode_integers(
+    h: IntArray,
+    vertices: IntArray,
+    expiries: IntArray,
+    entries: IntArray,
+    index: IntArray,
+    codes: IntArray,
+) -> int:
+    """Writes the codes of integers."""
+    mask = index.shape[0] - 1
+    while h[ROW] < codes.shape[0]:
+        row = h[ROW]
+        vertex = vertices[row]
+        hashed = mixed(vertex)
+        slot = hashed & mask
+        code = index[slot]
+        while code != EMPTY and not (
+            entries[code, START] == vertex and entries[code, LENGTH] == INTEGER
+        ):
+            slot = (slot + 1) & mask
+            code = index[slot]
+        if code == EMPTY:
+            if h[COUNT] == entries.shape[0]:
+                return ENTRIES_FULL
+            code = _claim(h, entries)
+            index[slot] = code
+            entries[code, START], entries[code, LENGTH] = vertex, INTEGER
+            entries[code, HASH], entries[code, EXPIRY] = hashed, expiries[row]
+        elif entries[code, EXPIRY] < expiries[row]:
+            entries[code, EXPIRY] = expiries[row]
+        codes[row] = code
+        h[ROW] += 1
+    return DONE
+
+
+@njit(cache=True)
+def give_back(h: IntArray, entries: IntArray, now: int) -> tuple[int, int, int]:
+    """Frees the codes that expired.
+
+    Returns the bytes still in use, how many codes never expire, and the latest expiry of
+    the others.
+
+    The index must be built anew afterwards (:func:`reindex`).
+    """
+    held, lasting, latest = 0, 0, now
+    for code in range(h[USED]):
+        length = entries[code, LENGTH]
+        if length == FREE:
+            continue
+        if entries[code, EXPIRY] <= now:
+            entries[code, LENGTH] = FREE
+            entries[code, START] = h[FIRST_FREE]
+            h[FIRST_FREE] = code
+            h[COUNT] -= 1
+        else:
+            held += max(length, 0)
+            if entries[code, EXPIRY] == FOREVER:
+                lasting += 1
+            else:
+                latest = max(latest, entries[code, EXPIRY])
+    return held, lasting, latest
+
+
+@njit(cache=True)
+def reindex(h: IntArray, entries: IntArray, index: IntArray) -> None:
+    """Puts every entry into a free index."""
+    mask = index.shape[0] - 1
+    for code in range(h[USED]):
+        if entries[code, LENGTH] != FREE:
+            slot = entries[code, HASH] & mask
+            while index[slot] != EMPTY:
+                slot = (slot + 1) & mask
+            index[slot] = code
+
+
+@njit(cache=True)
+def move_strings(h: IntArray, entries: IntArray, heap: Bytes, fresh: Bytes) -> None:
+    """Copies the strings in use to the beginning of ``fresh``."""
+    top = 0
+    for code in range(h[USED]):
+        length = entries[code, LENGTH]
+        if length >= 0:
+            start = entries[code, START]
+            for i in range(length):
+                fresh[top + i] = heap[start + i]
+            entries[code, START] = top
+            top += length
+    h[HEAP_TOP] = top
+
+
+@njit(cache=True)
+def string_offsets(entries: IntArray, codes: IntArray, offsets: IntArray) -> None:
+    """Where each string will begin and end when they are laid end to end."""
+    offsets[0] = 0
+    for i in range(codes.shape[0]):
+        offsets[i + 1] = offsets[i] + entries[codes[i], LENGTH]
+
+
+@njit(cache=True)
+def copy_strings(
+    entries: IntArray, heap: Bytes, codes: IntArray, offsets: IntArray, data: Bytes
+) -> None:
+    """Lays the strings of ``codes`` end to end."""
+    for i in range(codes.shape[0]):
+        start = entries[codes[i], START]
+        for j in range(offsets[i + 1] - offsets[i]):
+            data[offsets[i] + j] = heap[start + j]

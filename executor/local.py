@@ -1,0 +1,104 @@
+"""Runs a plan in this process: for tests, and to measure operators beside their estimates.
+
+In: a plan and edges in ts order. Out: decoded results in the order in which they are found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import NamedTuple
+
+import pyarrow as pa
+
+from algebra.plan import PhysicalPlan
+from executor.batch import Batch, merged
+from executor.dictionary import Dictionary
+from executor.leaves import leaves
+from executor.pipeline import Counters, Pipeline
+
+Vertex = str | int
+Edge = tuple[Vertex, Vertex, str, int] | tuple[Vertex, Vertex, str, int, str]
+"""Source, target, label, ts and perhaps the stream."""
+
+
+class Result(NamedTuple):
+    """A binding of the answer's columns, valid in ``[ts, exp)``."""
+
+    bindings: tuple[Vertex, ...]
+    ts: int
+    exp: int
+
+
+class LocalRun:
+    """A plan at work on record batches.
+
+    Raises:
+        PlanError: for a plan that cannot run.
+    """
+
+    def __init__(self, plan: PhysicalPlan) -> None:
+        self.dictionary = Dictionary()
+        self.pipeline = Pipeline.of_plan(plan, self.dictionary)
+        self._leaves = leaves(plan)
+        self._leaf_rows = dict.fromkeys((leaf.node for leaf in self._leaves), 0)
+
+    def push(self, edges: Sequence[pa.RecordBatch]) -> Batch:
+        """Takes record batches of one stretch of time, each sorted by ts.
+
+        Their columns are those of :meth:`executor.leaves.Leaf.select`. Decode the results
+        (:meth:`results`) before the next call.
+
+        Raises:
+            ValueError: for edges out of order or of the wrong vertex type.
+        """
+        if self.pipeline.now is not None:
+            self.dictionary.tick(self.pipeline.now)
+        rows = {}
+        for leaf in self._leaves:
+            selected = [leaf.encode(leaf.select(batch), self.dictionary) for batch in edges]
+            rows[leaf.node] = merged([Batch.empty(2), *selected])
+            self._leaf_rows[leaf.node] += len(rows[leaf.node])
+        return self.pipeline.process(rows)
+
+    def results(self, batch: Batch) -> Iterator[Result]:
+        """The rows of a batch of results, decoded."""
+        if not len(batch):
+            return
+        columns = [self.dictionary.decode(codes).to_pylist() for codes in batch.columns]
+        bindings = zip(*columns, strict=True) if columns else iter([()] * len(batch))
+        yield from map(Result, bindings, batch.ts.tolist(), batch.exp.tolist())
+
+    @property
+    def counters(self) -> dict[int, Counters]:
+        """By node id; of a leaf only the rows that it gave are known."""
+        of_leaves = {node: Counters(rows_out=rows) for node, rows in self._leaf_rows.items()}
+        return {**of_leaves, **self.pipeline.counters}
+
+
+def run_plan(plan: PhysicalPlan, edges: Iterable[Edge], batch_rows: int = 4096) -> Iterator[Result]:
+    """Runs a plan over edges sorted by ts and yields its results as they are found.
+
+    Raises:
+        PlanError: for a plan that cannot run.
+        ValueError: for edges out of order or of the wrong vertex type.
+    """
+    run = LocalRun(plan)
+    remaining = iter(edges)
+    while chunk := list(islice(remaining, batch_rows)):
+        yield from run.results(run.push(_record_batches(chunk)))
+
+
+def _record_batches(edges: Sequence[Edge]) -> list[pa.RecordBatch]:
+    """One batch for each vertex type and each kind of edge, with or without its stream."""
+    kinds: dict[tuple[type, int], list[Edge]] = {}
+    for edge in edges:
+        kinds.setdefault((type(edge[0]), len(edge)), []).append(edge)
+    batches = []
+    for (vertex, fields), rows in kinds.items():
+        kind = pa.string() if vertex is str else pa.int64()
+        types = (kind, kind, pa.string(), pa.int64(), pa.string())[:fields]
+        columns = [pa.array(c, t) for c, t in zip(zip(*rows, strict=True), types, strict=True)]
+        names = ["src", "trg", "label", "ts", "stream"][:fields]
+        batches.append(pa.RecordBatch.from_arrays(columns, names=names))
+    return batches

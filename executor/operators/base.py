@@ -1,0 +1,79 @@
+"""What all operators have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, Protocol
+
+import numpy as np
+
+from executor.batch import Batch, IntArray
+
+CHUNK: Final = 1 << 16
+"""Rows of a result buffer."""
+
+
+class Operator(Protocol):
+    """A node of a pipeline at work."""
+
+    def process(self, inputs: Sequence[Batch], wanted: bool) -> Batch:
+        """The results of one batch per input; none are gathered unless ``wanted``."""
+        ...
+
+    def tick(self, now: int) -> None:
+        """Time has come to ``now``: gives state back if a sweep is due."""
+        ...
+
+    def purge(self, now: int) -> None:
+        """Gives back all state that expired at or before ``now``."""
+        ...
+
+    @property
+    def entries(self) -> int:
+        """Rows, edges and tree nodes held."""
+        ...
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of memory allocated for state."""
+        ...
+
+
+class Stateless:
+    """An operator that holds nothing."""
+
+    entries = 0
+    nbytes = 0
+
+    def tick(self, now: int) -> None:
+        """Nothing to give back."""
+
+    def purge(self, now: int) -> None:
+        """Nothing to give back."""
+
+
+class Results:
+    """Gathers what a kernel writes: a buffer of rows that is emptied when it is full.
+
+    ``buffer`` is int64[width + 2, rows]: the columns, ts and exp.
+    """
+
+    def __init__(self, width: int, wanted: bool) -> None:
+        self._width = width
+        self._wanted = wanted
+        self._chunks: list[IntArray] = []
+        self.buffer = np.empty((width + 2, CHUNK), np.int64)
+
+    def take(self, rows: int, room: int = 0) -> None:
+        """Takes the first rows of the buffer; afterwards it has space for ``room``."""
+        if self._wanted and rows:
+            self._chunks.append(self.buffer[:, :rows].copy())
+        if room > self.buffer.shape[1]:
+            self.buffer = np.empty((self._width + 2, room), np.int64)
+
+    def batch(self) -> Batch:
+        """All that was taken."""
+        if not self._chunks:
+            return Batch.empty(self._width)
+        rows = np.concatenate(self._chunks, axis=1)
+        return Batch(rows[: self._width], rows[self._width], rows[self._width + 1])

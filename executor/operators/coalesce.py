@@ -1,0 +1,51 @@
+"""COALESCE: only what extends the validity of a value passes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from executor.batch import Batch
+from executor.kernels import coalesce as kernel
+from executor.operators.rowset import RowSet
+
+
+class CoalesceOperator:
+    """Holds for each value its largest expiry."""
+
+    def __init__(self, width: int) -> None:
+        self._held = RowSet(width, None)
+
+    def process(self, inputs: Sequence[Batch], wanted: bool) -> Batch:
+        """The rows that expire later than every earlier row of their value."""
+        (batch,) = inputs
+        held = self._held
+        extends = np.empty(len(batch), np.int64)
+        row = 0
+        while (
+            row := kernel.advance(
+                row, batch.columns, batch.ts, batch.exp,
+                held.h, held.columns, held.rows, held.values, held.index, extends,
+            )
+        ) < len(batch):  # fmt: skip
+            held.sweep(int(batch.ts[row]))
+        return batch.take(extends.astype(np.bool_)) if wanted else Batch.empty(batch.width)
+
+    def tick(self, now: int) -> None:
+        """Sweeps if that is due."""
+        self._held.tick(now)
+
+    def purge(self, now: int) -> None:
+        """Drops what expired at or before ``now``."""
+        self._held.sweep(now)
+
+    @property
+    def entries(self) -> int:
+        """Values held."""
+        return self._held.entries
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of memory allocated for state."""
+        return self._held.nbytes

@@ -1,0 +1,308 @@
+"""The in-process pipeline: the operators of a plan over batches of encoded rows.
+
+In: nodes (of a whole :class:`PhysicalPlan`, or of a part of it: a stage) and, for each of
+its inputs, batches sorted by ts. Out: one batch of results per batch.
+
+Operators run one whole batch at a time in topological order, each with its inputs merged
+by ts; a node that feeds two consumers is computed once. A result's ``ts`` is that of the
+row that caused it, its ``exp`` the smallest expiry among its parts. State holds what is
+valid now and is a function of the still valid input rows alone, so it can be rebuilt by
+:meth:`Pipeline.replay`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from time import perf_counter
+
+import numpy as np
+
+from algebra.physical import (
+    Coalesce,
+    EmptyRelation,
+    FilterRows,
+    HashJoin,
+    MergeUnion,
+    PhysicalOperator,
+    ProjectColumns,
+    SPath,
+    WindowScan,
+    WindowScanUnion,
+)
+from algebra.plan import PhysicalPlan, PlanError
+from executor.batch import Batch
+from executor.dictionary import Dictionary
+from executor.leaves import leaves, reached
+from executor.operators.base import Operator
+from executor.operators.coalesce import CoalesceOperator
+from executor.operators.filter import FilterOperator
+from executor.operators.join import JoinOperator
+from executor.operators.path import PathOperator
+from executor.operators.stateless import EmptyOperator, ProjectOperator, UnionOperator
+
+
+@dataclass(frozen=True, slots=True)
+class StageNode:
+    """An operator of a stage; ``inputs`` are ids of earlier nodes or of the stage's inputs."""
+
+    id: int
+    operator: PhysicalOperator
+    inputs: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StageInput:
+    """Rows that come from outside the stage: a leaf of the plan, or another stage's result."""
+
+    id: int
+    width: int
+
+
+@dataclass(frozen=True, slots=True)
+class Counters:
+    """What an operator did since it was built, and what it holds now.
+
+    ``state_entries`` counts rows, edges and tree nodes, expired ones included until they
+    are swept; ``state_bytes`` is the memory allocated for them.
+    """
+
+    rows_in: int = 0
+    rows_out: int = 0
+    seconds: float = 0.0
+    state_entries: int = 0
+    state_bytes: int = 0
+
+
+@dataclass(slots=True)
+class _Node:
+    """A node at work."""
+
+    stage_node: StageNode
+    operator: Operator
+    width: int
+    done: Counters = field(default_factory=Counters)
+
+
+class Pipeline:
+    """A running stage; not safe for use by several threads at once."""
+
+    def __init__(
+        self,
+        nodes: Sequence[StageNode],
+        inputs: Sequence[StageInput],
+        output: int,
+        dictionary: Dictionary,
+    ) -> None:
+        """Builds the operators, with empty state.
+
+        Args:
+            nodes: in topological order.
+            inputs: what :meth:`process` is fed with.
+            output: the id of the node (or input) whose rows are the result.
+            dictionary: what gave the codes; FILTER looks values up in it.
+
+        Raises:
+            PlanError: for an operator that cannot run here, with the node's id.
+        """
+        self._widths = {i.id: i.width for i in inputs}
+        self._inputs = frozenset(self._widths)
+        self._nodes: list[_Node] = []
+        self._output = output
+        self._now: int | None = None
+        for node in nodes:
+            if node.id in self._widths or any(i not in self._widths for i in node.inputs):
+                raise PlanError(f"node {node.id}: an input is missing or the id is used twice")
+            widths = [self._widths[i] for i in node.inputs]
+            try:
+                width = _width(node.operator, widths)
+                operator = _operator(node.operator, width, len(node.inputs), dictionary)
+            except (ValueError, PlanError) as error:
+                raise PlanError(f"node {node.id} ({node.operator.op}): {error}") from error
+            self._widths[node.id] = width
+            self._nodes.append(_Node(node, operator, width))
+        if output not in self._widths:
+            raise PlanError(f"node {output}, the output, is not in the stage")
+        self._read_inside = Counter(i for node in nodes for i in node.inputs)
+
+    @staticmethod
+    def of_plan(plan: PhysicalPlan, dictionary: Dictionary) -> Pipeline:
+        """The pipeline of a whole plan; its inputs are ``executor.leaves.leaves(plan)``."""
+        inputs = [StageInput(leaf.node, 2) for leaf in leaves(plan)]
+        above = reached(plan, {i.id for i in inputs}) - {i.id for i in inputs}
+        nodes = [StageNode(n.id, n.operator, n.inputs) for n in plan.nodes if n.id in above]
+        return Pipeline(nodes, inputs, plan.root, dictionary)
+
+    def process(self, inputs: Mapping[int, Batch], now: int | None = None) -> Batch:
+        """Takes one batch per input (none where there are no rows) and gives the results.
+
+        Args:
+            inputs: by id of the leaf or other input.
+            now: application time has come this far, although no row may say so; state
+                that expired by then is given back. Default: the largest ts in ``inputs``.
+
+        Raises:
+            ValueError: if a batch is not sorted by ts, starts before what was processed
+                already, or is of an unknown input.
+        """
+        return self._run(inputs, now, wanted=True)
+
+    def replay(self, inputs: Mapping[int, Batch]) -> None:
+        """Like :meth:`process`, but gives no results and counts nothing.
+
+        A fresh pipeline that has replayed the input rows that are still valid goes on
+        as the one that had processed them all.
+        """
+        self._run(inputs, None, wanted=False)
+
+    def _run(self, inputs: Mapping[int, Batch], now: int | None, *, wanted: bool) -> Batch:
+        rows = self._accepted(inputs, now)
+        pending = self._read_inside + Counter([self._output])
+        for node in self._nodes:
+            stage_node = node.stage_node
+            gathered = []
+            for i in stage_node.inputs:
+                gathered.append(rows[i])
+                pending[i] -= 1
+            for i in stage_node.inputs:
+                if not pending[i]:  # what everybody has read need not stay in memory
+                    rows.pop(i, None)
+            start = perf_counter()
+            read = wanted or self._read_inside[stage_node.id] > 0
+            result = node.operator.process(gathered, read)
+            if self._now is not None:
+                node.operator.tick(self._now)
+            if wanted:
+                node.done = Counters(
+                    node.done.rows_in + sum(map(len, gathered)),
+                    node.done.rows_out + len(result),
+                    node.done.seconds + perf_counter() - start,
+                )
+            if pending[stage_node.id]:
+                rows[stage_node.id] = result
+        return rows[self._output]
+
+    def _accepted(self, inputs: Mapping[int, Batch], now: int | None) -> dict[int, Batch]:
+        """The batch of every input, checked, in arrays as the kernels want them."""
+        unknown = set(inputs) - self._inputs
+        if unknown:
+            raise ValueError(f"no such input: {sorted(unknown)}; there are {sorted(self._inputs)}")
+        rows = {i: Batch.empty(self._widths[i]) for i in self._inputs}
+        latest = now
+        for i, batch in inputs.items():
+            if not len(batch):
+                continue
+            if batch.width != self._widths[i]:
+                raise ValueError(f"input {i} has {self._widths[i]} columns, not {batch.width}")
+            if np.any(batch.ts[1:] < batch.ts[:-1]):
+                raise ValueError(f"the rows of input {i} are not sorted by ts")
+            if self._now is not None and batch.ts[0] < self._now:
+                raise ValueError(
+                    f"input {i} goes back in time: a row of {batch.ts[0]} after {self._now}"
+                )
+            last = int(batch.ts[-1])
+            latest = last if latest is None else max(latest, last)
+            rows[i] = Batch(*(np.require(a, np.int64, ["C", "W"]) for a in _arrays(batch)))
+        if latest is not None:
+            self._now = latest if self._now is None else max(self._now, latest)
+        return rows
+
+    def purge(self, now: int) -> None:
+        """Gives back all state that expired at or before ``now``, at once.
+
+        :meth:`process` does so by itself now and then; this is for an exact account.
+        """
+        self._now = now if self._now is None else max(self._now, now)
+        for node in self._nodes:
+            node.operator.purge(self._now)
+
+    @property
+    def now(self) -> int | None:
+        """How far application time has come; None before the first row."""
+        return self._now
+
+    @property
+    def width(self) -> int:
+        """The number of columns of the result."""
+        return self._widths[self._output]
+
+    @property
+    def counters(self) -> dict[int, Counters]:
+        """By node id."""
+        return {
+            node.stage_node.id: replace(
+                node.done, state_entries=node.operator.entries, state_bytes=node.operator.nbytes
+            )
+            for node in self._nodes
+        }
+
+
+def _arrays(batch: Batch) -> tuple[object, object, object]:
+    return batch.columns, batch.ts, batch.exp
+
+
+def _width(operator: PhysicalOperator, inputs: Sequence[int]) -> int:
+    """The number of output columns.
+
+    Raises:
+        ValueError: if the operator does not fit its inputs.
+    """
+    match operator:
+        case HashJoin(bindings=bindings, output=output):
+            _require(len(inputs) == 2, "a join has two inputs")
+            bound = {v for binding in bindings for v in binding}
+            for width, binding in zip(inputs, bindings, strict=True):
+                _require(len(binding) == width, f"{len(binding)} variables for {width} columns")
+                _require(len(set(binding)) == width, "a variable occurs twice in one input")
+            _require(set(output) <= bound, "an output variable is not bound")
+            return len(output)
+        case SPath(transitions=transitions, states=states, accepting=accepting):
+            _require(all(width == 2 for width in inputs), "a path is made of pairs")
+            known = all(
+                0 <= q < states and 0 <= to < states and 0 <= i < len(inputs)
+                for q, i, _, to in transitions
+            ) and all(0 < q < states for q in accepting)
+            _require(known, "the automaton names a state or an input that does not exist")
+            return 2
+        case EmptyRelation(width=width):
+            return width
+        case MergeUnion():
+            _require(len(set(inputs)) == 1, "the inputs of a union have unequal widths")
+            return inputs[0]
+        case ProjectColumns(columns=columns):
+            _require(len(inputs) == 1, "it has one input")
+            _require(all(0 <= c < inputs[0] for c in columns), "there is no such column")
+            return len(columns)
+        case FilterRows() | Coalesce():
+            _require(len(inputs) == 1, "it has one input")
+            return inputs[0]
+        case WindowScan() | WindowScanUnion():
+            raise ValueError("a scan is an input of the pipeline, not a part of it")
+
+
+def _require(holds: bool, problem: str) -> None:
+    if not holds:
+        raise ValueError(problem)
+
+
+def _operator(
+    operator: PhysicalOperator, width: int, inputs: int, dictionary: Dictionary
+) -> Operator:
+    match operator:
+        case HashJoin():
+            return JoinOperator(operator)
+        case SPath():
+            return PathOperator(operator, inputs)
+        case Coalesce():
+            return CoalesceOperator(width)
+        case MergeUnion():
+            return UnionOperator()
+        case ProjectColumns(columns=columns):
+            return ProjectOperator(columns)
+        case FilterRows(predicate=sql):
+            return FilterOperator(sql, width, dictionary)
+        case EmptyRelation():
+            return EmptyOperator(width)
+        case WindowScan() | WindowScanUnion():
+            raise ValueError("a scan is an input of the pipeline, not a part of it")

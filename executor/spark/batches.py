@@ -1,0 +1,117 @@
+"""What happens to each micro-batch in the driver: write parts, publish them, count."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame
+
+from executor.spark.checkpoint import Work
+from executor.spark.files import written_aside
+from executor.spark.head import OperatorTotals
+from executor.spark.parts import PART, WRITTEN, Part, part_writer
+from executor.spark.replay import Spool
+from executor.spark.report import OnProgress, Progress
+from executor.spark.sinks import Sink
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """What the stage counted, over all partitions, since the query began."""
+
+    edges: int = 0
+    results: int = 0
+    late: int = 0
+    rebuilt: int = 0
+    now: int | None = None
+    worker_peak_bytes: int = 0
+    operators: tuple[tuple[int, OperatorTotals], ...] = ()
+
+    @staticmethod
+    def of(reports: Sequence[dict[str, Any]]) -> Counted:
+        """The sum of the partitions' reports of one batch."""
+        operators: dict[int, OperatorTotals] = {}
+        for report in reports:
+            for node, values in report["operators"].items():
+                own = OperatorTotals(**values)
+                operators[int(node)] = operators.get(int(node), OperatorTotals()) + own
+        return Counted(
+            edges=sum(report["edges"] for report in reports),
+            results=sum(report["results"] for report in reports),
+            late=sum(report["late"] for report in reports),
+            rebuilt=sum(report["rebuilt"] for report in reports),
+            now=max((report["now"] for report in reports), default=None),
+            worker_peak_bytes=max((report["peak_bytes"] for report in reports), default=0),
+            operators=tuple(sorted(operators.items())),
+        )
+
+
+class Batches:
+    """The function that Spark calls with each micro-batch.
+
+    What was counted is kept in the work folder, so that a run taken up again knows it.
+    ``error`` is set if a batch failed here, not in Spark; ``finished`` when all are done.
+    """
+
+    def __init__(
+        self, work: Work, spool: Spool, sink: Sink, on_progress: OnProgress | None
+    ) -> None:
+        self.work = work
+        self.spool = spool
+        self.sink = sink
+        self._on_progress = on_progress
+        self._started = time.monotonic()
+        self.error: Exception | None = None
+        self.batches = 0
+        self.processed = 0
+        self.found = 0
+        self.counted = Counted()
+        self.finished = not spool.slice_ends
+        if work.counts.exists():
+            self.counted = Counted.of(json.loads(work.counts.read_text()))
+
+    def __call__(self, frame: DataFrame, batch: int) -> None:
+        """Runs a batch: everything is computed here, once."""
+        try:
+            self._run(frame, batch)
+        except (PySparkException, Py4JError):
+            raise  # the query fails with it, and tells it better
+        except Exception as error:
+            self.error = error
+            raise
+
+    def _run(self, frame: DataFrame, batch: int) -> None:
+        written = frame.mapInArrow(part_writer(self.sink.spec), WRITTEN).collect()
+        parts = [Part(**json.loads(row.payload)) for row in written if row.kind == PART]
+        reports = [json.loads(row.payload) for row in written if row.kind != PART]
+        self.sink.deliver(batch, sorted(parts, key=lambda part: part.partition))
+        if reports:
+            with written_aside(self.work.counts) as file:
+                file.write(json.dumps(reports).encode())
+            self.counted = Counted.of(reports)
+        ends = self.spool.slice_ends
+        self.batches += 1
+        self.processed += ends[batch] - (ends[batch - 1] if batch else 0)
+        self.found += sum(part.rows for part in parts)
+        self.finished = batch + 1 == len(ends)
+        if self._on_progress is not None:
+            self._on_progress(self._progress(batch))
+
+    def _progress(self, batch: int) -> Progress:
+        ends = self.spool.slice_ends
+        return Progress(
+            phase="running",
+            fraction=ends[batch] / ends[-1],
+            batch=batch + 1,
+            batches=len(ends),
+            edges=ends[batch],
+            results=self.counted.results,
+            now=self.counted.now,
+            seconds=time.monotonic() - self._started,
+        )

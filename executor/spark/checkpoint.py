@@ -1,0 +1,306 @@
+"""What a run keeps on disk so that it can be taken up again, and by whom it may be.
+
+A *work folder* holds the pin (``query.json``: plan, inputs' digest, output, parallelism),
+the spooled input, Spark's own checkpoint and staged results. It is the folder given as
+checkpoint; without one, a folder beside the results that goes when the run has ended. An
+output folder carries a note of the work folder that it belongs to.
+
+Everything is looked at before anything is made: what is refused is left as it was.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+import tempfile
+import time
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from algebra.plan import PhysicalPlan
+from executor.spark.errors import ExecutionError, OtherQueryError, OutputError
+from executor.spark.files import written_aside
+from executor.spark.sinks import Output, ToFile, ToFolder
+
+_PIN = "query.json"
+NOTE = "_headrace"
+_VERSION = 1
+_LOCK_SECONDS = 10.0
+
+AtEnd = Literal["keep", "empty", "remove", "remove in any case"]
+"""What becomes of a work folder when its run has ended well, or in any case."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pin:
+    """What a work folder is for; a restart has to agree in all of it."""
+
+    plan: PhysicalPlan
+    output: str
+    parallelism: int
+
+    def document(self) -> dict[str, Any]:
+        """As JSON-able values."""
+        return {
+            "version": _VERSION,
+            "digest": self.plan.digest,
+            "plan": self.plan.to_document(),
+            "output": self.output,
+            "parallelism": self.parallelism,
+        }
+
+
+def pinned_plan(folder: Path) -> PhysicalPlan | None:
+    """The plan that a checkpoint was made with, if it is one: a restart need not search.
+
+    Raises:
+        OtherQueryError: if the folder is of another version of Headrace.
+    """
+    found = _read(folder)
+    return None if found is None else PhysicalPlan.from_document(found["plan"])
+
+
+class Work:
+    """A work folder that this process holds until it is closed.
+
+    ``lock`` is the open file by which it does.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        document: dict[str, Any],
+        *,
+        fresh: bool,
+        at_end: AtEnd,
+        made: tuple[Path, ...],
+    ) -> None:
+        self.folder = folder
+        self.fresh = fresh
+        self._document = document
+        self._at_end = at_end
+        self._made = made
+        self.lock = _locked(folder)
+        if fresh:
+            self._write()
+
+    @property
+    def id(self) -> str:
+        """Tells this work folder from all others."""
+        return str(self._document["id"])
+
+    @property
+    def report(self) -> dict[str, Any] | None:
+        """The report of the run, if it has ended."""
+        report: dict[str, Any] | None = self._document.get("report")
+        return report
+
+    @property
+    def input(self) -> Path:
+        """Where the spooled input is."""
+        return self.folder / "input"
+
+    @property
+    def spark(self) -> Path:
+        """Where Spark keeps its checkpoint."""
+        return self.folder / "spark"
+
+    @property
+    def counts(self) -> Path:
+        """The file for what was counted so far."""
+        return self.folder / "counted.json"
+
+    def complete(self, report: dict[str, Any]) -> None:
+        """All results are out; a folder that nobody asked for is emptied or removed."""
+        self._document["report"] = report
+        self._write()
+        if self._at_end == "empty":
+            for part in ("input", "spark", "staging"):
+                shutil.rmtree(self.folder / part, ignore_errors=True)
+        elif self._at_end == "remove":
+            self.discard()
+
+    def discard(self) -> None:
+        """Removes all that was made for this run, also what it is nested in."""
+        for path in (self.folder / _PIN, *self._made):
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """Lets others use the folder, or removes one that nobody will find again."""
+        os.close(self.lock)
+        if self._at_end == "remove in any case":
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _write(self) -> None:
+        with written_aside(self.folder / _PIN) as file:
+            file.write(json.dumps(self._document, indent=1).encode())
+
+
+def open_work(pin: Pin, output: Output, checkpoint: Path | None) -> Work:
+    """The work folder of a run: a new one, or that of the same query to go on with.
+
+    Args:
+        pin: what the run is.
+        output: where the results go; claimed for the query.
+        checkpoint: the folder the user gave, if any.
+
+    Raises:
+        OtherQueryError: if the checkpoint or the output belongs to another query.
+        OutputError: if the output holds what is not ours.
+        ExecutionError: if another run uses the checkpoint now.
+    """
+    folder = _work_folder(output, checkpoint)
+    found = _read(folder)
+    if found is not None:
+        _same(folder, found, pin)
+    _check_output(output, found, folder)
+    if found is None and folder.exists() and any(folder.iterdir()):
+        raise OtherQueryError(
+            f"{folder} is not empty and is no checkpoint of Headrace.",
+            "Give an empty or a new folder as --checkpoint.",
+        )
+    fresh = found is None
+    document = {**pin.document(), "id": uuid.uuid4().hex} if found is None else found
+    places = [folder, output.path / NOTE] if isinstance(output, ToFolder) else [folder]
+    made = tuple(path for place in places for path in _first_missing(place.absolute()))
+    folder.mkdir(parents=True, exist_ok=True)
+    at_end = "keep" if checkpoint is not None else _at_end(output)
+    work = Work(folder, document, fresh=fresh, at_end=at_end, made=made)
+    if isinstance(output, ToFolder):
+        _claim(output.path, work.id, pin)
+    return work
+
+
+def _first_missing(folder: Path) -> list[Path]:
+    """What would have to be removed to undo the making of a folder."""
+    missing = [path for path in (folder, *folder.parents) if not path.exists()]
+    return missing[-1:]
+
+
+def _at_end(output: Output) -> AtEnd:
+    """What becomes of a work folder that nobody asked for."""
+    match output:
+        case ToFolder():
+            return "empty"
+        case ToFile():
+            return "remove"
+        case _:
+            return "remove in any case"
+
+
+def _work_folder(output: Output, checkpoint: Path | None) -> Path:
+    if checkpoint is not None:
+        return checkpoint.absolute()
+    match output:
+        case ToFolder(path):
+            return (path / NOTE).absolute()
+        case ToFile(path):
+            return path.with_name(path.name + ".headrace").absolute()
+        case _:
+            return Path(tempfile.mkdtemp(prefix="headrace-run-"))
+
+
+def _read(folder: Path) -> dict[str, Any] | None:
+    """The pin of a work folder, None where there is none."""
+    try:
+        document: dict[str, Any] = json.loads((folder / _PIN).read_text())
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, ValueError) as error:
+        raise ExecutionError(f"{folder / _PIN} cannot be read: {error}") from error
+    if document.get("version") != _VERSION:
+        raise OtherQueryError(
+            f"{folder} is a checkpoint of version {document.get('version')!r}, "
+            f"this Headrace reads version {_VERSION}.",
+            "Start anew with another --checkpoint and --output.",
+        )
+    return document
+
+
+def _same(folder: Path, found: dict[str, Any], pin: Pin) -> None:
+    """Raises unless the pin is the one that was found."""
+    wanted = pin.document()
+    for key, what in (
+        ("digest", "another plan or query"),
+        ("parallelism", "another parallelism"),
+        ("output", "another output"),
+    ):
+        if found[key] != wanted[key]:
+            raise OtherQueryError(
+                f"{folder} belongs to {what}: {found[key]}, not {wanted[key]}.",
+                "Run what it belongs to, or give another --checkpoint and --output.",
+            )
+
+
+def _check_output(output: Output, found: dict[str, Any] | None, folder: Path) -> None:
+    """Raises unless the output is free, or belongs to the work folder ``found``."""
+    match output:
+        case ToFile(path):
+            if path.is_dir() or (path.exists() and (found is None or "report" not in found)):
+                raise OutputError(f"{path} exists.", "Remove it, or give another --output.")
+        case ToFolder(path):
+            if path.exists() and not path.is_dir():
+                raise OutputError(f"{path} is not a folder.", "Give another --output.")
+            owner = _owner(path)
+            if owner is not None and (found is None or owner != found["id"]):
+                raise OtherQueryError(
+                    f"{path} holds the results of another query or of an earlier run.",
+                    "Give another --output, or the --checkpoint of that run to go on with it.",
+                )
+            if owner is None and found is not None and (folder / "spark").exists():
+                raise OutputError(
+                    f"The results that this query wrote to {path} are no longer there.",
+                    "Start anew with another --checkpoint.",
+                )
+            others = {p.name for p in path.iterdir()} - {NOTE} if path.exists() else set()
+            if owner is None and others - {folder.name if folder.parent == path else ""}:
+                raise OutputError(
+                    f"{path} is not empty.", "Give an empty or a new folder as --output."
+                )
+        case _:
+            pass
+
+
+def _owner(path: Path) -> str | None:
+    """The id of the work folder that an output folder belongs to."""
+    try:
+        note: dict[str, Any] = json.loads((path / NOTE / "owner.json").read_text())
+    except (OSError, ValueError):
+        return None
+    return str(note["id"])
+
+
+def _claim(path: Path, work_id: str, pin: Pin) -> None:
+    note = path / NOTE
+    note.mkdir(parents=True, exist_ok=True)
+    if _owner(path) != work_id:
+        with written_aside(note / "owner.json") as file:
+            file.write(json.dumps({"id": work_id, "digest": pin.plan.digest}).encode())
+
+
+def _locked(folder: Path) -> int:
+    """An open file, locked until it is closed, by this process and the JVM that inherits it.
+
+    A driver that was killed leaves its JVM at work for a moment; it is waited for.
+    """
+    handle = os.open(folder / "lock", os.O_CREAT | os.O_RDWR, 0o644)
+    patience = time.monotonic() + _LOCK_SECONDS
+    while True:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            if time.monotonic() < patience:
+                time.sleep(0.1)
+                continue
+            os.close(handle)
+            raise ExecutionError(
+                f"Another run uses {folder} now.", "Wait for its end, or stop it first."
+            ) from error
+        return handle

@@ -1,0 +1,201 @@
+"""Result rows as bytes: JSON lines, CSV, Parquet; and Arrow, for results that stay in Python.
+
+In: record batches of the answer's columns, then ``ts`` and ``exp`` (null: without end).
+Whole columns at a time: results are by far the largest stream of a query.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from io import IOBase
+from typing import Any, BinaryIO, Literal, Protocol, cast
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pc_csv
+import pyarrow.parquet as pq
+
+from algebra.plan import PhysicalPlan
+from executor.spark.names import ColumnType, column_names, column_types
+
+ResultFormat = Literal["jsonl", "csv", "parquet"]
+PartFormat = Literal["jsonl", "csv", "parquet", "arrow"]
+Column = Any  # an Arrow array; the stubs of pyarrow.compute want to know of what
+
+
+@dataclass(frozen=True, slots=True)
+class ResultShape:
+    """What results look like.
+
+    ``columns`` are the answer's variables as the query has them; ``names`` and ``types``
+    are for formats with flat, distinct, typed columns.
+    """
+
+    columns: tuple[str, ...]
+    names: tuple[str, ...]
+    types: tuple[ColumnType, ...]
+
+    @staticmethod
+    def of(plan: PhysicalPlan) -> ResultShape:
+        """The shape of a plan's results."""
+        return ResultShape(plan.columns, column_names(plan.columns), column_types(plan))
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The flat columns: the answer's, ``ts``, ``exp``."""
+        arrow = {"string": pa.string(), "integer": pa.int64()}
+        fields = [pa.field(n, arrow[t]) for n, t in zip(self.names, self.types, strict=True)]
+        return pa.schema([*fields, pa.field("ts", pa.int64()), pa.field("exp", pa.int64())])
+
+    def flat(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+        """Rows with exactly the columns of :attr:`schema`."""
+        columns = [
+            texts(column) if pa.types.is_string(field.type) else column
+            for column, field in zip(rows.columns, self.schema, strict=True)
+        ]
+        return pa.RecordBatch.from_arrays(columns, schema=self.schema)
+
+
+class ResultWriter(Protocol):
+    """Writes results to one file."""
+
+    def write(self, rows: pa.RecordBatch) -> None:
+        """Adds rows."""
+
+    def close(self) -> None:
+        """Writes what is left; the file itself stays open."""
+
+
+def result_writer(
+    file_format: PartFormat, shape: ResultShape, file: BinaryIO, *, header: bool = True
+) -> ResultWriter:
+    """A writer for a format; ``header`` is for CSV alone."""
+    match file_format:
+        case "jsonl":
+            return _JsonLines(shape, file)
+        case "csv":
+            return _Csv(shape, file, header)
+        case "parquet":
+            return _Parquet(shape, file)
+        case "arrow":
+            return _Arrow(shape, file)
+
+
+def csv_header(shape: ResultShape) -> bytes:
+    """The first line of a CSV file of results."""
+    quoted = ('"' + name.replace('"', '""') + '"' for name in shape.schema.names)
+    return (",".join(quoted) + "\n").encode()
+
+
+class _JsonLines:
+    """``{"bindings": {"x": "1", "y": "7"}, "ts": 5, "exp": 35}``, as spec 5 has it."""
+
+    def __init__(self, shape: ResultShape, file: BinaryIO) -> None:
+        self._file = file
+        keys = [json.dumps(name, ensure_ascii=False) + ": " for name in shape.columns]
+        starts = ['{"bindings": {' + keys[0], *(", " + key for key in keys[1:])] if keys else []
+        self._constants = [*starts, '}, "ts": ' if keys else '{"bindings": {}, "ts": ']
+
+    def write(self, rows: pa.RecordBatch) -> None:
+        columns: list[Column] = rows.columns
+        *vertices, ts, exp = columns
+        parts: list[Column] = []
+        for constant, column in zip(self._constants, [*vertices, ts], strict=True):
+            parts += [pa.scalar(constant), _json_values(column)]
+        ends: Column = pc.cast(exp, pa.string())
+        ends = pc.fill_null(ends, "null")
+        parts += [pa.scalar(', "exp": '), ends, pa.scalar("}\n")]
+        lines = _joined(parts)
+        _, offsets, data = lines.buffers()
+        ends_at = np.frombuffer(offsets, np.int32)
+        self._file.write(memoryview(data)[: int(ends_at[len(lines)])])
+
+    def close(self) -> None:
+        pass
+
+
+class _Csv:
+    def __init__(self, shape: ResultShape, file: BinaryIO, header: bool) -> None:
+        self._shape = shape
+        self._file = file
+        if header:
+            file.write(csv_header(shape))
+
+    def write(self, rows: pa.RecordBatch) -> None:
+        options = pc_csv.WriteOptions(include_header=False, quoting_style="needed")
+        pc_csv.write_csv(self._shape.flat(rows), self._file, options)
+
+    def close(self) -> None:
+        pass
+
+
+class _Parquet:
+    def __init__(self, shape: ResultShape, file: BinaryIO) -> None:
+        self._shape = shape
+        self._writer = pq.ParquetWriter(file, shape.schema, compression="zstd")
+
+    def write(self, rows: pa.RecordBatch) -> None:
+        self._writer.write_batch(self._shape.flat(rows))
+
+    def close(self) -> None:
+        self._writer.close()
+
+
+class _Arrow:
+    def __init__(self, shape: ResultShape, file: BinaryIO) -> None:
+        self._shape = shape
+        self._writer = pa.ipc.new_stream(cast(IOBase, file), shape.schema)
+
+    def write(self, rows: pa.RecordBatch) -> None:
+        self._writer.write_batch(self._shape.flat(rows))
+
+    def close(self) -> None:
+        self._writer.close()
+
+
+def texts(column: Column) -> Column:
+    """Vertices as strings, also where a column mixes strings and integers."""
+    return _converted(column, lambda values: pc.cast(values, pa.string()))
+
+
+def _json_values(column: Column) -> Column:
+    """Each value as JSON text."""
+    return _converted(column, _json_of_plain)
+
+
+def _json_of_plain(values: Column) -> Column:
+    if not pa.types.is_string(values.type):
+        return pc.cast(values, pa.string())
+    if _needs_escape(values):
+        escaped = [json.dumps(value, ensure_ascii=False) for value in values.to_pylist()]
+        return pa.array(escaped, pa.string())
+    quote = pa.scalar('"')
+    return _joined([quote, values, quote])
+
+
+def _joined(parts: Sequence[Column]) -> Column:
+    """Text columns and constants side by side."""
+    nothing_between: Column = pa.scalar("")
+    return pc.binary_join_element_wise(*parts, nothing_between)
+
+
+def _needs_escape(values: Column) -> bool:
+    """Whether any byte is a quote, a backslash or a control character."""
+    data = values.buffers()[2]
+    if data is None:
+        return False
+    found = np.frombuffer(data, np.uint8)
+    return bool(((found < 0x20) | (found == 0x22) | (found == 0x5C)).any())
+
+
+def _converted(column: Column, convert: Callable[[Column], Column]) -> Column:
+    """``convert`` on a column of one type, or on each part of one that mixes two."""
+    if not pa.types.is_union(column.type):
+        return convert(column)
+    parts = [convert(column.field(kind)) for kind in range(column.type.num_fields)]
+    starts = np.cumsum([0, *(len(part) for part in parts[:-1])])
+    rows = starts[column.type_codes.to_numpy()] + column.offsets.to_numpy()
+    return pa.concat_arrays(parts).take(pa.array(rows))

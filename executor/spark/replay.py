@@ -1,0 +1,289 @@
+"""Finite inputs as a stream: read, checked, sorted by time over all files, cut into slices.
+
+Spark's unit of a file source is the file, and it takes files by their modification time.
+So the edges that a plan reads are *spooled* once: one Parquet file per micro-batch, the
+files' modification times rising. The manifest is written last: a spool without one is of a
+run that was killed while it read, and is made anew.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import Any, TextIO
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from algebra.plan import PhysicalPlan
+from catalog.edges import EdgeFile, EdgeFileError, RejectedRowError, read
+from catalog.model import VertexType
+from executor.spark.errors import InputError, OtherQueryError
+from executor.spark.files import written_aside
+from executor.spark.time_sort import TimeSorter, slices
+
+Inputs = Mapping[str, Sequence[EdgeFile]]
+"""The files of each stream of a plan, by the stream's name."""
+
+ReadProgress = Callable[[int, int], None]
+"""Called with (bytes read so far, bytes in all) over all files."""
+
+FIRST_SLICE = 4_096
+LARGEST_SLICE = 65_536
+_MANIFEST = "_manifest.json"
+_VERSION = 1
+_MTIME_OF_FIRST = 1_000_000_000  # seconds; Spark needs them to differ and to rise, no more
+
+
+@dataclass(frozen=True, slots=True)
+class Spool:
+    """The edges that a plan reads, sorted by time, and what was counted on the way.
+
+    ``edges`` counts all edges of the inputs, ``relevant`` those with a label that the
+    plan reads, ``rejected`` the rows that are no edges. ``slice_ends[i]`` is the number of
+    relevant edges in the first ``i + 1`` slices.
+    """
+
+    folder: Path
+    vertex_type: VertexType
+    edges: int
+    relevant: int
+    rejected: int
+    slice_ends: tuple[int, ...]
+
+    @property
+    def ddl(self) -> str:
+        """The schema of the slices, for Spark."""
+        vertex = "bigint" if self.vertex_type == "integer" else "string"
+        return f"stream string, label string, src {vertex}, trg {vertex}, ts bigint"
+
+
+def fingerprint(inputs: Inputs) -> list[dict[str, Any]]:
+    """What tells these inputs from others: the files, how they are read, size and age.
+
+    Raises:
+        InputError: if a file is not there.
+    """
+    described = []
+    for stream, files in sorted(inputs.items()):
+        for file in files:
+            try:
+                status = os.stat(file.path)
+            except OSError as error:
+                raise InputError(f"{file.path}: cannot be read: {error.strerror}") from error
+            reading = {f.name: getattr(file, f.name) for f in fields(file)}
+            reading |= {"path": os.path.abspath(file.path), "columns": dict(file.columns)}
+            described.append(
+                {
+                    "stream": stream,
+                    "bytes": status.st_size,
+                    "mtime_ns": status.st_mtime_ns,
+                    "reading": reading,
+                }
+            )
+    return described
+
+
+def spool(
+    folder: Path,
+    plan: PhysicalPlan,
+    inputs: Inputs,
+    rejected: Path,
+    *,
+    strict: bool = False,
+    on_read: ReadProgress | None = None,
+    largest_slice: int = LARGEST_SLICE,
+) -> Spool:
+    """Reads the inputs into ``folder``, unless that was done already.
+
+    Args:
+        folder: emptied first if a killed run left it half full.
+        plan: tells which labels of which streams are kept, and the types of vertices.
+        inputs: every stream of the plan needs an entry.
+        rejected: the file for rows that are no edges, as JSON lines; not made without any.
+        strict: whether such a row stops the run.
+        on_read: for a progress display.
+        largest_slice: at most so many edges are one micro-batch; the first ones are
+            smaller, so that first results come early.
+
+    Raises:
+        InputError: if a file cannot be read, a stream has none, or a row is no edge and
+            ``strict``.
+        OtherQueryError: if the folder holds other inputs.
+    """
+    described = fingerprint(inputs)
+    found = _opened(folder)
+    if found is not None:
+        manifest, known = found
+        if manifest["inputs"] != json.loads(json.dumps(described)):
+            raise OtherQueryError(
+                f"{folder.parent} was started on other input files, or these have changed since.",
+                "Give the same files as before, or another --checkpoint (and --output).",
+            )
+        return known
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    spooling = _Spooling(folder, plan, inputs)
+    with _RejectedRows(rejected) as aside:
+        made = spooling.run(aside, largest_slice, strict=strict, on_read=on_read)
+    manifest = {
+        **{k: v for k, v in asdict(made).items() if k != "folder"},
+        "version": _VERSION,
+        "inputs": described,
+    }
+    with written_aside(folder / _MANIFEST) as file:
+        file.write(json.dumps(manifest).encode())
+    return made
+
+
+def _opened(folder: Path) -> tuple[dict[str, Any], Spool] | None:
+    """The finished spool in ``folder``, if there is one."""
+    try:
+        manifest = json.loads((folder / _MANIFEST).read_text())
+    except FileNotFoundError:
+        return None
+    if manifest["version"] != _VERSION:
+        return None
+    numbers = {k: manifest[k] for k in ("vertex_type", "edges", "relevant", "rejected")}
+    return manifest, Spool(folder, slice_ends=tuple(manifest["slice_ends"]), **numbers)
+
+
+class _Spooling:
+    """One reading of all inputs."""
+
+    def __init__(self, folder: Path, plan: PhysicalPlan, inputs: Inputs) -> None:
+        self._folder = folder
+        self._files = tuple(_files(plan, inputs))
+        self._labels = {
+            stream: pa.array(sorted({s.label for _, s in plan.scans if s.stream == stream}))
+            for stream in {scan.stream for _, scan in plan.scans}
+        }
+        types = {stream.vertex_type for stream in plan.streams}
+        # One column holds the vertices of all streams; a leaf reads integers out of text.
+        self._vertex_type: VertexType = types.pop() if len(types) == 1 else "string"
+        self._edges = self._relevant = self._bad = 0
+
+    def run(
+        self,
+        rejected: _RejectedRows,
+        largest_slice: int,
+        *,
+        strict: bool,
+        on_read: ReadProgress | None,
+    ) -> Spool:
+        vertex = pa.int64() if self._vertex_type == "integer" else pa.string()
+        name = pa.dictionary(pa.int32(), pa.string())
+        schema = pa.schema(
+            {"stream": name, "label": name, "src": vertex, "trg": vertex, "ts": pa.int64()}
+        )
+        runs = self._folder / "_runs"
+        sorter = TimeSorter(schema, runs)
+        for rows in self._relevant_rows(rejected, strict, on_read):
+            sorter.add(rows.cast(schema))
+        ends = self._write_slices(slices(sorter.sorted(), _slice_sizes(largest_slice)))
+        shutil.rmtree(runs, ignore_errors=True)
+        return Spool(
+            self._folder, self._vertex_type, self._edges, self._relevant, self._bad, tuple(ends)
+        )
+
+    def _relevant_rows(
+        self, rejected: _RejectedRows, strict: bool, on_read: ReadProgress | None
+    ) -> Iterator[pa.Table]:
+        """The edges with a label that the plan reads; counts all, sets aside the others."""
+        sizes = [os.path.getsize(file.path) for _, file in self._files]
+        for position, (stream, file) in enumerate(self._files):
+            report = _shifted(on_read, sum(sizes[:position]), sum(sizes))
+            try:
+                for batch in read(file, strict=strict, on_progress=report):
+                    self._edges += batch.edges.num_rows
+                    self._bad += rejected.write(map(asdict, batch.rejected))
+                    wanted = pc.is_in(batch.edges["label"], self._labels[stream])
+                    kept = batch.edges.filter(wanted)
+                    self._relevant += kept.num_rows
+                    if kept.num_rows:
+                        yield _with_stream(kept, stream)
+            except EdgeFileError as error:
+                raise InputError(str(error)) from error
+            except RejectedRowError as error:
+                raise InputError(
+                    f"A row is no edge: {error}", "Mend it, or run without --strict."
+                ) from error
+
+    def _write_slices(self, tables: Iterable[pa.Table]) -> Iterator[int]:
+        end = 0
+        for number, table in enumerate(tables):
+            path = self._folder / f"edges-{number:08}.parquet"
+            with written_aside(path) as file:
+                pq.write_table(table, file, compression="zstd")
+            os.utime(path, (_MTIME_OF_FIRST + number,) * 2)
+            end += table.num_rows
+            yield end
+
+
+def _files(plan: PhysicalPlan, inputs: Inputs) -> Iterator[tuple[str, EdgeFile]]:
+    """The files to read, in the plan's time unit and types of vertices."""
+    read_streams = {scan.stream for _, scan in plan.scans}
+    for stream in plan.streams:
+        if stream.name not in read_streams:
+            continue
+        if not inputs.get(stream.name):
+            raise InputError(
+                f"The plan reads the stream {stream.name!r}, which has no input.",
+                "Give its files with --input or in the catalog.",
+            )
+        for file in inputs[stream.name]:
+            yield (
+                stream.name,
+                replace(file, vertex_type=stream.vertex_type, time_unit=plan.time_unit),
+            )
+
+
+def _shifted(report: ReadProgress | None, before: int, total: int) -> ReadProgress | None:
+    """Turns the progress in one file into that over all."""
+    return None if report is None else lambda done, _: report(before + done, total)
+
+
+def _with_stream(edges: pa.RecordBatch, stream: str) -> pa.Table:
+    columns = {name: edges[name] for name in ("label", "src", "trg", "ts")}
+    names = pa.repeat(pa.scalar(stream), edges.num_rows)
+    return pa.table({"stream": names, **columns})
+
+
+def _slice_sizes(largest: int) -> Iterator[int]:
+    """Doubling from a small first slice to the largest."""
+    growing = itertools.takewhile(lambda n: n < largest, (FIRST_SLICE << i for i in range(40)))
+    return itertools.chain(growing, itertools.repeat(largest))
+
+
+class _RejectedRows:
+    """The file of rows that are no edges; made when the first comes, in place at the end."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._aside = path.with_name(path.name + ".tmp")
+        self._file: TextIO | None = None
+
+    def __enter__(self) -> _RejectedRows:
+        self._path.unlink(missing_ok=True)
+        return self
+
+    def write(self, rows: Iterable[Mapping[str, object]]) -> int:
+        count = 0
+        for row in rows:
+            if self._file is None:
+                self._aside.parent.mkdir(parents=True, exist_ok=True)
+                self._file = self._aside.open("w", encoding="utf-8")
+            self._file.write(json.dumps(row, ensure_ascii=False) + "\n")
+            count += 1
+        return count
+
+    def __exit__(self, kind: object, error: object, traceback: object) -> None:
+        if self._file is not None:
+            self._file.close()
+            os.replace(self._aside, self._path)

@@ -1,0 +1,259 @@
+"""A Spark session of our own in local mode: quiet, on loopback only, leaving nothing behind.
+
+What Spark, its JVM and its Python workers print goes to a log file in the session's
+temporary folder; users see it only with ``debug``. A user's own session needs none of this
+(:func:`executor.spark.stream.stream`).
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+
+from py4j.java_gateway import JavaGateway
+from py4j.protocol import Py4JError
+from pyspark import SparkConf, SparkContext
+from pyspark.errors import PySparkException
+from pyspark.java_gateway import launch_gateway
+from pyspark.sql import SparkSession
+
+from executor.spark.errors import SparkFailedError
+from executor.spark.jvm import find_java
+
+# The default one runs a dozen shell commands for each file that it writes on a local disk.
+_FILE_MANAGER = (
+    "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+)
+# The work is done in Python workers; in the JVM the second compiler costs more than it gains
+# (measured: half of all its time in a run of ten million results).
+_JVM_OPTIONS = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
+_STOP_SECONDS = 20.0
+_LOG_LINES_SHOWN = 15
+
+
+@dataclass(frozen=True, slots=True)
+class SessionOptions:
+    """How Spark is started.
+
+    ``partitions`` is the number of shuffle partitions, that is of groups that run at
+    once; ``cores`` the number of local task slots (None: one more than ``partitions``, at
+    least 2, at most the machine's); ``debug`` lets Spark's messages through to stderr;
+    ``conf`` overrides or adds Spark settings.
+    """
+
+    partitions: int = 1
+    cores: int | None = None
+    debug: bool = False
+    memory: str = "1g"
+    conf: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+
+@contextmanager
+def spark_session(
+    options: SessionOptions | None = None, held: Sequence[int] = ()
+) -> Iterator[SparkSession]:
+    """Starts Spark in local mode and stops it, its JVM and its workers at the end.
+
+    ``held`` are open files (locks) that the JVM keeps open, too, as long as it lives.
+
+    Raises:
+        JavaMissingError: if there is no Java to run on.
+        SparkFailedError: if Spark does not start; with the end of its log.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="headrace-"))
+    try:
+        options = options or SessionOptions()
+        with _environment(folder), _quiet(options), _started(folder, options, held) as spark:
+            yield spark
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def running_session() -> SparkSession | None:
+    """The session of this process, if one was started and not stopped."""
+    if SparkContext._active_spark_context is None:
+        return None
+    return SparkSession.builder.getOrCreate()
+
+
+def jvm_peak_bytes(spark: SparkSession) -> int:
+    """The most memory that the session's JVM has held; 0 where that cannot be told."""
+    gateway = spark.sparkContext._gateway
+    process = None if gateway is None else getattr(gateway, "proc", None)
+    if process is None:
+        return 0
+    try:
+        status = Path(f"/proc/{process.pid}/status").read_text()
+    except OSError:
+        return 0
+    peak = re.search(r"^VmHWM:\s+(\d+) kB", status, re.MULTILINE)
+    return 0 if peak is None else int(peak[1]) * 1024
+
+
+def log_tail(folder: Path, lines: int = _LOG_LINES_SHOWN) -> str:
+    """The last lines that Spark logged, for an error message."""
+    try:
+        text = (folder / "spark.log").read_text(errors="replace")
+    except OSError:
+        return ""
+    return "\n".join(text.splitlines()[-lines:])
+
+
+@contextmanager
+def _environment(folder: Path) -> Iterator[None]:
+    """The environment that the JVM inherits, and the workers from it."""
+    import executor
+
+    package_root = str(Path(executor.__file__).resolve().parent.parent)
+    inherited = os.environ.get("PYTHONPATH")
+    settings = {
+        "JAVA_HOME": str(find_java().home_for_spark(folder)),
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "SPARK_CONF_DIR": str(folder),  # not the settings of some other Spark
+        "PYSPARK_PYTHON": sys.executable,
+        "PYSPARK_DRIVER_PYTHON": sys.executable,
+        "PYTHONPATH": os.pathsep.join(filter(None, (package_root, inherited))),
+    }
+    dropped = ("SPARK_HOME", "PYSPARK_SUBMIT_ARGS", "SPARK_REMOTE", "SPARK_MASTER")
+    before = {name: os.environ.get(name) for name in (*settings, *dropped)}
+    os.environ.update(settings)
+    for name in dropped:
+        os.environ.pop(name, None)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+@contextmanager
+def _started(folder: Path, options: SessionOptions, held: Sequence[int]) -> Iterator[SparkSession]:
+    if SparkContext._active_spark_context is not None:
+        raise SparkFailedError(
+            "A Spark session runs in this process already.",
+            "Stop it first, or use headrace.stream(...) on it.",
+        )
+    settings = SparkConf(loadDefaults=False)
+    settings.setAll(list({**_settings(folder, options), **options.conf}.items()))
+    on_interrupt = _main_thread_handler()
+    log = None if options.debug else (folder / "spark.log").open("ab")
+    gateway: JavaGateway | None = None
+    try:
+        try:
+            started: dict[str, object] = {"pass_fds": tuple(held)}
+            if log is not None:
+                started.update(stdout=log, stderr=log)
+            gateway = launch_gateway(settings, started)  # type: ignore[no-untyped-call]
+            context = SparkContext(conf=settings, gateway=gateway)
+            spark = SparkSession(context)
+            if log is not None:
+                # Its thread would print a traceback if the JVM died, which the query reports.
+                context._accumulatorServer.handle_error = _say_nothing  # type: ignore[method-assign]
+        except (PySparkException, Py4JError, OSError) as error:
+            raise SparkFailedError(
+                f"Spark did not start: {error}\n{log_tail(folder)}".rstrip(),
+                "Run with --debug to see all that it says.",
+            ) from error
+        finally:
+            # SparkContext installs a handler of its own, which would only cancel jobs.
+            if on_interrupt is not None:
+                signal.signal(signal.SIGINT, on_interrupt)
+        yield spark
+    finally:
+        _stop(gateway)
+        if log is not None:
+            log.close()
+
+
+def _settings(folder: Path, options: SessionOptions) -> dict[str, str]:
+    cores = options.cores or max(2, min(os.cpu_count() or 1, options.partitions + 1))
+    return {
+        # The second number is how often a task may fail; the plain local[N] allows one.
+        "spark.master": f"local[{cores},4]",
+        "spark.app.name": "headrace",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.memory": options.memory,
+        "spark.driver.extraJavaOptions": f"-Djava.io.tmpdir={folder} {_JVM_OPTIONS}",
+        "spark.local.dir": str(folder / "local"),
+        # A worker imports numpy, pyarrow and numba before it answers; Spark's 15 seconds are too
+        # few for that on a machine with much else to do (seen at a load of eight on two cores).
+        "spark.python.authenticate.socketTimeout": "180s",
+        "spark.sql.warehouse.dir": str(folder / "warehouse"),
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.catalogImplementation": "in-memory",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.shuffle.partitions": str(options.partitions),
+        "spark.sql.adaptive.enabled": "false",
+        "spark.sql.streaming.checkpointFileManagerClass": _FILE_MANAGER,
+    }
+
+
+@contextmanager
+def _quiet(options: SessionOptions) -> Iterator[None]:
+    """Keeps Py4J from logging, by the root logger, that a JVM died: the query reports it."""
+
+    def not_of_py4j(record: logging.LogRecord) -> bool:
+        return options.debug or "py4j" not in Path(record.pathname).parts
+
+    root = logging.getLogger()
+    root.addFilter(not_of_py4j)
+    try:
+        yield
+    finally:
+        root.removeFilter(not_of_py4j)
+
+
+def _say_nothing(request: object, client_address: object) -> None:
+    """In place of a traceback on stderr."""
+
+
+def _main_thread_handler() -> signal._HANDLER:
+    if threading.current_thread() is threading.main_thread():
+        return signal.getsignal(signal.SIGINT)
+    return None
+
+
+def _stop(gateway: JavaGateway | None) -> None:
+    """Stops Spark and waits for its JVM to go, so that a restart finds nothing in its way."""
+    context = SparkContext._active_spark_context
+    try:
+        session = SparkSession._instantiatedSession
+        if session is not None:
+            session.stop()
+        elif context is not None:
+            context.stop()
+    except (Py4JError, PySparkException, OSError):
+        pass  # the JVM is gone or will not answer: it is ended below
+    # Else a later session of this process would use the connection to the JVM ended here.
+    SparkContext._active_spark_context = None
+    SparkContext._gateway = None
+    SparkContext._jvm = None
+    if gateway is None:
+        return
+    process: subprocess.Popen[bytes] = gateway.proc
+    with suppress(Py4JError, OSError):
+        gateway.shutdown()
+    if process.stdin is not None:
+        process.stdin.close()  # the JVM ends when it sees this
+    try:
+        process.wait(_STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()

@@ -1,0 +1,199 @@
+"""Where results go: a folder, one file, stdout, or a function of the caller.
+
+The tasks of a batch write parts aside (:mod:`executor.spark.parts`); when the whole batch
+is done, its parts are delivered here, in the driver. Spark may run a batch again after a
+crash, also one that was delivered already: a folder then keeps the file that it has, under
+the batch's name, so that whoever reads it sees each result once, whatever happened.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from executor.spark.errors import OutputError
+from executor.spark.files import written_aside
+from executor.spark.formats import ResultFormat, ResultShape, csv_header
+from executor.spark.parts import Part, PartSpec
+
+_ENDINGS: dict[str, ResultFormat] = {
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "jsonl",
+    ".csv": "csv",
+    ".parquet": "parquet",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ToFolder:
+    """A file per batch and partition: ``part-<batch>-<partition>.<format>``."""
+
+    path: Path
+    format: ResultFormat = "jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class ToFile:
+    """One file, there when the run has ended."""
+
+    path: Path
+    format: ResultFormat = "jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class ToStdout:
+    """Standard output as results come; each at least once when a run is taken up again."""
+
+    format: ResultFormat = "jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class ToFunction:
+    """A function in the driver, called with (batch, rows) as results come.
+
+    The rows have the answer's columns, ``ts`` and ``exp``; at least once, like stdout.
+    """
+
+    function: Callable[[int, pa.Table], None]
+
+
+Output = ToFolder | ToFile | ToStdout | ToFunction
+
+
+def output_of(text: str, result_format: ResultFormat | None = None) -> Output:
+    """The output that a user means by ``-``, the name of a file, or that of a folder.
+
+    A name that ends like a result file is a file, unless there is a folder of that name.
+
+    Raises:
+        OutputError: for a format that cannot go there.
+    """
+    if text == "-":
+        if result_format == "parquet":
+            raise OutputError("Parquet cannot go to standard output.", "Give a file or folder.")
+        return ToStdout(result_format or "jsonl")
+    path = Path(text)
+    ending = _ENDINGS.get(path.suffix.lower())
+    if ending is None or path.is_dir():
+        return ToFolder(path, result_format or "jsonl")
+    return ToFile(path, result_format or ending)
+
+
+class Sink(ABC):
+    """Takes the parts of one batch after the other."""
+
+    def __init__(self, spec: PartSpec) -> None:
+        self.spec = spec
+        staging = Path(spec.staging)
+        shutil.rmtree(staging, ignore_errors=True)  # parts of attempts that were killed
+        staging.mkdir(parents=True)
+
+    @abstractmethod
+    def deliver(self, batch: int, parts: Sequence[Part]) -> None:
+        """Publishes the results of a batch, or sees that they are published already."""
+
+    def finish(self) -> None:  # noqa: B027 - most sinks have nothing left to do
+        """All batches are delivered."""
+
+
+def sink_of(output: Output, shape: ResultShape, work: Path) -> Sink:
+    """The sink for an output; ``work`` is a folder of its own, on the output's file system."""
+    staging = str(work / "staging")
+    match output:
+        case ToFolder(path, file_format):
+            return _FolderSink(PartSpec(file_format, staging, shape), path)
+        case ToFile(path, file_format):
+            spec = PartSpec(file_format, staging, shape, header=False)
+            return _FileSink(spec, path, work / "parts")
+        case ToStdout(file_format):
+            return _StdoutSink(PartSpec(file_format, staging, shape, header=False))
+        case ToFunction(function):
+            return _FunctionSink(PartSpec("arrow", staging, shape), function)
+
+
+class _FolderSink(Sink):
+    def __init__(self, spec: PartSpec, folder: Path) -> None:
+        super().__init__(spec)
+        self._folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def deliver(self, batch: int, parts: Sequence[Part]) -> None:
+        for part in parts:
+            name = f"part-{batch:08}-{part.partition:03}.{self.spec.format}"
+            published = self._folder / name
+            if published.exists():
+                os.unlink(part.path)
+            else:
+                os.replace(part.path, published)
+
+
+class _FileSink(Sink):
+    def __init__(self, spec: PartSpec, path: Path, parts: Path) -> None:
+        super().__init__(spec)
+        self._path = path
+        self._parts = _FolderSink(spec, parts)
+        self._folder = parts
+
+    def deliver(self, batch: int, parts: Sequence[Part]) -> None:
+        self._parts.deliver(batch, parts)
+
+    def finish(self) -> None:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        with written_aside(self._path) as file:
+            if self.spec.format == "parquet":
+                self._join_parquet(file)
+                return
+            if self.spec.format == "csv":
+                file.write(csv_header(self.spec.shape))
+            for part in self._published():
+                with part.open("rb") as rows:
+                    shutil.copyfileobj(rows, file, 1 << 20)
+
+    def _join_parquet(self, file: BinaryIO) -> None:
+        with pq.ParquetWriter(file, self.spec.shape.schema, compression="zstd") as writer:
+            for part in self._published():
+                for rows in pq.ParquetFile(part).iter_batches():
+                    writer.write_batch(rows)
+
+    def _published(self) -> list[Path]:
+        return sorted(self._folder.glob("part-*"))
+
+
+class _StdoutSink(Sink):
+    def __init__(self, spec: PartSpec) -> None:
+        super().__init__(spec)
+        self._headed = spec.format != "csv"
+
+    def deliver(self, batch: int, parts: Sequence[Part]) -> None:
+        out = sys.stdout.buffer
+        if not self._headed:
+            out.write(csv_header(self.spec.shape))
+            self._headed = True
+        for part in parts:
+            with open(part.path, "rb") as rows:
+                shutil.copyfileobj(rows, out, 1 << 20)
+            out.flush()
+            os.unlink(part.path)
+
+
+class _FunctionSink(Sink):
+    def __init__(self, spec: PartSpec, function: Callable[[int, pa.Table], None]) -> None:
+        super().__init__(spec)
+        self._function = function
+
+    def deliver(self, batch: int, parts: Sequence[Part]) -> None:
+        for part in parts:
+            with pa.OSFile(part.path, "rb") as file:
+                rows = pa.ipc.open_stream(file).read_all()
+            os.unlink(part.path)
+            self._function(batch, rows)

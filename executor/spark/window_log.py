@@ -1,0 +1,147 @@
+"""What a stage keeps in Spark's state store: the input that is still valid, in few large values.
+
+Rows are kept as compressed Arrow blobs, in the order of time, one log per window (an edge
+read under a window of an hour does not stay as long as one under a month). A blob is
+dropped when all of it has expired. Small blobs are merged, each row a logarithmic number
+of times, but none grows past an eighth of its window: so a blob is dropped soon after its
+first row expired, and their number stays small however short the batches are.
+
+Spark's Python state API moves a few dozen megabytes per second and some thousand values,
+hence few and large ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from executor.leaves import Leaf
+from executor.spark.packing import arrow_bytes, table_of, wire_schema
+from executor.spark.time_sort import sorted_by_ts
+
+LARGEST_BLOB = 8 << 20
+_SHARE_OF_WINDOW = 8
+
+
+class BlobStore(Protocol):
+    """Values by number; Spark's map state, or a dictionary in tests."""
+
+    def get(self, number: int) -> bytes:
+        """The value put before."""
+
+    def put(self, number: int, blob: bytes) -> None:
+        """Keeps a value."""
+
+    def remove(self, number: int) -> None:
+        """Forgets a value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Blob:
+    """An entry of a log's directory: consecutive rows of one window.
+
+    ``first`` and ``last`` are the smallest and largest ts, ``expiry`` the largest expiry.
+    """
+
+    number: int
+    window: int
+    first: int
+    last: int
+    expiry: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Directory:
+    """All blobs of a partition, oldest first within a window; a small value of its own."""
+
+    blobs: tuple[Blob, ...] = ()
+    next_number: int = 0
+
+
+class WindowLog:
+    """The still valid input of one partition.
+
+    ``directory`` after the changes is the caller's to keep, beside the blobs.
+    """
+
+    def __init__(self, leaves: Sequence[Leaf], store: BlobStore, directory: Directory) -> None:
+        self._leaves = leaves
+        self._store = store
+        self.directory = directory
+
+    def append(self, rows: pa.Table, now: int) -> None:
+        """Keeps rows (leaf, src, trg, ts; sorted by ts, not before those kept already).
+
+        What expired at or before ``now`` is dropped.
+        """
+        self._drop({blob.number for blob in self.directory.blobs if blob.expiry <= now})
+        rows = self._valid(rows, now)
+        for window, members in self._windows():
+            own = _of_leaves(rows, members)
+            if own.num_rows:
+                self._append(window, own)
+
+    def rows(self, now: int) -> pa.Table:
+        """All rows that expire after ``now``, sorted by ts."""
+        tables = [self._valid(self._read(blob), now) for blob in self.directory.blobs]
+        return sorted_by_ts(pa.concat_tables([wire_schema(self._leaves).empty_table(), *tables]))
+
+    def _windows(self) -> Iterator[tuple[int, list[int]]]:
+        """The lengths of windows, with the leaves of each."""
+        for window in sorted({leaf.scan.range for leaf in self._leaves}):
+            yield window, [i for i, leaf in enumerate(self._leaves) if leaf.scan.range == window]
+
+    def _append(self, window: int, rows: pa.Table) -> None:
+        added = self._put(window, rows)
+        while (before := self._before(added)) is not None:
+            merged = pa.concat_tables([self._read(before), self._read(added)])
+            self._drop({before.number, added.number})
+            added = self._put(window, merged)
+
+    def _before(self, added: Blob) -> Blob | None:
+        """The blob to merge ``added`` with, if it has grown as large as the one before it."""
+        same = [blob for blob in self.directory.blobs if blob.window == added.window]
+        if len(same) < 2:
+            return None
+        before = same[-2]
+        small = before.size <= 2 * added.size and before.size + added.size <= LARGEST_BLOB
+        short = added.last - before.first <= added.window // _SHARE_OF_WINDOW
+        return before if small and short else None
+
+    def _put(self, window: int, rows: pa.Table) -> Blob:
+        data = arrow_bytes(rows.combine_chunks().to_batches()[0], compression="zstd")
+        ts = rows["ts"].to_numpy()
+        present = np.unique(rows["leaf"].to_numpy())
+        expiry = max(int(self._leaves[i].expiry(ts[-1:])[0]) for i in present)
+        number = self.directory.next_number
+        blob = Blob(number, window, int(ts[0]), int(ts[-1]), expiry, len(data))
+        self._store.put(number, data)
+        self.directory = Directory((*self.directory.blobs, blob), number + 1)
+        return blob
+
+    def _drop(self, numbers: set[int]) -> None:
+        for number in numbers:
+            self._store.remove(number)
+        kept = tuple(blob for blob in self.directory.blobs if blob.number not in numbers)
+        self.directory = replace(self.directory, blobs=kept)
+
+    def _read(self, blob: Blob) -> pa.Table:
+        return table_of(self._store.get(blob.number))
+
+    def _valid(self, rows: pa.Table, now: int) -> pa.Table:
+        leaf = rows["leaf"].to_numpy()
+        ts = rows["ts"].to_numpy()
+        valid = leaf < 0
+        for i, known in enumerate(self._leaves):
+            own = leaf == i
+            valid[own] = known.expiry(ts[own]) > now
+        return rows.filter(pa.array(valid))
+
+
+def _of_leaves(rows: pa.Table, leaves: Sequence[int]) -> pa.Table:
+    return rows.filter(pa.array(np.isin(rows["leaf"].to_numpy(), leaves)))

@@ -1,0 +1,179 @@
+"""A plan run in this process, to set what it does beside what was estimated.
+
+In: a plan and the files of its streams. Out: an `Analysis`: for every operator the rows
+that it gave, the time that it took and the state that it holds at the end.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from algebra.plan import PhysicalPlan, PlanError
+from catalog.edges import EdgeFile, EdgeFileError, read
+from executor.local import LocalRun
+from executor.pipeline import Counters
+from executor.spark.time_sort import TimeSorter
+from headrace.errors import UsageError
+
+_ROWS = 8_192
+_FIELDS: list[pa.Field[Any]] = [
+    pa.field("stream", pa.string()),
+    pa.field("label", pa.string()),
+    pa.field("src", pa.string()),
+    pa.field("trg", pa.string()),
+    pa.field("ts", pa.int64()),
+]
+_SCHEMA = pa.schema(_FIELDS)
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What one operator did: ``rate`` in rows per time unit, ``seconds`` of work."""
+
+    rows: int
+    rate: float
+    seconds: float
+    state_entries: int
+    state_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """What a plan did with an input of ``edges`` over ``ticks`` of application time.
+
+    ``nodes`` lacks a scan that a filter was merged into. ``rejected`` counts rows that are
+    no edges.
+    """
+
+    nodes: Mapping[int, Measured]
+    edges: int
+    rejected: int
+    results: int
+    ticks: int
+    seconds: float
+
+    def document(self) -> dict[str, Any]:
+        """As JSON-able values."""
+        return {
+            "edges": self.edges,
+            "rejected": self.rejected,
+            "results": self.results,
+            "ticks": self.ticks,
+            "seconds": self.seconds,
+            "nodes": {
+                str(key): {
+                    "rows": node.rows,
+                    "rate": node.rate,
+                    "seconds": node.seconds,
+                    "state_entries": node.state_entries,
+                    "state_bytes": node.state_bytes,
+                }
+                for key, node in self.nodes.items()
+            },
+        }
+
+
+def analyze(
+    plan: PhysicalPlan,
+    inputs: Mapping[str, Sequence[EdgeFile]],
+    on_progress: Callable[[int], None] | None = None,
+) -> Analysis:
+    """Runs a plan to the end of its inputs and throws the results away.
+
+    Args:
+        plan: what to run.
+        inputs: the files of each stream, merged by time.
+        on_progress: called with the number of edges done.
+
+    Raises:
+        UsageError: if the plan cannot be run, or a file cannot be read.
+    """
+    try:
+        run = LocalRun(plan)
+    except PlanError as error:
+        raise UsageError(f"the plan cannot be run: {error}", code="E-PLAN") from error
+    with TemporaryDirectory(prefix="headrace-") as folder:
+        sorter = TimeSorter(_SCHEMA, Path(folder))
+        edges, rejected = _read(plan, inputs, sorter)
+        started = time.perf_counter()
+        done, first, last, results = 0, None, 0, 0
+        for chunk in _chunks(sorter.sorted()):
+            times = chunk["ts"]
+            first = times[0].as_py() if first is None else first
+            last = times[-1].as_py()
+            results += len(run.push(_by_stream(plan, chunk)))
+            done += chunk.num_rows
+            if on_progress is not None:
+                on_progress(done)
+    ticks = 0 if first is None else last - first + 1
+    return Analysis(
+        {key: _measured(counters, ticks) for key, counters in sorted(run.counters.items())},
+        edges,
+        rejected,
+        results,
+        ticks,
+        time.perf_counter() - started,
+    )
+
+
+def _read(
+    plan: PhysicalPlan, inputs: Mapping[str, Sequence[EdgeFile]], sorter: TimeSorter
+) -> tuple[int, int]:
+    edges = rejected = 0
+    for stream in plan.streams:
+        labels = pa.array(stream.labels, pa.string())
+        for file in inputs[stream.name]:
+            expected = replace(file, vertex_type=stream.vertex_type, time_unit=plan.time_unit)
+            try:
+                for batch in read(expected):
+                    edges += batch.edges.num_rows
+                    rejected += len(batch.rejected)
+                    kept = batch.edges.filter(pc.is_in(batch.edges["label"], labels))
+                    if kept.num_rows:
+                        sorter.add(_with_stream(kept, stream.name))
+            except EdgeFileError as error:
+                raise UsageError(str(error), code="E-FILE") from error
+    return edges, rejected
+
+
+def _with_stream(edges: pa.RecordBatch, stream: str) -> pa.Table:
+    names = pa.repeat(pa.scalar(stream), edges.num_rows)
+    columns = {name: edges[name] for name in ("label", "src", "trg", "ts")}
+    return pa.table({"stream": names, **columns}).cast(_SCHEMA)
+
+
+def _chunks(tables: Iterator[pa.Table]) -> Iterator[pa.RecordBatch]:
+    for table in tables:
+        yield from table.combine_chunks().to_batches(max_chunksize=_ROWS)
+
+
+def _by_stream(plan: PhysicalPlan, chunk: pa.RecordBatch) -> list[pa.RecordBatch]:
+    """The edges of each stream with vertices of its type, which a common sort made text."""
+    batches = []
+    for stream in plan.streams:
+        own = chunk.filter(pc.equal(chunk["stream"], pa.scalar(stream.name)))
+        kind = pa.string() if stream.vertex_type == "string" else pa.int64()
+        columns = [
+            column.cast(kind) if name in ("src", "trg") else column
+            for name, column in zip(own.schema.names, own.columns, strict=True)
+        ]
+        batches.append(pa.RecordBatch.from_arrays(columns, names=own.schema.names))
+    return batches
+
+
+def _measured(counters: Counters, ticks: int) -> Measured:
+    return Measured(
+        rows=counters.rows_out,
+        rate=counters.rows_out / ticks if ticks else 0.0,
+        seconds=counters.seconds,
+        state_entries=counters.state_entries,
+        state_bytes=counters.state_bytes,
+    )

@@ -1,0 +1,301 @@
+"""The JSON documents of spec 5, made from what planning found: one truth for every face."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from algebra import physical
+from algebra import text as algebra_text
+from algebra.logical import LogicalExpression, LogicalOperator, WScan
+from algebra.plan import PhysicalPlan
+from algebra.properties import RequiredProperties
+from costmodel.explanation import Explanation
+from headrace import notation
+from headrace.planning import Planned, Translated
+from languages import printer
+from memo.printer import format_memo
+from optimizer.canonical import CanonicalPlans
+from optimizer.errors import CannotPlanError
+from optimizer.extraction import winning_plan
+from optimizer.goals import Choice
+from optimizer.physical_properties import COALESCED
+from optimizer.steps import in_order
+
+if TYPE_CHECKING:
+    from headrace.analysis import Analysis
+
+EXPLAIN_VERSION = 1
+
+
+def canonical_text(translated: Translated) -> str:
+    """The canonical expression as a tree, in the notation of the thesis."""
+    return algebra_text.text(translated.logical.expression, translated.catalog.time_unit)
+
+
+def query_text(translated: Translated) -> str:
+    """The query as it was understood, in RQ."""
+    return printer.text(translated.regular_query) + "\n"
+
+
+def query_document(translated: Translated) -> dict[str, Any]:
+    """``explain --stage query``."""
+    query = translated.regular_query
+    return {
+        **_head(translated),
+        "rules": [printer.rule_text(rule) for rule in query.rules],
+        "answer": query.answer,
+        "windows": [
+            {
+                "stream": clause.stream,
+                "labels": list(clause.labels),
+                "range": clause.window.range,
+                "slide": clause.window.slide,
+            }
+            for clause in query.windows
+        ],
+        "time_unit": translated.catalog.time_unit,
+    }
+
+
+def logical_document(translated: Translated) -> dict[str, Any]:
+    """``explain --stage logical``: the canonical expression, equal parts once."""
+    return {
+        **_head(translated),
+        "canonical": canonical_text(translated),
+        "columns": list(translated.logical.columns),
+        "nodes": _logical_nodes(translated.logical.expression, translated.catalog.time_unit),
+    }
+
+
+def memo_document(planned: Planned) -> dict[str, Any]:
+    """``explain --stage memo``: every group, its members, and its winners."""
+    optimization = planned.optimization
+    memo = optimization.memo
+    names = _Names(planned)
+    groups = [
+        {
+            "id": group.id,
+            "expressions": [
+                {
+                    "id": e.id,
+                    "text": names.show(e.operator, tuple(f"G{i}" for i in e.inputs)),
+                    "inputs": list(e.inputs),
+                    "rule": e.rule or None,
+                    "source": e.source.id if e.source is not None else None,
+                }
+                for e in group.expressions
+            ],
+            "winners": [
+                {
+                    "required": names.required(required),
+                    "text": names.show(winner.choice, tuple(f"G{g}" for g, _ in winner.inputs)),
+                    "cost": winner.cost,
+                    "local": winner.local,
+                }
+                for required, winner in sorted(
+                    group.winners.items(), key=lambda item: names.required(item[0])
+                )
+            ],
+        }
+        for group in memo.groups
+    ]
+    return {**explain_document(planned), "root": memo.find(optimization.root), "groups": groups}
+
+
+def memo_text(planned: Planned) -> str:
+    """The memo in the form of `memo.printer`, with operators as people write them."""
+    names = _Names(planned)
+    optimization = planned.optimization
+    return format_memo(optimization.memo, optimization.root, names.show, names.required)
+
+
+def explain_document(
+    planned: Planned, *, costs: bool = False, analysis: Analysis | None = None
+) -> dict[str, Any]:
+    """``explain --stage physical``; with ``costs`` the formula of every node too."""
+    optimization = planned.optimization
+    document = {
+        **_head(planned),
+        "canonical": canonical_text(planned),
+        "stop_reason": optimization.stop_reason,
+        "optimize_ms": round(optimization.optimize_ms, 3),
+        "memo": memo_statistics(planned),
+        "statistics": statistics_from(planned),
+        "cost_model": planned.cost_model.kind,
+        "cost": optimization.cost,
+        "shared_cost": optimization.shared_cost,
+        "canonical_cost": optimization.canonical_cost,
+        "plan": planned.plan.to_document(),
+    }
+    if costs:
+        document["costs"] = {
+            str(node): explanation.to_document() for node, explanation in formulas(planned).items()
+        }
+    if analysis is not None:
+        document["measured"] = analysis.document()
+    return document
+
+
+def statistics_from(translated: Translated) -> str:
+    """Where statistics come from: a ``catalog``, a sample (``measured``), or are ``assumed``."""
+    if translated.request.catalog is not None:
+        return "catalog"
+    return "measured" if translated.request.inputs else "assumed"
+
+
+def memo_statistics(planned: Planned) -> dict[str, Any]:
+    """How large the memo is, and what each rule did."""
+    optimization = planned.optimization
+    return {
+        "groups": optimization.memo.group_count,
+        "expressions": optimization.memo.expression_count,
+        "physical_expressions": optimization.physical_expressions,
+        "merges": optimization.memo.merges,
+        "rules": {
+            name: {
+                "bindings": rule.bindings,
+                "fired": rule.fired,
+                "duplicates": rule.duplicates,
+                "ms": round(rule.ms, 3),
+            }
+            for name, rule in optimization.rules.items()
+        },
+    }
+
+
+def formulas(planned: Planned) -> dict[int, Explanation]:
+    """The cost formula of every node of the plan, with its numbers put in."""
+    optimization = planned.optimization
+    try:
+        root = winning_plan(optimization.search, optimization.root, COALESCED)
+    except CannotPlanError:  # the budget left no time to cost anything: the canonical plan runs
+        root = CanonicalPlans(planned.cost_model).plan(planned.logical.expression)
+    return {
+        key: planned.cost_model.explain(
+            step.operator, step.estimate, tuple(below.estimate for below in step.inputs)
+        )
+        for key, (step, _) in enumerate(in_order(root))
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class RankedPlan:
+    """One of many plans; ``rank`` counts from 1, a plan drawn by chance has none."""
+
+    rank: int | None
+    plan: PhysicalPlan
+
+    @property
+    def cost(self) -> float:
+        """The cost of its tree per time unit."""
+        return self.plan.nodes[self.plan.root].estimate.cumulative_cost
+
+
+def plans_document(
+    total: int, plans: Iterable[RankedPlan], draw: Callable[[RankedPlan], str]
+) -> dict[str, Any]:
+    """``plans --format json``; ``draw`` gives the text of a plan."""
+    return {
+        "total": total,
+        "plans": [
+            {
+                "rank": ranked.rank,
+                "cost": ranked.cost,
+                "digest": ranked.plan.digest,
+                "text": draw(ranked),
+                "plan": ranked.plan.to_document(),
+            }
+            for ranked in plans
+        ],
+    }
+
+
+def _head(translated: Translated) -> dict[str, Any]:
+    return {
+        "version": EXPLAIN_VERSION,
+        "query": translated.request.query,
+        "language": translated.language,
+        "warnings": list(translated.warnings),
+    }
+
+
+def _logical_nodes(root: LogicalExpression, time_unit: str) -> list[dict[str, Any]]:
+    number: dict[LogicalExpression, int] = {}
+    nodes: list[dict[str, Any]] = []
+    pending = [root]
+    while pending:
+        expression = pending[-1]
+        missing = [e for e in expression.inputs if e not in number]
+        if expression in number or missing:
+            pending.extend(reversed(missing))
+            if not missing:
+                pending.pop()
+            continue
+        steps = [
+            notation.step_name(
+                e.operator.label if isinstance(e.operator, WScan) else e.name, position
+            )
+            for position, e in enumerate(expression.inputs)
+        ]
+        widths = [e.width for e in expression.inputs]
+        op, text = notation.logical_operator(expression.operator, steps, widths, time_unit)
+        number[expression] = len(nodes)
+        nodes.append(
+            {
+                "id": len(nodes),
+                "op": op,
+                "text": text,
+                "name": expression.name,
+                "inputs": [number[e] for e in expression.inputs],
+                "columns": expression.width,
+            }
+        )
+        pending.pop()
+    return nodes
+
+
+class _Names:
+    """How the memo's operators are written, over the names of groups."""
+
+    def __init__(self, planned: Planned) -> None:
+        self._time_unit = planned.catalog.time_unit
+
+    def show(self, operator: Hashable, inputs: tuple[str, ...]) -> str:
+        """``PATTERN[x,y ⋈ y,z → x,z on y](G1, G2)``."""
+        if isinstance(operator, Choice):
+            operator = operator.operator
+        if isinstance(operator, LogicalOperator):
+            # Inputs of a projection or filter are groups, whose columns have no names.
+            name, text = self._logical(operator, inputs)
+        else:
+            assert isinstance(operator, physical.PhysicalOperator)
+            name, text = operator.op, self._physical(operator, inputs)
+        arguments = f"[{text}]" if text else ""
+        return f"{name}{arguments}({', '.join(inputs)})" if inputs else f"{name}{arguments}"
+
+    def required(self, properties: Hashable) -> str:
+        """What is asked for, and nothing of what is not."""
+        assert isinstance(properties, RequiredProperties)
+        parts = ["coalesced"] if properties.coalesced else []
+        if str(properties.distribution) != "any":
+            parts.append(str(properties.distribution))
+        parts += [str(p) for p in (properties.update_pattern, properties.convention) if p]
+        return ", ".join(parts)
+
+    def _logical(self, operator: LogicalOperator, inputs: tuple[str, ...]) -> tuple[str, str]:
+        widths = [_columns_used(operator)] * len(inputs)
+        name, text = notation.logical_operator(operator, inputs, widths, self._time_unit)
+        return name, " ".join(text.split())
+
+    def _physical(self, operator: physical.PhysicalOperator, inputs: tuple[str, ...]) -> str:
+        columns = [notation.ends(_columns_used(operator))] * len(inputs)
+        text = notation.physical_operator(operator, inputs, columns, self._time_unit)
+        return " ".join(text.split())
+
+
+def _columns_used(operator: Hashable) -> int:
+    """Enough columns to name those that an operator of one input speaks of."""
+    kept = getattr(operator, "columns", ())
+    return max(2, 1 + max(kept, default=0)) if isinstance(kept, tuple) else 2

@@ -1,0 +1,62 @@
+"""The errors that every face shows as one message: what is wrong, where, what to do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from languages.errors import QueryError
+
+
+class HeadraceError(Exception):
+    """Something a user can do something about.
+
+    ``code`` is stable (spec: languages 0.7 for those of a query); ``display`` is the text
+    for a terminal, which may have several lines.
+    """
+
+    def __init__(self, message: str, *, code: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.code = code
+        self.hint = hint
+
+    @property
+    def display(self) -> str:
+        """The message, and on a line of its own what to do."""
+        return f"{self.message}\n  {self.hint}" if self.hint else self.message
+
+
+class UsageError(HeadraceError):
+    """The request itself is wrong: a file that is not there, options that do not fit."""
+
+    def __init__(self, message: str, *, code: str = "E-USAGE", hint: str = "") -> None:
+        super().__init__(message, code=code, hint=hint)
+
+
+class InvalidQueryError(UsageError):
+    """The query is wrong: a front end's error together with the text that it speaks of."""
+
+    def __init__(self, error: QueryError, source: str) -> None:
+        super().__init__(error.message, code=error.code, hint=error.hint)
+        self.error = error
+        self.source = source
+
+    @property
+    def display(self) -> str:
+        """The error with the line of the query and a caret under the place."""
+        return self.error.render(self.source)
+
+
+class RunError(HeadraceError):
+    """The request was right, but carrying it out failed."""
+
+    def __init__(self, message: str, *, code: str = "E-RUN", hint: str = "") -> None:
+        super().__init__(message, code=code, hint=hint)
+
+
+class StoppedError(HeadraceError):
+    """The user stopped it (Ctrl-C)."""
+
+    def __init__(self, message: str, *, code: str = "E-STOPPED", hint: str = "") -> None:
+        super().__init__(message, code=code, hint=hint)

@@ -1,0 +1,163 @@
+"""Operators in one line for people, in the signs of the thesis.
+
+Names of variables and labels come from the query; columns of an edge or path are ``src``
+and ``trg``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from sqlglot import exp
+
+from algebra import durations, logical, physical, regex
+from algebra.predicate import Predicate
+
+SYMBOLS = {
+    "WSCAN": "W",
+    "WSCAN_UNION": "W",
+    "FILTER": "σ",
+    "UNION": "∪",
+    "PROJECT": "π",
+    "HASH_JOIN": "⋈",
+    "PATTERN": "⋈",
+    "S_PATH": "P",
+    "PATH": "P",
+    "COALESCE": "⊔",
+    "EMPTY": "∅",
+}
+"""The sign of each operator, logical and physical."""
+
+_ONLY_NUMBERS = re.compile(r"[0-9()|·*+?^]+")
+
+
+def window(range_: int, slide: int, time_unit: str) -> str:
+    """``30d slide 1d``; the slide is left out where it is one tick."""
+    length = durations.text(range_, time_unit)
+    return length if slide == 1 else f"{length} slide {durations.text(slide, time_unit)}"
+
+
+def condition(predicate: str, columns: Sequence[str]) -> str:
+    """A condition with the names of the columns in place of ``c0``, ``c1``, ..."""
+    tree = Predicate(predicate).expression
+    for column in list(tree.find_all(exp.Column)):
+        position = int(column.name[1:])
+        if position < len(columns):
+            column.this.set("this", columns[position])
+    return tree.sql(dialect="spark")
+
+
+def logical_operator(
+    operator: logical.LogicalOperator,
+    inputs: Sequence[str],
+    widths: Sequence[int],
+    time_unit: str,
+) -> tuple[str, str]:
+    """An operator's name and its arguments in one line.
+
+    ``inputs`` is what a path may call its inputs, ``widths`` how many columns they have.
+    """
+    match operator:
+        case logical.WScan():
+            return "WSCAN", _logical_scan(operator.scans, time_unit)
+        case logical.WScanUnion(scans):
+            return "WSCAN_UNION", _logical_scan(scans, time_unit)
+        case logical.Filter(predicate):
+            return "FILTER", condition(predicate.sql, ends(widths[0]))
+        case logical.Union():
+            return "UNION", ""
+        case logical.Project(columns):
+            names = ends(widths[0])
+            return "PROJECT", f"{','.join(names)} → {','.join(names[c] for c in columns)}"
+        case logical.Pattern():
+            return "PATTERN", joined(operator.bindings, operator.output, operator.name)
+        case logical.Path(path, semantics):
+            simple = "" if semantics is logical.PathSemantics.ARBITRARY else f"  {semantics}"
+            return "PATH", regex.text(path, lambda ref: inputs[int(ref)]) + simple
+        case logical.Empty():
+            return "EMPTY", ""
+
+
+def physical_operator(
+    operator: physical.PhysicalOperator,
+    inputs: Sequence[str],
+    columns: Sequence[Sequence[str]],
+    time_unit: str,
+) -> str:
+    """The arguments of a physical operator in one line.
+
+    ``inputs`` is what a path may call its inputs, ``columns`` how their columns are called.
+    """
+    match operator:
+        case physical.WindowScan(stream, label, range_, slide, predicate):
+            return _scan(stream, ((label, predicate),), range_, slide, time_unit)
+        case physical.WindowScanUnion(stream, selections, range_, slide):
+            return _scan(stream, selections, range_, slide, time_unit)
+        case physical.FilterRows(predicate):
+            return condition(predicate, columns[0])
+        case physical.ProjectColumns(kept):
+            return f"{','.join(columns[0])} → {','.join(columns[0][c] for c in kept)}"
+        case physical.HashJoin(bindings, output, variables):
+            return joined(bindings, output, _variable(variables))
+        case physical.SPath():
+            return path_text(operator, inputs)
+        case _:
+            return ""
+
+
+def joined(
+    bindings: Sequence[Sequence[int]], output: Sequence[int], name: Callable[[int], str]
+) -> str:
+    """``x,y ⋈ y,z → x,z  on y``."""
+    sides = " ⋈ ".join(",".join(map(name, side)) for side in bindings)
+    uses = [variable for side in bindings for variable in side]
+    common = [name(v) for v in dict.fromkeys(uses) if uses.count(v) > 1]
+    on = f"on {','.join(common)}" if common else "cross product"
+    return f"{sides} → {','.join(map(name, output))}  {on}"
+
+
+def path_text(path: physical.SPath, inputs: Sequence[str]) -> str:
+    """The path's regex over the names of its inputs."""
+    if not _ONLY_NUMBERS.fullmatch(path.regex):
+        return path.regex or f"automaton of {path.states} states"
+    return re.sub(r"\d+", lambda m: _nth(inputs, int(m.group())), path.regex)
+
+
+def ends(width: int) -> tuple[str, ...]:
+    """What columns are called that have no other name."""
+    return ("src", "trg") if width == 2 else tuple(f"c{k + 1}" for k in range(width))
+
+
+def step_name(label: str | None, position: int) -> str:
+    """What a path calls an input: its label, or else its place among the inputs."""
+    return label if label is not None else f"[{position + 1}]"
+
+
+def _logical_scan(scans: Sequence[logical.WScan], time_unit: str) -> str:
+    first = scans[0]
+    read = [(s.label, None if s.predicate is None else s.predicate.sql) for s in scans]
+    return _scan(first.stream, read, first.window.range, first.window.slide, time_unit)
+
+
+def _scan(
+    stream: str,
+    selections: Sequence[tuple[str, str | None]],
+    range_: int,
+    slide: int,
+    time_unit: str,
+) -> str:
+    """``input.a`` and what is selected of it, label by label."""
+    read = " ∪ ".join(
+        f"{stream}.{label}" + (f" where {condition(sql, ends(2))}" if sql else "")
+        for label, sql in selections
+    )
+    return f"{read}  window {window(range_, slide, time_unit)}"
+
+
+def _variable(names: Sequence[str]) -> Callable[[int], str]:
+    return lambda v: names[v] if v < len(names) else f"v{v}"
+
+
+def _nth(inputs: Sequence[str], position: int) -> str:
+    return inputs[position] if position < len(inputs) else str(position)

@@ -1,0 +1,216 @@
+"""From a query to its plan: parse, translate, search. All faces plan here.
+
+In: a :class:`PlanRequest`. Out: a :class:`Planned`, which holds every stage on the way.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from algebra import durations
+from algebra.logical import LogicalExpression, LogicalQuery, WScan, WScanUnion
+from algebra.plan import PhysicalPlan, PlanStream
+from algebra.window import Window
+from catalog.defaults import DEFAULT_STREAM, default_catalog
+from catalog.model import Catalog
+from costmodel import CostModel
+from headrace.errors import InvalidQueryError, UsageError
+from headrace.requests import PlanningOptions, PlanRequest
+from languages import QueryError, RegularQuery, detect, parse
+from languages.canonical import input_labels, translate
+from optimizer import CannotPlanError, Optimization, Optimizer, Options
+from rules.registry import UnknownRuleError
+
+NOT_WITH_DELETIONS = frozenset({"WScanUnionTransposeInverse"})
+"""Rules that do not hold for streams with deletions (thesis rule 13)."""
+
+
+@dataclass(frozen=True)
+class Translated:
+    """A query understood: what was read, and its canonical expression."""
+
+    request: PlanRequest
+    language: str
+    regular_query: RegularQuery
+    catalog: Catalog
+    logical: LogicalQuery
+    doubts: tuple[str, ...]
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a person should know of the query, although it can be run."""
+        return (*self.regular_query.warnings, *self.logical.warnings, *self.doubts)
+
+
+@dataclass(frozen=True)
+class Planned(Translated):
+    """A query planned: the outcome of the search, by which model of cost."""
+
+    cost_model: CostModel
+    optimization: Optimization
+
+    @property
+    def plan(self) -> PhysicalPlan:
+        """The plan chosen."""
+        return self.optimization.plan
+
+
+def translate_query(request: PlanRequest) -> Translated:
+    """Reads a query and translates it over its streams.
+
+    Raises:
+        InvalidQueryError: for an invalid query, with its place.
+        UsageError: for inputs, a catalog or a window that cannot be used.
+    """
+    try:
+        language = request.language or detect(request.query, request.name)
+        time_unit = request.catalog.time_unit if request.catalog else _unit_of_inputs(request)
+        query = parse(request.query, language, time_unit)
+        catalog, doubts = _catalog_of(request, query)
+        window = default_window(request.options, catalog.time_unit)
+        logical = translate(query, catalog, window)
+    except QueryError as error:
+        raise InvalidQueryError(error, request.query) from error
+    return Translated(request, language, query, catalog, logical, doubts)
+
+
+def optimize(request: PlanRequest) -> Planned:
+    """Finds the cheapest plan of a query.
+
+    Raises:
+        InvalidQueryError: for an invalid query, with its place.
+        UsageError: for anything else in the request that cannot be used.
+    """
+    translated = translate_query(request)
+    options = request.options
+    cost_model = CostModel(options.cost_model, translated.catalog)
+    defaults = Options()
+    streams = _plan_streams(translated.logical, translated.catalog)
+    disabled = frozenset(options.disabled_rules)
+    if any(translated.catalog.streams[stream.name].deletions for stream in streams):
+        disabled |= NOT_WITH_DELETIONS
+    chosen = Options(
+        disabled_rules=disabled,
+        budget_ms=options.budget_ms,
+        budget_expressions=options.budget_expressions or defaults.budget_expressions,
+    )
+    try:
+        optimization = Optimizer(cost_model, chosen).optimize(
+            translated.logical,
+            streams,
+            translated.catalog.time_unit,
+        )
+    except UnknownRuleError as error:
+        raise UsageError(str(error), code="E-RULE") from error
+    except CannotPlanError as error:
+        raise UsageError(
+            f"no plan was found: {error}",
+            code="E-PLAN",
+            hint="a rule that is needed may be disabled",
+        ) from error
+    return Planned(
+        translated.request,
+        translated.language,
+        translated.regular_query,
+        translated.catalog,
+        translated.logical,
+        translated.doubts,
+        cost_model,
+        optimization,
+    )
+
+
+def default_window(options: PlanningOptions, time_unit: str) -> Window | None:
+    """The window of ``--window`` and ``--slide``.
+
+    Raises:
+        UsageError: if it is none, or there is a slide without a window.
+    """
+    if options.window is None:
+        if options.slide is not None:
+            raise UsageError("--slide needs --window: how long is the window that slides?")
+        return None
+    try:
+        range_ = durations.ticks(options.window, time_unit)
+        slide = 1 if options.slide is None else durations.ticks(options.slide, time_unit)
+        return Window(range_, slide)
+    except durations.DurationError as error:
+        raise UsageError(f"--window, --slide: {error}", code="E-WINDOW") from error
+    except ValueError as error:
+        raise UsageError(
+            f"--window {options.window}"
+            + ("" if options.slide is None else f" --slide {options.slide}")
+            + f": {error}",
+            code="E-WINDOW",
+            hint="an edge is valid for the range; the slide can be at most that long",
+        ) from error
+
+
+def _unit_of_inputs(request: PlanRequest) -> str:
+    return request.inputs[0].time_unit if request.inputs else "second"
+
+
+def _catalog_of(request: PlanRequest, query: RegularQuery) -> tuple[Catalog, tuple[str, ...]]:
+    """The catalog to plan with, and what is doubtful about it."""
+    if request.catalog is not None:
+        return _with_statistics(request.catalog), ()
+    labels = input_labels(query)
+    if not request.inputs:
+        return default_catalog(labels), ()
+    from catalog import EdgeFileError, measured_catalog
+
+    try:
+        catalog, (measurement,) = measured_catalog(request.inputs)
+    except EdgeFileError as error:
+        raise UsageError(str(error), code="E-FILE") from error
+    stream = catalog.streams[DEFAULT_STREAM]
+    unseen = tuple(label for label in labels if label not in stream.labels)
+    if not unseen or measurement.complete:
+        return catalog, ()
+    # What a sample does not show may still be there.
+    open_stream = replace(stream, open_labels=True)
+    doubt = f"not among the first {measurement.rows:,} edges: {', '.join(unseen)}"
+    return replace(catalog, streams={DEFAULT_STREAM: open_stream}), (doubt,)
+
+
+def _with_statistics(catalog: Catalog) -> Catalog:
+    """The catalog with the statistics measured of streams that declare none."""
+    unknown = [s for s in catalog.streams.values() if s.source is not None and not s.labels]
+    if not unknown:
+        return catalog
+    from catalog import EdgeFileError, files_of_stream, measure_files
+
+    try:
+        measured = {
+            stream.name: replace(
+                stream,
+                labels=measure_files(files_of_stream(stream, catalog.time_unit)).statistics,
+            )
+            for stream in unknown
+        }
+    except EdgeFileError as error:
+        raise UsageError(str(error), code="E-FILE") from error
+    return replace(catalog, streams={**catalog.streams, **measured})
+
+
+def _plan_streams(query: LogicalQuery, catalog: Catalog) -> tuple[PlanStream, ...]:
+    labels: dict[str, set[str]] = {}
+    pending: list[LogicalExpression] = [query.expression]
+    seen: set[int] = set()
+    while pending:
+        expression = pending.pop()
+        if id(expression) in seen:
+            continue
+        seen.add(id(expression))
+        if isinstance(expression.operator, WScan | WScanUnion):
+            for scan in expression.operator.scans:
+                labels.setdefault(scan.stream, set()).add(scan.label)
+        pending.extend(expression.inputs)
+    return tuple(
+        PlanStream(
+            name=name,
+            labels=tuple(sorted(labels[name])),
+            vertex_type=catalog.streams[name].vertex_type,
+        )
+        for name in sorted(labels)
+    )

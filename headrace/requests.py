@@ -1,0 +1,49 @@
+"""What is asked of Headrace, whichever face asks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from catalog.model import Catalog
+
+if TYPE_CHECKING:
+    from catalog.edges import EdgeFile
+
+Stage = Literal["query", "logical", "memo", "physical", "plan"]
+Format = Literal["text", "json", "dot", "mermaid", "html"]
+CostModelKind = Literal["saturating", "thesis"]
+STAGES: tuple[Stage, ...] = ("query", "logical", "memo", "physical", "plan")
+
+
+@dataclass(frozen=True, slots=True)
+class PlanningOptions:
+    """How to plan.
+
+    ``window`` and ``slide`` are written lengths of time for queries that have no window;
+    budgets that are None are the optimizer's own.
+    """
+
+    window: str | None = None
+    slide: str | None = None
+    cost_model: CostModelKind = "saturating"
+    disabled_rules: tuple[str, ...] = ()
+    budget_ms: float | None = None
+    budget_expressions: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PlanRequest:
+    """A query to plan, and what is known of its streams.
+
+    ``name`` is the place the query came from. Without a ``catalog`` the streams are those
+    of ``inputs``, of which a sample is measured; without either a stream is assumed that
+    has the labels of the query and of which nothing is known.
+    """
+
+    query: str
+    name: str = "query"
+    language: str | None = None
+    catalog: Catalog | None = None
+    inputs: tuple[EdgeFile, ...] = ()
+    options: PlanningOptions = field(default_factory=PlanningOptions)

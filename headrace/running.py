@@ -1,0 +1,162 @@
+"""From a plan and its inputs to results on Spark.
+
+In: a plan, the files of its streams, a place for the results. Out: a `RunReport`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from algebra.plan import PhysicalPlan, PlanError
+from catalog.defaults import DEFAULT_STREAM
+from catalog.edges import EdgeFile, EdgeFileError, RejectedRowError
+from catalog.inputs import Layout, files_of_inputs, files_of_stream
+from catalog.model import Catalog, Stream
+from executor.spark.errors import (
+    CancelledError,
+    ExecutionError,
+    InputError,
+    OtherQueryError,
+    OutputError,
+    UnsafePlanError,
+)
+from headrace.errors import HeadraceError, RunError, StoppedError, UsageError
+
+if TYPE_CHECKING:
+    from executor.spark.report import Progress, RunReport
+    from executor.spark.run import RunOptions
+    from executor.spark.sinks import Output
+
+_USAGE: Mapping[type[ExecutionError], str] = {
+    InputError: "E-FILE",
+    OtherQueryError: "E-CHECKPOINT",
+    OutputError: "E-OUTPUT",
+    UnsafePlanError: "E-PLAN",
+}
+"""What is wrong with the request, and not with the run."""
+
+
+def read_inputs(
+    inputs: Sequence[str],
+    columns: str | None = None,
+    separator: str | None = None,
+    *,
+    time_unit: str = "second",
+    stream: Stream | None = None,
+) -> tuple[EdgeFile, ...]:
+    """The files that ``FILE`` and ``LABEL=FILE`` mean.
+
+    ``stream`` is what a catalog says of their columns, label and vertices.
+
+    Raises:
+        UsageError: if one is not there, or the layout makes no sense.
+    """
+    if not inputs and (columns is not None or separator is not None):
+        raise UsageError("--columns and --sep describe --input, of which there is none")
+    try:
+        known = stream or Stream(DEFAULT_STREAM, {})
+        layout = Layout.of(columns, separator, time_unit, known.vertex_type)
+        files = files_of_inputs(inputs, layout)
+    except EdgeFileError as error:
+        raise UsageError(str(error), code="E-FILE") from error
+    return tuple(
+        replace(
+            file,
+            label=file.label or known.label,
+            columns=known.columns if columns is None else file.columns,
+        )
+        for file in files
+    )
+
+
+def inputs_of_plan(
+    plan: PhysicalPlan,
+    catalog: Catalog | None,
+    inputs: Sequence[str],
+    columns: str | None = None,
+    separator: str | None = None,
+) -> dict[str, tuple[EdgeFile, ...]]:
+    """The files of every stream that a plan reads.
+
+    ``inputs`` are those of the plan's only stream; without them the catalog has the
+    sources.
+
+    Raises:
+        UsageError: if a stream has no files, or it is not clear whose ``inputs`` are.
+    """
+    streams = [stream.name for stream in plan.streams]
+    known = catalog.streams if catalog else {}
+    if inputs:
+        if len(streams) > 1:
+            raise UsageError(
+                f"the plan reads {len(streams)} streams ({', '.join(streams)}), and --input "
+                "does not say which",
+                hint="give their sources in the catalog, and leave --input out",
+            )
+        files = read_inputs(
+            inputs,
+            columns,
+            separator,
+            time_unit=plan.time_unit,
+            stream=known.get(streams[0]) if streams else None,
+        )
+        if streams and plan.streams[0].vertex_type != "string":
+            files = tuple(replace(f, vertex_type=plan.streams[0].vertex_type) for f in files)
+        return dict.fromkeys(streams, files)
+    missing = [name for name in streams if name not in known or known[name].source is None]
+    if missing:
+        raise UsageError(
+            f"there is no input for {', '.join(missing)}",
+            code="E-FILE",
+            hint="name its files with --input FILE, or its source in a --catalog",
+        )
+    try:
+        return {name: files_of_stream(known[name], plan.time_unit) for name in streams}
+    except EdgeFileError as error:
+        raise UsageError(str(error), code="E-FILE") from error
+
+
+def run_plan(
+    plan: PhysicalPlan,
+    inputs: Mapping[str, Sequence[EdgeFile]],
+    output: Output,
+    options: RunOptions | None = None,
+    *,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> RunReport:
+    """Runs a plan over files on Spark in local mode, to their end.
+
+    Args:
+        plan: what to run.
+        inputs: the files of each stream (:func:`inputs_of_plan`).
+        output: where the results go (:func:`executor.spark.sinks.output_of`).
+        options: how.
+        on_progress: called now and then, perhaps from another thread.
+
+    Raises:
+        UsageError: if plan, input, output or checkpoint cannot be used.
+        RunError: if Spark cannot start, or fails.
+        StoppedError: on Ctrl-C, when all has been stopped.
+    """
+    from executor.spark.run import run
+
+    try:
+        return run(plan, inputs, output, options, on_progress=on_progress)
+    except PlanError as error:
+        raise UsageError(f"the plan cannot be run: {error}", code="E-PLAN") from error
+    except ExecutionError as error:
+        raise as_headrace_error(error) from error
+
+
+def as_headrace_error(error: ExecutionError) -> HeadraceError:
+    """The executor's error as one that every face shows."""
+    if isinstance(error, CancelledError):
+        return StoppedError(error.message, hint=error.hint)
+    if isinstance(error.__cause__, RejectedRowError):
+        return RunError(error.message, code="E-ROW", hint=error.hint)
+    code = _USAGE.get(type(error))
+    if code is not None:
+        return UsageError(error.message, code=code, hint=error.hint)
+    return RunError(error.message, hint=error.hint)

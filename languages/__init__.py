@@ -1,0 +1,29 @@
+"""Query languages: text to RegularQuery to canonical algebra.
+
+In: query text and a catalog. Out: a `RegularQuery` (`languages.regular_query`), and from
+it the canonical `LogicalQuery` (`languages.canonical`, Algorithm SGQParser of the thesis).
+
+Invariant: every error is a `QueryError` that says line, column, the offending text and
+what was expected; everything behind this folder may assume a valid query.
+
+>>> from languages import parse
+>>> parse("?x, ?y <- ?x (a/b)+ ?y  WINDOW 24h").answer
+'Answer'
+"""
+
+from languages.errors import QueryError
+from languages.registry import detect, language_named
+from languages.regular_query import RegularQuery
+
+__all__ = ["QueryError", "RegularQuery", "detect", "parse"]
+
+
+def parse(text: str, language: str | None = None, time_unit: str = "second") -> RegularQuery:
+    """Reads a query in ``language``, or in the one that its text looks like.
+
+    ``time_unit`` is the catalog's: windows written with a unit are counted in it.
+
+    Raises:
+        QueryError: if the text is not a valid query of the language.
+    """
+    return language_named(language or detect(text)).parse(text, time_unit)

@@ -1,0 +1,332 @@
+"""The canonical translation: a Regular Query to the Streaming Graph Algebra.
+
+Algorithm SGQParser of the thesis (5.2.2): predicates in topological order; an input label
+becomes a WSCAN with the window of its clause, a closure or path atom a PATH over the
+relations of its steps, a rule a PATTERN with an input for each atom, and several rules of
+one head a left-deep UNION.
+
+Beyond the algorithm: a constant in an atom, or a variable twice in it, is a FILTER on the
+atom; a rule of one atom is a projection of it, or the atom itself; what is certainly empty
+is not carried along.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import reduce
+
+from algebra import regex
+from algebra.automaton import AutomatonError, minimal_dfa
+from algebra.logical import (
+    Empty,
+    Filter,
+    LogicalExpression,
+    LogicalQuery,
+    Path,
+    Pattern,
+    Project,
+    Union,
+    WScan,
+)
+from algebra.predicate import Predicate
+from algebra.regex import Regex
+from algebra.window import Window
+from catalog.model import Catalog, VertexType
+from languages.checks import aliases, evaluation_order, predicates
+from languages.errors import QueryError, line_of
+from languages.inputs import Inputs
+from languages.regular_query import (
+    Atom,
+    Constant,
+    EdgeAtom,
+    Location,
+    RegularQuery,
+    Rule,
+)
+
+MOST_OPERATORS = 10_000
+"""The largest expression: derived predicates are unfolded wherever they are used."""
+DEEPEST = 200
+LARGEST_VERTEX = 2**63
+
+
+def translate(
+    query: RegularQuery, catalog: Catalog, default_window: Window | None = None
+) -> LogicalQuery:
+    """The canonical expression of ``query`` over the streams of ``catalog``.
+
+    ``default_window`` is for streams that the query gives none, in the catalog's unit.
+
+    Raises:
+        QueryError: a label or stream that the catalog does not have or has twice, a head
+            that is an input label, a stream without a window, a constant that is no
+            vertex, or a query too large to plan.
+        ValueError: if the windows of ``query`` are counted in another time unit than the
+            catalog's.
+    """
+    if query.time_unit not in (None, catalog.time_unit):
+        raise ValueError(
+            f"the query's windows are in {query.time_unit}s and the catalog's time unit is "
+            f"{catalog.time_unit}: parse the query with that time unit"
+        )
+    # The same rule twice says nothing new.
+    rules: dict[str, dict[Rule, None]] = {}
+    for rule in query.rules:
+        rules.setdefault(rule.head, {})[rule] = None
+    inputs = Inputs(query, catalog, default_window)
+    translation = _Translation(rules, aliases(query.rules), inputs)
+    for name in evaluation_order(query.rules):
+        translation.define(name)
+    head = next(rule for rule in query.rules if rule.head == query.answer)
+    return LogicalQuery(
+        translation.relations[query.answer].expression,
+        _distinct(head.variables),
+        (*inputs.unused_windows(), *translation.warnings),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Relation:
+    """What a predicate stands for, and how large it is when unfolded.
+
+    ``types`` are the vertex types of the columns, None where streams disagree.
+    """
+
+    expression: LogicalExpression
+    types: tuple[VertexType | None, ...]
+    operators: int = 1
+    depth: int = 1
+
+    @property
+    def empty(self) -> bool:
+        return isinstance(self.expression.operator, Empty)
+
+
+@dataclass(slots=True)
+class _Translation:
+    """The relations of the predicates defined so far (``exp`` in the algorithm)."""
+
+    rules: Mapping[str, Iterable[Rule]]
+    aliases: Mapping[str, Regex]
+    inputs: Inputs
+    relations: dict[str, _Relation] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+
+    def define(self, name: str) -> None:
+        """Translates one predicate; those that it is made from are there already."""
+        rules = self.rules.get(name)
+        if rules:
+            relation = reduce(_union, map(self._rule, rules))
+            relation = _sized(relation, name, next(iter(rules)).location)
+        elif name in self.aliases:
+            relation = self._path(self.aliases[name], self.inputs.locations[name])
+        else:
+            scan, vertex_type = self.inputs.scan(name)
+            relation = _Relation(LogicalExpression(scan), (vertex_type, vertex_type))
+        self.relations[name] = _named(relation, name)
+
+    def _rule(self, rule: Rule) -> _Relation:
+        atoms = [self._atom(atom, number) for number, atom in enumerate(rule.body)]
+        if any(relation.empty for relation, _ in atoms):
+            return _nothing(len(rule.variables))
+        self._warn_of_types(rule, atoms)
+        if len(atoms) == 1:
+            ((relation, binding),) = atoms
+            columns = [binding.index(name) for name in rule.variables]
+            return _named(_projected(relation, columns), rule.head)
+        number: dict[str, int] = {}
+        types: dict[str, VertexType | None] = {}
+        for relation, binding in atoms:
+            for name, vertex_type in zip(binding, relation.types, strict=True):
+                number.setdefault(name, len(number))
+                types.setdefault(name, vertex_type)
+        pattern = Pattern(
+            tuple(tuple(number[name] for name in binding) for _, binding in atoms),
+            tuple(number[name] for name in rule.variables),
+            tuple(name.partition(" ")[0] for name in number),
+        )
+        inputs = [relation for relation, _ in atoms]
+        joined = _over(pattern, inputs, tuple(types[name] for name in rule.variables))
+        return _named(_sized(joined, rule.head, rule.location), rule.head)
+
+    def _atom(self, atom: Atom, number: int) -> tuple[_Relation, tuple[str, ...]]:
+        """The filtered relation of an atom, and the variable that each column is bound to.
+
+        A column that no variable is left for gets one with a blank in its name.
+        """
+        if isinstance(atom, EdgeAtom):
+            relation = self.relations[atom.predicate]
+        elif atom.alias is not None:
+            relation = self.relations[atom.alias]
+        else:
+            relation = self._path(atom.regex, atom.location)
+        binding: list[str] = []
+        for column, term in enumerate((atom.source, atom.target)):
+            if isinstance(term, Constant):
+                value = _vertex(term, relation.types[column], atom)
+                relation = _filtered(relation, Predicate.column_equals(column, value))
+                binding.append(f"_ {number} {column}")
+            elif term.name in binding:
+                condition = Predicate.columns_equal(binding.index(term.name), column)
+                relation = _filtered(relation, condition)
+                binding.append(f"_ {number} {column}")
+            else:
+                binding.append(term.name)
+        return relation, tuple(binding)
+
+    def _path(self, path: Regex, at: Location) -> _Relation:
+        """PATH over the different relations of its steps, or what it comes down to."""
+        alive = regex.substitute(
+            path, lambda s: regex.NOTHING if self.relations[str(s.ref)].empty else s
+        )
+        used = {ref: self.relations[str(ref)] for ref in regex.refs(alive)}
+        # Two names of one relation are one input; that is told by identity, for to compare
+        # whole expressions would take as long as they are large.
+        relations = list({id(r.expression): r for r in used.values()}.values())
+        position = {id(r.expression): i for i, r in enumerate(relations)}
+        numbered = regex.substitute(
+            alive, lambda s: regex.Symbol(position[id(used[s.ref].expression)], s.inverse)
+        )
+        match regex.nonempty(numbered):
+            case regex.Nothing():
+                return _nothing(2)
+            case regex.Symbol(_, inverse):
+                return _projected(relations[0], [1, 0]) if inverse else relations[0]
+        try:
+            minimal_dfa(numbered)
+        except AutomatonError as error:
+            raise QueryError(
+                "E-SIZE",
+                f"the path expression is too large: {error}",
+                at=at,
+                hint="bounded repeats after a star multiply the states; say less, or a* for a{0,9}",
+            ) from None
+        types = {vertex_type for relation in relations for vertex_type in relation.types}
+        vertex_type = types.pop() if len(types) == 1 else None
+        return _sized(_over(Path(numbered), relations, (vertex_type, vertex_type)), "", at)
+
+    def _warn_of_types(
+        self, rule: Rule, atoms: Iterable[tuple[_Relation, tuple[str, ...]]]
+    ) -> None:
+        types: dict[str, VertexType] = {}
+        for relation, binding in atoms:
+            for name, vertex_type in zip(binding, relation.types, strict=True):
+                if vertex_type and types.setdefault(name, vertex_type) != vertex_type:
+                    self.warnings.append(
+                        line_of(
+                            "W-TYPE",
+                            rule.location,
+                            name,
+                            "it joins a stream of strings with one of integers, "
+                            "whose vertices are never equal",
+                            "set the vertex type in the catalog",
+                        )
+                    )
+
+
+def input_labels(query: RegularQuery) -> tuple[str, ...]:
+    """The labels that a query reads from streams, in the order of their first use."""
+    derived = {rule.head for rule in query.rules} | set(aliases(query.rules))
+    used = [name for rule in query.rules for atom in rule.body for name in predicates(atom)]
+    return tuple(name for name in dict.fromkeys(used) if name not in derived)
+
+
+def _over(
+    operator: Pattern | Path | Union | Filter | Project,
+    inputs: Sequence[_Relation],
+    types: tuple[VertexType | None, ...],
+) -> _Relation:
+    return _Relation(
+        LogicalExpression(operator, tuple(relation.expression for relation in inputs)),
+        types,
+        1 + sum(relation.operators for relation in inputs),
+        1 + max(relation.depth for relation in inputs),
+    )
+
+
+def _sized(relation: _Relation, text: str, at: Location) -> _Relation:
+    """``relation``, refused if it is too large to plan."""
+    if relation.operators <= MOST_OPERATORS and relation.depth <= DEEPEST:
+        return relation
+    raise QueryError(
+        "E-SIZE",
+        f"unfolded, it has more than {MOST_OPERATORS} operators, "
+        f"or more than {DEEPEST} one above the other",
+        at=at,
+        text=text,
+        hint="let fewer rules build on each other",
+    )
+
+
+def _nothing(columns: int) -> _Relation:
+    return _Relation(LogicalExpression(Empty(columns)), (None,) * columns)
+
+
+def _named(relation: _Relation, name: str) -> _Relation:
+    """``relation`` called ``name``, unless it is a label or has a name of its own."""
+    expression = relation.expression
+    if expression.name is not None or isinstance(expression.operator, WScan):
+        return relation
+    return replace(relation, expression=replace(expression, name=name))
+
+
+def _union(left: _Relation, right: _Relation) -> _Relation:
+    if left.empty or right.empty:
+        return right if left.empty else left
+    types = tuple(
+        one if one == other else None for one, other in zip(left.types, right.types, strict=True)
+    )
+    return _over(Union(), [left, right], types)
+
+
+def _filtered(relation: _Relation, predicate: Predicate) -> _Relation:
+    if relation.empty:
+        return relation
+    return _over(Filter(predicate), [relation], relation.types)
+
+
+def _projected(relation: _Relation, columns: Sequence[int]) -> _Relation:
+    if relation.empty:
+        return _nothing(len(columns))
+    if list(columns) == list(range(len(relation.types))):
+        return relation
+    types = tuple(relation.types[column] for column in columns)
+    return _over(Project(tuple(columns)), [relation], types)
+
+
+def _vertex(constant: Constant, vertex_type: VertexType | None, atom: Atom) -> str | int:
+    """The vertex that a constant names, of the type that its stream has."""
+    if vertex_type == "string":
+        return str(constant.value)
+    if vertex_type is None:
+        return constant.value
+    try:
+        number = int(constant.value)
+    except ValueError:
+        number = LARGEST_VERTEX
+    if str(number) == str(constant.value) and -LARGEST_VERTEX <= number < LARGEST_VERTEX:
+        return number
+    raise QueryError(
+        "E-TYPE",
+        "the vertices of its stream are integers of 64 bits",
+        at=atom.location,
+        text=repr(constant.value),
+        hint="write such a number, or set vertex_type: string in the catalog",
+    )
+
+
+def _distinct(names: Sequence[str]) -> tuple[str, ...]:
+    """Column names: a variable that is twice in the head gets a number, ``x`` and ``x_2``."""
+    taken = set(names)
+    count = dict.fromkeys(names, 0)
+    columns: list[str] = []
+    for name in names:
+        count[name] += 1
+        column = name if count[name] == 1 else f"{name}_{count[name]}"
+        while count[name] > 1 and column in taken:
+            count[name] += 1
+            column = f"{name}_{count[name]}"
+        taken.add(column)
+        columns.append(column)
+    return tuple(columns)

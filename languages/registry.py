@@ -1,0 +1,65 @@
+"""Which query languages there are, and how to tell them apart.
+
+A front end is one module with a ``parse`` and a ``recognizes``; it becomes known by a line
+in :data:`LANGUAGES`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import PurePath
+
+from languages import rq
+from languages.errors import QueryError, listed
+from languages.regular_query import RegularQuery
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """A front end: ``parse(text, time_unit)``, and what gives its texts away."""
+
+    name: str
+    title: str
+    endings: tuple[str, ...]
+    recognizes: Callable[[str], bool]
+    parse: Callable[[str, str], RegularQuery]
+
+
+LANGUAGES: tuple[Language, ...] = (
+    Language("rq", "Regular Queries (Datalog with paths)", (".rq",), rq.recognizes, rq.parse),
+)
+"""In the order in which a text is offered to them."""
+
+
+def language_named(name: str) -> Language:
+    """The front end of a name.
+
+    Raises:
+        QueryError: E-LANGUAGE if there is none.
+    """
+    for language in LANGUAGES:
+        if language.name == name.lower():
+            return language
+    raise QueryError(
+        "E-LANGUAGE",
+        "there is no such query language",
+        text=name,
+        hint=f"known are {listed([language.name for language in LANGUAGES])}",
+    )
+
+
+def detect(text: str, file_name: str | None = None) -> str:
+    """The name of the language of a text: by the file's ending, else by its content.
+
+    A text that no language recognizes is taken for RQ, whose errors then say what is
+    missing.
+    """
+    ending = PurePath(file_name).suffix.lower() if file_name else ""
+    for language in LANGUAGES:
+        if ending in language.endings:
+            return language.name
+    for language in LANGUAGES:
+        if language.recognizes(text):
+            return language.name
+    return LANGUAGES[0].name

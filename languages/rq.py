@@ -1,0 +1,363 @@
+"""RQ, the native language: Datalog with regular paths, as the thesis prints it.
+
+In: text. Out: a `RegularQuery`. The grammar is in ``rq.lark``; :class:`_Builder` turns its
+rules into values while the parser runs, so no tree is built and nothing recurs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from lark import Lark, Token, Transformer
+from lark.exceptions import UnexpectedInput
+
+from algebra import durations, regex
+from algebra.durations import DurationError
+from algebra.window import Window
+from languages.checks import checked
+from languages.errors import QueryError
+from languages.paths import PathExpression, joined
+from languages.regular_query import (
+    Atom,
+    Constant,
+    EdgeAtom,
+    Location,
+    PathAtom,
+    RegularQuery,
+    Rule,
+    Term,
+    Variable,
+    WindowClause,
+)
+from languages.rq_errors import explained
+from languages.rq_tokens import location_of, name_of, string, whole_number
+
+MOST_CHARACTERS = 200_000
+ANONYMOUS = Variable("_")
+
+
+def parse(text: str, time_unit: str = "second") -> RegularQuery:
+    """Reads RQ text; windows with a unit are counted in ``time_unit``.
+
+    Raises:
+        QueryError: if it is not RQ, or a query that cannot mean anything.
+    """
+    if len(text) > MOST_CHARACTERS:
+        raise QueryError("E-SIZE", f"the query is longer than {MOST_CHARACTERS} characters")
+    if re.search("[\ud800-\udfff]", text):
+        raise QueryError("E-SYNTAX", "the query is not valid Unicode text", hint="save it as UTF-8")
+    parser = _parser()
+    try:
+        program = parser.parse(text)
+    except UnexpectedInput:
+        raise explained(parser, text) from None
+    assert isinstance(program, _Program)
+    clauses, unit = _windows(program.windows, time_unit)
+    return checked(program.rules, clauses, unit, program.warnings)
+
+
+def recognizes(text: str) -> bool:
+    """Whether ``text`` looks like RQ: outside comments, some rule has its arrow."""
+    return re.search(r"<-|:-|←", re.sub(r"%[^\n]*", "", text)) is not None
+
+
+def grammar() -> str:
+    """The grammar, in the notation of lark."""
+    return (Path(__file__).parent / "rq.lark").read_text("utf-8")
+
+
+@cache
+def _parser() -> Lark:
+    return Lark(grammar(), parser="lalr", lexer="contextual", transformer=_Builder())
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A term and the token that it was read from."""
+
+    term: Term
+    token: Token
+
+
+@dataclass(frozen=True, slots=True)
+class _Body:
+    """Atoms, and the warnings met on the way."""
+
+    atoms: tuple[Atom, ...]
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Window:
+    """A window clause as written."""
+
+    stream: Token | None
+    labels: tuple[str, ...]
+    range: Token
+    slide: Token | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Program:
+    """A whole text."""
+
+    rules: tuple[Rule, ...]
+    windows: tuple[_Window, ...]
+    warnings: tuple[str, ...]
+
+
+class _Builder(Transformer[Token, _Program]):
+    """One method for each rule of the grammar, called when the parser has read it."""
+
+    def start(self, parts: list[Any]) -> _Program:
+        rules = [part for part in parts if isinstance(part, tuple)]
+        return _Program(
+            tuple(rule for rule, _ in rules),
+            tuple(part for part in parts if isinstance(part, _Window)),
+            tuple(warning for _, warnings in rules for warning in warnings),
+        )
+
+    def rule(self, parts: list[Any]) -> tuple[Rule, tuple[str, ...]]:
+        (head, variables, at), *bodies = parts
+        atoms = _with_names_for_anonymous([a for body in bodies for a in body.atoms])
+        rule = Rule(head, variables, atoms, at)
+        return rule, tuple(warning for body in bodies for warning in body.warnings)
+
+    def named_head(self, parts: list[Any]) -> tuple[str, tuple[str, ...], Location]:
+        name, *places = parts
+        return name_of(name), tuple(_head_variable(place) for place in places), location_of(name)
+
+    def answer_head(self, parts: list[Any]) -> tuple[str, tuple[str, ...], Location]:
+        return "Answer", tuple(place.term.name for place in parts), location_of(parts[0].token)
+
+    def variable(self, parts: list[Token]) -> _Place:
+        return _Place(Variable(parts[0].removeprefix("?")), parts[0])
+
+    def term(self, parts: list[Token]) -> _Place:
+        (token,) = parts
+        match token.type:
+            case "STRING":
+                return _Place(Constant(string(token)), token)
+            case "NUMBER":
+                return _Place(Constant(whole_number(token)), token)
+            case "ANY":
+                return _Place(ANONYMOUS, token)
+            case _:
+                return _Place(Variable(token.removeprefix("?")), token)
+
+    other_term = term
+
+    def edge(self, parts: list[Any]) -> _Body:
+        predicate, *rest = parts
+        closure = rest.pop(0) if isinstance(rest[0], Token) else None
+        if len(rest) != 2:
+            raise QueryError(
+                "E-ARITY",
+                f"an atom relates two vertices, this one has {len(rest)} terms",
+                at=location_of(predicate),
+                text=name_of(predicate),
+                hint="write label(source, target); only Answer may have other arities",
+            )
+        source, target, at = rest[0].term, rest[1].term, location_of(predicate)
+        if closure is None:
+            return _Body((EdgeAtom(name_of(predicate), source, target, at),))
+        repeat = regex.star if closure == "*" else regex.plus
+        path = repeat(regex.Symbol(name_of(predicate)))
+        return _Body((PathAtom(path, source, target, at),))
+
+    def closure(self, parts: list[Token]) -> Token:
+        return parts[0]
+
+    def path(self, parts: list[Any]) -> _Body:
+        first, path, target = parts
+        place = first if isinstance(first, _Place) else self.term([first])
+        at = location_of(place.token)
+        return _Body((PathAtom(path.regex, place.term, target.term, at),), path.warnings)
+
+    def edge_body(self, parts: list[Any]) -> _Body:
+        body, *alias = parts
+        (atom,) = body.atoms
+        if not alias:
+            return _Body((atom,))
+        if isinstance(atom, EdgeAtom):
+            step = regex.Symbol(atom.predicate)
+            atom = PathAtom(step, atom.source, atom.target, atom.location)
+        return _Body((replace(atom, alias=alias[0]),))
+
+    def path_body(self, parts: list[Any]) -> _Body:
+        body, *alias = parts
+        (atom,) = body.atoms
+        if alias:
+            atom = replace(atom, alias=alias[0])
+        elif isinstance(atom.regex, regex.Symbol):
+            # A path of one step is an edge, and against its direction a turned one.
+            ends = (atom.source, atom.target)
+            source, target = ends[::-1] if atom.regex.inverse else ends
+            atom = EdgeAtom(str(atom.regex.ref), source, target, atom.location)
+        return _Body((atom,), body.warnings)
+
+    def alias(self, parts: list[Token]) -> str:
+        return name_of(parts[0])
+
+    def group(self, parts: list[_Body]) -> _Body:
+        return _Body(
+            tuple(atom for body in parts for atom in body.atoms),
+            tuple(warning for body in parts for warning in body.warnings),
+        )
+
+    def comparison(self, parts: list[Any]) -> _Body:
+        sign = parts[1]
+        raise QueryError(
+            "E-SYNTAX",
+            "comparisons are not yet supported",
+            at=location_of(sign),
+            text=str(sign),
+            hint="a constant may stand in an atom, as likes(x, 'm1'), and a variable twice",
+        )
+
+    def emit(self, parts: list[Token]) -> None:
+        raise QueryError(
+            "E-SYNTAX",
+            "EMIT is not yet supported",
+            at=location_of(parts[0]),
+            text=str(parts[0]),
+            hint="leave it out: each answer is reported once, with its interval of validity",
+        )
+
+    def label(self, parts: list[Token]) -> PathExpression:
+        return PathExpression(regex.Symbol(name_of(parts[0])), location_of(parts[0]))
+
+    def empty_word(self, parts: list[Token]) -> PathExpression:
+        return PathExpression(regex.EPSILON)
+
+    def alternation(self, parts: list[PathExpression]) -> PathExpression:
+        return joined(regex.alternation, parts)
+
+    def concatenation(self, parts: list[PathExpression]) -> PathExpression:
+        return joined(regex.concat, parts)
+
+    def star(self, parts: list[PathExpression]) -> PathExpression:
+        return parts[0].apply(regex.star)
+
+    def plus(self, parts: list[PathExpression]) -> PathExpression:
+        return parts[0].apply(regex.plus)
+
+    def optional(self, parts: list[PathExpression]) -> PathExpression:
+        return parts[0].apply(regex.optional)
+
+    def inverse(self, parts: list[PathExpression]) -> PathExpression:
+        return parts[0].apply(regex.inverse)
+
+    def exactly(self, parts: list[Any]) -> PathExpression:
+        path, count = parts
+        return _repeated(path, count, count)
+
+    def at_least(self, parts: list[Any]) -> PathExpression:
+        path, least = parts
+        return _repeated(path, least, None)
+
+    def at_most(self, parts: list[Any]) -> PathExpression:
+        path, most = parts
+        return _repeated(path, None, most)
+
+    def between(self, parts: list[Any]) -> PathExpression:
+        path, least, most = parts
+        return _repeated(path, least, most)
+
+    def window(self, parts: list[Any]) -> _Window:
+        on: tuple[Token | None, tuple[str, ...]] = (None, ())
+        if isinstance(parts[0], tuple):
+            on, *parts = parts
+        return _Window(on[0], on[1], parts[0], parts[1] if len(parts) > 1 else None)
+
+    def on(self, parts: list[Token]) -> tuple[Token, tuple[str, ...]]:
+        stream, *labels = parts
+        return stream, tuple(dict.fromkeys(map(name_of, labels)))
+
+    def slide(self, parts: list[Token]) -> Token:
+        return parts[0]
+
+
+def _head_variable(place: _Place) -> str:
+    at, text = location_of(place.token), str(place.token)
+    if isinstance(place.term, Constant):
+        raise QueryError(
+            "E-SYNTAX",
+            "a head holds variables only",
+            at=at,
+            text=text,
+            hint="a constant goes into the body, in place of the variable",
+        )
+    if place.term == ANONYMOUS:
+        raise QueryError(
+            "E-SAFE",
+            "an anonymous variable is bound by nothing",
+            at=at,
+            text=text,
+            hint="give it a name, and use that name in the body",
+        )
+    return place.term.name
+
+
+def _with_names_for_anonymous(atoms: Sequence[Atom]) -> tuple[Atom, ...]:
+    """Every ``_`` becomes a variable of its own: ``_1``, ``_2``, ... where these are free."""
+    used = {t.name for a in atoms for t in (a.source, a.target) if isinstance(t, Variable)}
+    numbers = iter(n for n in range(1, 2 * len(atoms) + len(used) + 1) if f"_{n}" not in used)
+
+    def named(term: Term) -> Term:
+        return Variable(f"_{next(numbers)}") if term == ANONYMOUS else term
+
+    return tuple(replace(a, source=named(a.source), target=named(a.target)) for a in atoms)
+
+
+def _repeated(path: PathExpression, least: Token | None, most: Token | None) -> PathExpression:
+    def count(token: Token) -> int:
+        return int(token[:9])  # nine digits are too many already
+
+    first = least if least is not None else most
+    assert first is not None
+    bound = None if most is None else count(most)
+    return path.repeat(0 if least is None else count(least), bound, location_of(first))
+
+
+def _windows(
+    written: Sequence[_Window], time_unit: str
+) -> tuple[tuple[WindowClause, ...], str | None]:
+    """The window clauses in ticks, and the unit if any of them was written with one."""
+    tokens = [t for clause in written for t in (clause.range, clause.slide) if t is not None]
+    unit = time_unit if any(not token.isdecimal() for token in tokens) else None
+    return tuple(_clause(clause, time_unit) for clause in written), unit
+
+
+def _clause(written: _Window, time_unit: str) -> WindowClause:
+    length = _ticks(written.range, time_unit)
+    slide = 1 if written.slide is None else _ticks(written.slide, time_unit)
+    stream = None if written.stream is None else name_of(written.stream)
+    if length == 0 or slide == 0:
+        token = written.range if length == 0 or written.slide is None else written.slide
+        raise QueryError(
+            "E-WINDOW", "a window has some length", at=location_of(token), text=str(token)
+        )
+    if slide > length:
+        token = written.slide or written.range
+        raise QueryError(
+            "E-WINDOW",
+            f"the slide is longer than the window of {written.range}",
+            at=location_of(token),
+            text=str(token),
+            hint="edges would be lost between windows; SLIDE is at most the window's length",
+        )
+    at = location_of(written.stream or written.range)
+    return WindowClause(Window(length, slide), stream, written.labels, at)
+
+
+def _ticks(token: Token, time_unit: str) -> int:
+    try:
+        return durations.ticks(str(token), time_unit)
+    except DurationError as error:
+        raise QueryError("E-WINDOW", str(error), at=location_of(token), text=str(token)) from None

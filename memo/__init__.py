@@ -1,0 +1,34 @@
+"""The memo: all equivalent expressions found so far, in groups.
+
+In: operators (opaque, immutable values) with input groups. Out: groups, group expressions,
+winners, counts, samples and printed forms.
+
+Invariant: an expression has one owner group, and no two groups hold equal expressions. The
+memo knows neither the algebra nor any cost formula.
+"""
+
+from memo.expression import Digest, Expression, GroupExpression, GroupId, Operator, Tree
+from memo.group import Group, Log, Winner
+from memo.memo import Insertion, Memo, MemoListener
+from memo.operators import MemoError, OperatorSide
+from memo.plans import Alternative, PlanSpace, PlanTree
+
+__all__ = [
+    "Alternative",
+    "Digest",
+    "Expression",
+    "Group",
+    "GroupExpression",
+    "GroupId",
+    "Insertion",
+    "Log",
+    "Memo",
+    "MemoError",
+    "MemoListener",
+    "Operator",
+    "OperatorSide",
+    "PlanSpace",
+    "PlanTree",
+    "Tree",
+    "Winner",
+]

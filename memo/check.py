@@ -1,0 +1,87 @@
+"""The invariants of a memo, looked at one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+
+from memo.expression import Digest, GroupExpression, GroupId
+from memo.group import Group, Winner
+from memo.operators import MemoError, OperatorSide
+
+Goal = tuple[GroupId, Hashable]
+Alternatives = Callable[[GroupId, Hashable], Iterator[tuple[float, tuple[Goal, ...]]]]
+"""The ways to compute a group with some properties: own cost, and the goals that are read."""
+
+
+def demand(holds: bool, otherwise: str) -> None:
+    """Raises a :class:`MemoError` unless something holds."""
+    if not holds:
+        raise MemoError(otherwise)
+
+
+def check_structure(
+    groups: Mapping[GroupId, Group],
+    digests: Mapping[Digest, GroupExpression],
+    find: Callable[[GroupId], GroupId],
+    operators: OperatorSide,
+) -> None:
+    """One owner per digest, canonical forms, no dead inputs, no empty group, parents known."""
+    seen: dict[Digest, GroupExpression] = {}
+    for group in groups.values():
+        demand(bool(group.expressions), f"G{group.id} is empty")
+        demand(find(group.id) == group.id, f"G{group.id} was merged away")
+        for e in group.expressions:
+            demand(e.alive and e.group == group.id, f"{e} is not of G{group.id}")
+            demand(e.digest not in seen, f"{e} has a twin")
+            demand(digests.get(e.digest) is e, f"{e} is not under its digest")
+            form = operators.canonical(e.operator, e.inputs)
+            demand(form == e.digest, f"{e} is not canonical: {form}")
+            demand(group.id not in e.inputs, f"{e} reads its own group")
+            for i in e.inputs:
+                demand(i in groups, f"{e} reads the dead G{i}")
+                demand(groups[i].parents.get(e.id) is e, f"G{i} forgot {e}")
+            seen[e.digest] = e
+        _check_around(group, digests)
+    ghosts = sum(len(group.ghosts) for group in groups.values())
+    demand(len(seen) + ghosts == len(digests), "a digest has no expression")
+
+
+def _check_around(group: Group, digests: Mapping[Digest, GroupExpression]) -> None:
+    logged = {e.id for log in group.logs for members in log.by_type.values() for e in members}
+    demand(logged >= {e.id for e in group.expressions}, f"the logs of G{group.id} lack a member")
+    for parent in group.parents.values():
+        known = digests.get(parent.digest) is parent
+        demand(known and group.id in parent.inputs, f"{parent} is no parent of G{group.id}")
+    for ghost in group.ghosts:
+        demand(group.id in ghost.inputs, f"{ghost} is no ghost of G{group.id}")
+        demand(digests.get(ghost.digest) is ghost, f"{ghost} is forgotten")
+
+
+def check_winners(
+    groups: Sequence[Group], group_of: Callable[[GroupId], Group], alternatives: Alternatives
+) -> None:
+    """Each winner is a member, costs what it says, and is the cheapest of what is known."""
+
+    def winner_of(goal: Goal) -> Winner | None:
+        return group_of(goal[0]).winners.get(goal[1])
+
+    def cost_of(local: float, inputs: tuple[Goal, ...]) -> float | None:
+        below = [winner_of(goal) for goal in inputs]
+        if None in below:
+            return None
+        return sum([w.cost for w in below if w is not None], local)
+
+    for group in groups:
+        for properties, winner in group.winners.items():
+            name = f"the winner of G{group.id} for {properties}"
+            cost = cost_of(winner.local, winner.inputs)
+            demand(cost is not None, f"{name} has an input without a winner")
+            demand(cost == winner.cost, f"{name} costs {cost}, not {winner.cost}")
+            ways = list(alternatives(group.id, properties))
+            demand((winner.local, winner.inputs) in ways, f"{name} is not a member")
+            for local, inputs in ways:
+                rival = cost_of(local, inputs)
+                demand(
+                    rival is None or rival >= winner.cost,
+                    f"{name} is not the cheapest: {inputs} costs {rival}",
+                )

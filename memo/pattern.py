@@ -1,0 +1,185 @@
+"""The memo's pattern language: what a rule looks for, and the bindings that it finds.
+
+A pattern is an ``Op`` over wildcards and further ``Op``s, two levels at most::
+
+    Op(Join, Op(Join, Group("a"), Group("b")), Group("c"))
+
+``Group`` binds a whole group, never a member of it. ``Op(Join)`` without inputs matches
+whatever the operator reads, and ``Op(Join, some=Op(Scan))`` looks into each input in turn. An
+``Op`` below the root matches every member of that input group that has its type, so the group
+has to be explored first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+
+from memo.expression import GroupExpression, GroupId
+from memo.group import Group as MemoGroup
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Matches any group, under a name."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Op:
+    """Matches a group expression by the type of its operator and, if given, its inputs."""
+
+    of_type: type
+    inputs: tuple[Op | Group, ...] = ()
+    some: Op | None = None
+
+    def __init__(self, of_type: type, *inputs: Op | Group, some: Op | None = None) -> None:
+        object.__setattr__(self, "of_type", of_type)
+        object.__setattr__(self, "inputs", inputs)
+        object.__setattr__(self, "some", some)
+
+    @cached_property
+    def nested(self) -> tuple[tuple[int, Op], ...]:
+        """The inputs that look into a group, with their positions."""
+        return tuple((k, part) for k, part in enumerate(self.inputs) if isinstance(part, Op))
+
+    @property
+    def looks_below(self) -> bool:
+        """Whether the pattern looks into some input group."""
+        return self.some is not None or bool(self.nested)
+
+    @property
+    def inner_types(self) -> frozenset[type]:
+        """The types of the members that it looks for there."""
+        below = [op for _, op in self.nested] + ([self.some] if self.some else [])
+        return frozenset(op.of_type for op in below)
+
+    def looks_into(self, arity: int) -> frozenset[int]:
+        """Which of so many inputs the pattern looks into."""
+        if self.some is not None:
+            return frozenset(range(arity))
+        return frozenset(k for k, _ in self.nested if k < arity)
+
+    @cached_property
+    def names(self) -> dict[str, tuple[int, int]]:
+        """Name to (which matched expression, which of its inputs)."""
+        found: dict[str, tuple[int, int]] = {}
+        node = 0
+        for k, part in enumerate(self.inputs):
+            if isinstance(part, Group):
+                found[part.name] = (0, k)
+            else:
+                node += 1
+                for j, inner in enumerate(part.inputs):
+                    if not isinstance(inner, Group):
+                        raise ValueError("a pattern has two levels at most")
+                    found[inner.name] = (node, j)
+        return found
+
+
+class Match:
+    """A binding: the matched expressions, the root first, and the groups by name.
+
+    ``position`` is the input looked into, if the pattern leaves open which.
+    """
+
+    __slots__ = ("expressions", "pattern", "position")
+
+    def __init__(
+        self, pattern: Op, expressions: tuple[GroupExpression, ...], position: int = -1
+    ) -> None:
+        self.pattern = pattern
+        self.expressions = expressions
+        self.position = position
+
+    def __getitem__(self, name: str) -> GroupId:
+        """The group bound to a wildcard (as its expression reads it)."""
+        node, position = self.pattern.names[name]
+        return self.expressions[node].inputs[position]
+
+    @property
+    def root(self) -> GroupExpression:
+        """The expression that the rule was applied to."""
+        return self.expressions[0]
+
+
+def bindings(
+    pattern: Op,
+    slot: int,
+    root: GroupExpression,
+    group: Callable[[GroupId], MemoGroup],
+) -> Iterator[Match]:
+    """The bindings of ``pattern`` at ``root`` that no earlier call has returned.
+
+    ``slot`` identifies the rule and pattern; up to where the members of the input groups
+    were matched is kept at ``root`` under it, one mark per log of each group. ``group``
+    resolves a number. Members that come while the caller works need another call.
+    """
+    if type(root.operator) is not pattern.of_type:
+        return
+    if pattern.inputs and len(pattern.inputs) != len(root.inputs):
+        return
+    if pattern.some is not None:
+        yield from _looking_into_each(pattern, pattern.some, slot, root, group)
+        return
+    if not pattern.nested:
+        yield Match(pattern, (root,))
+        return
+    marks = root.marks.setdefault(slot, {})
+    old: list[list[GroupExpression]] = []
+    new: list[list[GroupExpression]] = []
+    for position, inner in pattern.nested:
+        seen: list[GroupExpression] = []
+        unseen: list[GroupExpression] = []
+        for log in group(root.inputs[position]).logs:
+            members = log.by_type.get(inner.of_type)
+            if members:
+                mark = marks.get((position, log.id), 0)
+                marks[position, log.id] = len(members)
+                seen += members[:mark]
+                unseen += members[mark:]
+        old.append(seen)
+        new.append(unseen)
+    # Every combination with a new member, once: the first new one stands at ``first``.
+    for first in range(len(new)):
+        choices = [
+            old[k] if k < first else new[k] if k == first else old[k] + new[k]
+            for k in range(len(new))
+        ]
+        for chosen in product(*choices):
+            if all(_fits(inner, m) for (_, inner), m in zip(pattern.nested, chosen, strict=True)):
+                yield Match(pattern, (root, *chosen))
+            if not root.alive:
+                return
+
+
+def _looking_into_each(
+    pattern: Op,
+    inner: Op,
+    slot: int,
+    root: GroupExpression,
+    group: Callable[[GroupId], MemoGroup],
+) -> Iterator[Match]:
+    marks = root.marks.setdefault(slot, {})
+    found: list[Match] = []
+    for position, input_group in enumerate(root.inputs):
+        for log in group(input_group).logs:
+            members = log.by_type.get(inner.of_type)
+            if members:
+                mark = marks.get((position, log.id), 0)
+                marks[position, log.id] = len(members)
+                found += [Match(pattern, (root, member), position) for member in members[mark:]]
+    for match in found:
+        if root.alive and _fits(inner, match.expressions[1]):
+            yield match
+
+
+def _fits(inner: Op, member: GroupExpression) -> bool:
+    return (
+        member.alive
+        and type(member.operator) is inner.of_type
+        and (not inner.inputs or len(inner.inputs) == len(member.inputs))
+    )

@@ -1,0 +1,273 @@
+"""Counting, ranking and sampling the complete plans of a memo.
+
+A plan space is an and/or graph: a *goal* has alternatives, an alternative has input goals.
+A complete plan chooses one alternative per goal, as a tree: a goal that is reached twice may
+be computed in two ways. Where groups read each other in a circle, a plan is complete only if
+no group stands below itself; there, and only there, a goal is taken together with the groups
+of its circle that stand above it.
+
+Counts are exact (Python integers), ranking is by tree cost, cheapest first, and sampling is
+uniform, by unranking a random number below the count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from heapq import heappop, heappush
+from random import Random
+from typing import Generic, TypeVar
+
+G = TypeVar("G", bound=Hashable)
+A = TypeVar("A")
+Context = frozenset[Hashable]
+Node = tuple[G, Context]
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative(Generic[G, A]):
+    """One way to reach a goal: what is done, at which own cost, over which goals."""
+
+    choice: A
+    inputs: tuple[G, ...]
+    cost: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class PlanTree(Generic[G, A]):
+    """A complete plan: a goal, what is chosen for it, and the plans below."""
+
+    goal: G
+    choice: A
+    inputs: tuple[PlanTree[G, A], ...]
+    cost: float
+
+
+@dataclass(slots=True)
+class _Ranking(Generic[G, A]):
+    """The plans of one node found so far, cheapest first, and the candidates for the next."""
+
+    found: list[tuple[float, int, tuple[int, ...]]]
+    candidates: list[tuple[float, int, tuple[int, ...]]]
+    proposed: set[tuple[int, tuple[int, ...]]]
+
+
+class PlanSpace(Generic[G, A]):
+    """The complete plans below a goal.
+
+    ``alternatives`` gives the ways to reach a goal, always in the same order.
+    ``group`` gives the group of a goal: no group may stand below itself, except that an
+    alternative may read another goal of the same group directly (an enforcer).
+    """
+
+    def __init__(
+        self,
+        alternatives: Callable[[G], Sequence[Alternative[G, A]]],
+        group: Callable[[G], Hashable] = lambda goal: goal,
+    ) -> None:
+        self._alternatives_of = alternatives
+        self._group = group
+        self._known: dict[G, Sequence[Alternative[G, A]]] = {}
+        self._circles: dict[Hashable, frozenset[Hashable]] = {}
+        self._expanded: dict[Node[G], list[tuple[Alternative[G, A], tuple[Node[G], ...]]]] = {}
+        self._counts: dict[Node[G], int] = {}
+        self._rankings: dict[Node[G], _Ranking[G, A]] = {}
+
+    def count(self, root: G) -> int:
+        """How many complete plans there are."""
+        return self._count(self._root(root))
+
+    def unrank(self, root: G, number: int) -> PlanTree[G, A]:
+        """The plan of a number from 0 to ``count - 1``.
+
+        Raises:
+            IndexError: for another number.
+        """
+        node = self._root(root)
+        if not 0 <= number < self._count(node):
+            raise IndexError(f"plan {number} of {self._count(node)}")
+        return self._unrank(node, number)
+
+    def sample(self, root: G, size: int, random: Random) -> list[PlanTree[G, A]]:
+        """Plans drawn uniformly, with replacement."""
+        total = self.count(root)
+        return [self.unrank(root, random.randrange(total)) for _ in range(size)] if total else []
+
+    def ranked(self, root: G) -> Iterator[PlanTree[G, A]]:
+        """All plans, cheapest first; of equal cost in the order of their alternatives."""
+        node = self._root(root)
+        k = 0
+        while self._nth(node, k):
+            yield self._built(node, k)
+            k += 1
+
+    # -- the graph --------------------------------------------------------------------
+
+    def _alternatives(self, goal: G) -> Sequence[Alternative[G, A]]:
+        known = self._known.get(goal)
+        if known is None:
+            known = self._known[goal] = tuple(self._alternatives_of(goal))
+        return known
+
+    def _root(self, root: G) -> Node[G]:
+        if self._group(root) not in self._circles:
+            self._find_circles(root)
+        return root, frozenset()
+
+    def _find_circles(self, root: G) -> None:
+        """Tarjan's strongly connected components over groups, with a stack of its own."""
+        reads: dict[Hashable, list[Hashable]] = {}
+        pending, seen = [root], {root}
+        while pending:
+            goal = pending.pop()
+            row = reads.setdefault(self._group(goal), [])
+            for alternative in self._alternatives(goal):
+                for read in alternative.inputs:
+                    row.append(self._group(read))
+                    if read not in seen:
+                        seen.add(read)
+                        pending.append(read)
+        circles: dict[Hashable, frozenset[Hashable]] = {}
+        number: dict[Hashable, int] = {}
+        low: dict[Hashable, int] = {}
+        open_groups: list[Hashable] = []
+        start: Hashable = self._group(root)
+        work = [(start, iter(reads[start]))]
+        number[start] = low[start] = 0
+        open_groups.append(start)
+        while work:
+            at, rest = work[-1]
+            for below in rest:
+                if below not in number:
+                    number[below] = low[below] = len(number)
+                    open_groups.append(below)
+                    work.append((below, iter(reads[below])))
+                    break
+                if below not in circles:
+                    low[at] = min(low[at], number[below])
+            else:
+                work.pop()
+                if work:
+                    low[work[-1][0]] = min(low[work[-1][0]], low[at])
+                if low[at] == number[at]:
+                    cut = open_groups.index(at)
+                    circle = frozenset(open_groups[cut:])
+                    del open_groups[cut:]
+                    for member in circle:
+                        circles[member] = circle
+        self._circles.update(circles)
+
+    def _options(self, node: Node[G]) -> list[tuple[Alternative[G, A], tuple[Node[G], ...]]]:
+        """The alternatives of a goal that put no group below itself."""
+        known = self._expanded.get(node)
+        if known is None:
+            goal, above = node
+            group = self._group(goal)
+            circle = self._circles[group]
+            passed: Context = above | {group} if len(circle) > 1 else frozenset()
+            known = []
+            for alternative in self._alternatives(goal):
+                below: list[Node[G]] = []
+                for inner in alternative.inputs:
+                    other = self._group(inner)
+                    if other == group:
+                        below.append((inner, above))
+                    elif other in passed:
+                        break
+                    else:
+                        below.append((inner, passed if other in circle else frozenset()))
+                else:
+                    known.append((alternative, tuple(below)))
+            self._expanded[node] = known
+        return known
+
+    # -- counting ---------------------------------------------------------------------
+
+    def _count(self, root: Node[G]) -> int:
+        counts = self._counts
+        pending = [root]
+        while pending:
+            node = pending[-1]
+            if node in counts:
+                pending.pop()
+                continue
+            missing = [
+                below
+                for _, inputs in self._options(node)
+                for below in inputs
+                if below not in counts
+            ]
+            if missing:
+                pending.extend(missing)
+                continue
+            total = 0
+            for _, inputs in self._options(node):
+                ways = 1
+                for below in inputs:
+                    ways *= counts[below]
+                total += ways
+            counts[node] = total
+            pending.pop()
+        return counts[root]
+
+    def _unrank(self, node: Node[G], number: int) -> PlanTree[G, A]:
+        for alternative, inputs in self._options(node):
+            ways = 1
+            for below in inputs:
+                ways *= self._count(below)
+            if number < ways:
+                plans = []
+                for below in inputs:
+                    number, digit = divmod(number, self._count(below))
+                    plans.append(self._unrank(below, digit))
+                return self._tree(node, alternative, tuple(plans))
+            number -= ways
+        raise IndexError(number)
+
+    def _tree(
+        self, node: Node[G], alternative: Alternative[G, A], inputs: tuple[PlanTree[G, A], ...]
+    ) -> PlanTree[G, A]:
+        cost = sum([plan.cost for plan in inputs], alternative.cost)
+        return PlanTree(node[0], alternative.choice, inputs, cost)
+
+    # -- ranking ----------------------------------------------------------------------
+
+    def _nth(self, node: Node[G], k: int) -> bool:
+        """Finds the plans of a node up to the k-th; whether there are that many.
+
+        Lazy k-best (Huang and Chiang 2005, algorithm 3): a candidate is an alternative with
+        a rank for each input; taking one proposes its neighbours.
+        """
+        ranking = self._rankings.get(node)
+        if ranking is None:
+            ranking = self._rankings[node] = _Ranking([], [], set())
+            for index, (_, inputs) in enumerate(self._options(node)):
+                self._propose(node, ranking, index, (0,) * len(inputs))
+        while len(ranking.found) <= k and ranking.candidates:
+            best = heappop(ranking.candidates)
+            ranking.found.append(best)
+            _, index, ranks = best
+            for position in range(len(ranks)):
+                following = (*ranks[:position], ranks[position] + 1, *ranks[position + 1 :])
+                self._propose(node, ranking, index, following)
+        return len(ranking.found) > k
+
+    def _propose(
+        self, node: Node[G], ranking: _Ranking[G, A], index: int, ranks: tuple[int, ...]
+    ) -> None:
+        if (index, ranks) in ranking.proposed:
+            return
+        ranking.proposed.add((index, ranks))
+        alternative, inputs = self._options(node)[index]
+        cost = alternative.cost
+        for below, rank in zip(inputs, ranks, strict=True):
+            if not self._nth(below, rank):
+                return
+            cost += self._rankings[below].found[rank][0]
+        heappush(ranking.candidates, (cost, index, ranks))
+
+    def _built(self, node: Node[G], k: int) -> PlanTree[G, A]:
+        _, index, ranks = self._rankings[node].found[k]
+        alternative, inputs = self._options(node)[index]
+        plans = [self._built(below, rank) for below, rank in zip(inputs, ranks, strict=True)]
+        return self._tree(node, alternative, tuple(plans))

@@ -1,0 +1,15 @@
+"""The search for the cheapest plan (Cascades).
+
+In: a canonical logical query, statistics, options. Out: a physical plan with its cost, and
+the memo that it was found in.
+
+Invariant: the same input gives the same plan in every process; the plan returned is a
+complete one, whatever budget ran out.
+"""
+
+from optimizer.cost import CostEstimator
+from optimizer.errors import CannotPlanError
+from optimizer.optimizer import Optimization, Optimizer
+from optimizer.options import Options
+
+__all__ = ["CannotPlanError", "CostEstimator", "Optimization", "Optimizer", "Options"]

@@ -1,0 +1,111 @@
+"""The canonical plan: the query as written, before any rule.
+
+Joins are left-deep in their written order, each keeping the variables that are needed above,
+paths one automaton each, and the answer is coalesced. It is estimated from its own operators
+and serves as the yardstick that a chosen plan is compared with.
+"""
+
+from __future__ import annotations
+
+from algebra.logical import LogicalExpression, LogicalOperator, Path, Pattern, Project, Union
+from algebra.physical import Coalesce, PhysicalOperator
+from algebra.properties import DeliveredProperties
+from costmodel.characteristics import Characteristics
+from memo import GroupExpression
+from optimizer.cost import CostEstimator
+from optimizer.errors import CannotPlanError
+from optimizer.physical_properties import delivered
+from optimizer.steps import Step
+from rules.registry import implementation_rules
+
+
+class CanonicalPlans:
+    """Builds canonical plans under one cost model; equal sub-expressions are built once."""
+
+    def __init__(self, cost_model: CostEstimator) -> None:
+        self._cost_model = cost_model
+        self._rules = {rule.operator: rule for rule in implementation_rules()}
+        self._known: dict[LogicalExpression, Step] = {}
+
+    def plan(self, expression: LogicalExpression) -> Step:
+        """The canonical plan of an expression.
+
+        Raises:
+            CannotPlanError: if no physical operator computes one of its operators.
+        """
+        pending = [expression]
+        while pending:
+            current = pending[-1]
+            missing = [part for part in current.inputs if part not in self._known]
+            if current in self._known:
+                pending.pop()
+            elif missing:
+                pending.extend(reversed(missing))
+            else:
+                inputs = tuple(self._known[part] for part in current.inputs)
+                self._known[current] = self._build(current.operator, inputs)
+                pending.pop()
+        root = self._known[expression]
+        return root if root.delivers.coalesced else self._coalesced(root)
+
+    def _build(self, operator: LogicalOperator, inputs: tuple[Step, ...]) -> Step:
+        match operator:
+            case Pattern():
+                return self._left_deep(operator, inputs)
+            case Union():
+                done = inputs[0]
+                for other in inputs[1:]:
+                    done = self._step(operator, (done, other))
+                return done
+            case Path():
+                form, used = operator.canonical(tuple(range(len(inputs))))
+                return self._step(form, tuple(inputs[k] for k in used))
+            case _:
+                return self._step(operator, inputs)
+
+    def _left_deep(self, pattern: Pattern, inputs: tuple[Step, ...]) -> Step:
+        done, bound = inputs[0], pattern.bindings[0]
+        if len(inputs) == 1:
+            columns = tuple(bound.index(v) for v in pattern.output)
+            return self._step(Project(columns), (done,))
+        for k in range(1, len(inputs)):
+            binding = pattern.bindings[k]
+            if k == len(inputs) - 1:
+                kept = pattern.output
+            else:
+                needed = set(pattern.output).union(*pattern.bindings[k + 1 :])
+                kept = tuple(v for v in dict.fromkeys((*bound, *binding)) if v in needed)
+            operator, _ = Pattern((bound, binding), kept, pattern.names).canonical((0, 1))
+            done, bound = self._step(operator, (done, inputs[k])), kept
+        return done
+
+    def _step(self, operator: LogicalOperator, inputs: tuple[Step, ...]) -> Step:
+        below = tuple(step.estimate for step in inputs)
+        estimate = self._cost_model.characteristics(operator, below)
+        unplaced = GroupExpression(
+            id=-1,
+            group=-1,
+            operator=operator,
+            inputs=tuple(range(len(inputs))),
+            rule="",
+            source=None,
+        )
+        physical = next(iter(self._rules[type(operator)].implement(unplaced)), None)
+        if physical is None:
+            raise CannotPlanError(f"nothing computes {operator}")
+        return self._priced(physical, inputs, estimate)
+
+    def _coalesced(self, root: Step) -> Step:
+        return self._priced(Coalesce(), (root,), root.estimate)
+
+    def _priced(
+        self, operator: PhysicalOperator, inputs: tuple[Step, ...], estimate: Characteristics
+    ) -> Step:
+        below = tuple(step.estimate for step in inputs)
+        local = self._cost_model.cost(operator, estimate, below)
+        widths = tuple(len(e.distinct) for e in below)
+        delivers: DeliveredProperties = delivered(
+            operator, widths, tuple(step.delivers for step in inputs)
+        )
+        cost = sum([step.cost for step in inputs], local)
+        return Step(operator, inputs, estimate, local, cost, delivers)

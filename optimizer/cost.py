@@ -1,0 +1,33 @@
+"""What the search wants of a cost model."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from algebra.logical import LogicalOperator
+from algebra.physical import PhysicalOperator
+from costmodel.characteristics import Characteristics
+
+
+class CostEstimator(Protocol):
+    """Estimates results of logical operators and costs physical ones.
+
+    :class:`costmodel.CostModel` is one. Costs are per unit of application time, finite and
+    not negative.
+    """
+
+    def characteristics(
+        self, operator: LogicalOperator, inputs: tuple[Characteristics, ...], /
+    ) -> Characteristics:
+        """The characteristics of the operator's result."""
+        ...
+
+    def cost(
+        self,
+        operator: PhysicalOperator,
+        output: Characteristics,
+        inputs: tuple[Characteristics, ...],
+        /,
+    ) -> float:
+        """The operator's own cost."""
+        ...

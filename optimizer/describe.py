@@ -1,0 +1,109 @@
+"""Operators, properties and the memo as short text, for people who look into a search."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+from algebra import regex
+from algebra.logical import Empty, Filter, Path, PathSemantics, Pattern, Project, Union, WScan
+from algebra.physical import (
+    Coalesce,
+    EmptyRelation,
+    FilterRows,
+    HashJoin,
+    MergeUnion,
+    ProjectColumns,
+    SPath,
+    WindowScan,
+)
+from algebra.properties import RequiredProperties, Spread
+from memo import GroupId, Memo
+from memo.printer import format_memo
+from optimizer.goals import Choice
+
+Bindings = tuple[tuple[int, ...], ...]
+
+
+def memo_text(memo: Memo, root: GroupId) -> str:
+    """The memo in the format of :mod:`memo.printer`."""
+    return format_memo(memo, root, describe, describe_properties)
+
+
+def describe(operator: Hashable, inputs: tuple[str, ...]) -> str:
+    """An operator over the names of its inputs: ``(join[x,y] G1(x,z) G2(z,y))``."""
+    if isinstance(operator, Choice):
+        return describe(operator.operator, inputs)
+    name, arguments, shown = _parts(operator, inputs)
+    return f"({' '.join((name + (f'[{arguments}]' if arguments else ''), *shown))})"
+
+
+def describe_properties(properties: Hashable) -> str:
+    """Required properties: what is asked for, nothing for anything."""
+    assert isinstance(properties, RequiredProperties)
+    asked: list[str] = []
+    if properties.distribution.spread is not Spread.ANY:
+        asked.append(str(properties.distribution))
+    if properties.coalesced:
+        asked.append("coalesced")
+    if properties.update_pattern is not None:
+        asked.append(str(properties.update_pattern))
+    if properties.convention is not None:
+        asked.append(str(properties.convention))
+    return ", ".join(asked)
+
+
+def _parts(operator: Hashable, inputs: tuple[str, ...]) -> tuple[str, str, tuple[str, ...]]:
+    """Name, arguments, and the inputs with how they are bound."""
+    match operator:
+        case WScan(stream, label, window):
+            return "wscan", f"{stream}.{label} {window}", inputs
+        case WindowScan(stream, label, width, slide):
+            return "WSCAN", f"{stream}.{label} {width}" + (f",{slide}" * (slide != 1)), inputs
+        case Filter(predicate):
+            return "filter", str(predicate), inputs
+        case FilterRows(predicate):
+            return "FILTER", predicate, inputs
+        case Union():
+            return "union", "", inputs
+        case MergeUnion():
+            return "UNION", "", inputs
+        case Project(columns):
+            return "project", _listed(columns), inputs
+        case ProjectColumns(columns):
+            return "PROJECT", _listed(columns), inputs
+        case Pattern(bindings, output):
+            return "join", _variables(output), _bound(bindings, inputs)
+        case HashJoin(bindings, output):
+            return "HASH_JOIN", _variables(output), _bound(bindings, inputs)
+        case Path(r, semantics):
+            simple = " simple" if semantics is PathSemantics.SIMPLE else ""
+            return "path", _over(r, inputs) + simple, ()
+        case SPath(regex=text):
+            return "S_PATH", text, inputs
+        case Coalesce():
+            return "COALESCE", "", inputs
+        case Empty() | EmptyRelation():
+            return "empty", "", inputs
+        case _:
+            return str(operator), "", inputs
+
+
+def _over(r: regex.Regex, inputs: tuple[str, ...]) -> str:
+    return regex.text(r, lambda ref: inputs[int(ref)])
+
+
+def _bound(bindings: Bindings, inputs: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(f"{i}({_variables(b)})" for i, b in zip(inputs, bindings, strict=True))
+
+
+def _variables(numbers: tuple[int, ...]) -> str:
+    return ",".join(_variable(n) for n in numbers)
+
+
+def _variable(number: int) -> str:
+    letters = "xyzwuvrst"
+    return letters[number] if number < len(letters) else f"x{number}"
+
+
+def _listed(columns: tuple[int, ...]) -> str:
+    return ",".join(map(str, columns))

@@ -1,0 +1,89 @@
+"""What happens during a search, as ordered deltas, and who listens."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from algebra.properties import RequiredProperties
+from memo import GroupExpression, GroupId
+
+
+@dataclass(frozen=True, slots=True)
+class GroupAdded:
+    """A new group."""
+
+    step: int
+    group: GroupId
+
+
+@dataclass(frozen=True, slots=True)
+class ExpressionAdded:
+    """A new member of a group, and what made it."""
+
+    step: int
+    group: GroupId
+    expression: GroupExpression
+
+
+@dataclass(frozen=True, slots=True)
+class GroupsMerged:
+    """Two groups were found equal."""
+
+    step: int
+    survivor: GroupId
+    absorbed: GroupId
+
+
+@dataclass(frozen=True, slots=True)
+class RuleApplied:
+    """A rule was applied to one binding; ``results`` of them, ``new`` ones among them."""
+
+    step: int
+    rule: str
+    matched: tuple[int, ...]
+    results: int
+    new: int
+
+
+@dataclass(frozen=True, slots=True)
+class WinnerChanged:
+    """A cheaper plan was found for a goal."""
+
+    step: int
+    group: GroupId
+    required: RequiredProperties
+    cost: float
+    before: float | None
+
+
+Event = GroupAdded | ExpressionAdded | GroupsMerged | RuleApplied | WinnerChanged
+
+
+class Listener(Protocol):
+    """Is told of every event, in order."""
+
+    def __call__(self, event: Event, /) -> None:
+        """Takes note of an event."""
+        ...
+
+
+@dataclass(slots=True)
+class Trace:
+    """A listener that keeps everything."""
+
+    events: list[Event] = field(default_factory=list)
+
+    def __call__(self, event: Event, /) -> None:
+        """Keeps an event."""
+        self.events.append(event)
+
+
+@dataclass(slots=True)
+class RuleStatistics:
+    """What one rule did: bindings tried, results, how many of them were known, and its time."""
+
+    bindings: int = 0
+    fired: int = 0
+    duplicates: int = 0
+    ms: float = 0.0

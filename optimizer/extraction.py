@@ -1,0 +1,82 @@
+"""Reading plans out of the memo: the winners of a goal, or any plan of the plan space."""
+
+from __future__ import annotations
+
+from algebra.properties import RequiredProperties
+from memo import GroupId, PlanTree, Winner
+from optimizer.errors import CannotPlanError
+from optimizer.goals import Choice
+from optimizer.physical_properties import delivered
+from optimizer.plan_space import PlanGoal
+from optimizer.search import Search
+from optimizer.steps import Step
+
+GoalKey = tuple[GroupId, RequiredProperties]
+
+
+def winning_plan(search: Search, root: GroupId, required: RequiredProperties) -> Step:
+    """The plan of the winners below a goal.
+
+    Raises:
+        CannotPlanError: if a goal has no winner, or winners read each other in a circle; the
+            message shows the way to it.
+    """
+    memo = search.memo
+    known: dict[GoalKey, Step] = {}
+    start: GoalKey = (memo.find(root), required)
+    path: list[GoalKey] = [start]
+    while path:
+        key = path[-1]
+        if key in known:
+            path.pop()
+            continue
+        winner = memo.group(key[0]).winners.get(key[1])
+        if winner is None:
+            raise CannotPlanError(f"G{key[0]} has no plan for {key[1]}: {_way(path)}")
+        below = [_goal_key(search, goal) for goal in winner.inputs]
+        missing = [goal for goal in below if goal not in known]
+        if missing:
+            if missing[0] in path:
+                raise CannotPlanError(f"a plan reads itself: {_way([*path, missing[0]])}")
+            path.append(missing[0])
+            continue
+        known[key] = _step(search, key[0], winner, tuple(known[goal] for goal in below))
+        path.pop()
+    return known[start]
+
+
+def plan_of_tree(search: Search, tree: PlanTree[PlanGoal, Choice]) -> Step:
+    """The plan that a tree of the plan space chooses."""
+    inputs = tuple(plan_of_tree(search, below) for below in tree.inputs)
+    return chosen_step(search, tree.goal.group, tree.choice, inputs)
+
+
+def chosen_step(search: Search, group: GroupId, choice: Choice, inputs: tuple[Step, ...]) -> Step:
+    """The step of a choice over its input plans."""
+    widths = tuple(search.memo.group(i).properties.width for i in choice.inputs)
+    return Step(
+        choice.operator,
+        inputs,
+        search.estimate(group),
+        choice.local,
+        sum([step.cost for step in inputs], choice.local),
+        delivered(choice.operator, widths, tuple(step.delivers for step in inputs)),
+        search.memo.find(group),
+        choice.source,
+        choice.rule,
+    )
+
+
+def _step(search: Search, group: GroupId, winner: Winner, inputs: tuple[Step, ...]) -> Step:
+    assert isinstance(winner.choice, Choice)
+    return chosen_step(search, group, winner.choice, inputs)
+
+
+def _goal_key(search: Search, goal: tuple[GroupId, object]) -> GoalKey:
+    group, required = goal
+    assert isinstance(required, RequiredProperties)
+    return search.memo.find(group), required
+
+
+def _way(path: list[GoalKey]) -> str:
+    return " → ".join(f"G{group}" for group, _ in path)

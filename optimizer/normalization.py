@@ -1,0 +1,167 @@
+"""What is done to a query before the memo: rewrites that always win.
+
+Filters that stand on filters become one, in the normal form of predicates, by the same rules
+that the memo knows (2 and 3); one that is always true goes away, and one that never is leaves
+nothing below it. The normal form of regexes needs no stage: a PATH that enters the memo takes
+it on.
+
+Here too is seen which rules a query can do without.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from algebra.logical import (
+    Empty,
+    Filter,
+    LogicalExpression,
+    Path,
+    Union,
+    WScan,
+    WScanUnion,
+)
+from algebra.predicate import FALSE, TRUE
+from memo import GroupId, Memo
+from memo.expression import Expression
+from memo.pattern import bindings
+from rules.columns import FlatForms
+from rules.rule import Context, TransformationRule
+
+ALWAYS_WIN = frozenset({"FilterIdempotent", "FilterMerge"})
+"""The rules of this stage."""
+
+
+def normalized(
+    expression: LogicalExpression, rules: Sequence[TransformationRule]
+) -> LogicalExpression:
+    """The expression after every rewrite of those ``rules`` that always win.
+
+    Raises:
+        algebra.predicate.PredicateError: for a predicate that is not allowed.
+    """
+    stage = _Stage([rule for rule in rules if rule.name in ALWAYS_WIN])
+    done: dict[int, LogicalExpression] = {}
+    for current in _inputs_first(expression):
+        inputs = tuple(done[id(part)] for part in current.inputs)
+        if isinstance(current.operator, Filter):
+            done[id(current)] = stage.filtered(current.operator, inputs[0], current.name)
+        elif all(new is old for new, old in zip(inputs, current.inputs, strict=True)):
+            done[id(current)] = current
+        else:
+            done[id(current)] = replace(current, inputs=inputs)
+    return done[id(expression)]
+
+
+def absent_operators(expression: LogicalExpression) -> frozenset[type]:
+    """The operators that no rule can bring into a query.
+
+    Only a PATH gives rise to unions, and only a predicate to filters.
+    """
+    filters = unions = False
+    for current in _inputs_first(expression):
+        match current.operator:
+            case Filter():
+                filters = True
+            case Path() | Union():
+                unions = True
+            case WScan() | WScanUnion():
+                filters |= any(s.predicate is not None for s in current.operator.scans)
+                unions |= len(current.operator.scans) > 1
+    absent: set[type] = set() if filters else {Filter}
+    return frozenset(absent | (set() if unions else {Union, WScanUnion}))
+
+
+@dataclass(frozen=True, slots=True)
+class _Below:
+    """What stands below filters, whatever it is."""
+
+    number: int
+
+    def canonical(self, inputs: tuple[int, ...]) -> tuple[_Below, tuple[int, ...]]:
+        return self, inputs
+
+
+class _Stage:
+    """Applies rules to filters in a memo of their own, in which a group has one expression."""
+
+    def __init__(self, rules: Sequence[TransformationRule]) -> None:
+        self._rules = rules
+        self._memo = Memo()
+        self._context = Context(self._memo, FlatForms())
+        self._settled: dict[GroupId, GroupId] = {}
+        self._group_of: dict[int, GroupId] = {}
+        self._made: dict[GroupId, LogicalExpression] = {}
+        self._kept: list[LogicalExpression] = []
+
+    def filtered(
+        self, operator: Filter, below: LogicalExpression, name: str | None
+    ) -> LogicalExpression:
+        """A filter over what is settled already."""
+        inner = self._group_of.get(id(below))
+        if inner is None:
+            inner = self._memo.insert(Expression(_Below(len(self._made)))).group
+            self._remember(inner, below)
+        group = self._settle(self._memo.insert(Expression(operator, (inner,))).group)
+        built = self._built(group)
+        if name is not None and built.name is None:
+            built = replace(built, name=name)
+            self._remember(group, built)
+        return built
+
+    def _settle(self, group: GroupId) -> GroupId:
+        start = group
+        while group not in self._settled:
+            following = self._rewritten(group)
+            if following is None:
+                self._settled[group] = group
+            else:
+                group = following
+        self._settled[start] = self._settled[group]
+        return self._settled[group]
+
+    def _rewritten(self, group: GroupId) -> GroupId | None:
+        (expression,) = self._memo.group(group).expressions
+        for number, rule in enumerate(self._rules):
+            for slot, pattern in enumerate(rule.patterns):
+                for match in bindings(pattern, 8 * number + slot, expression, self._memo.group):
+                    if rule.condition(match, self._context):
+                        (tree,) = rule.rewrite(match, self._context)
+                        return self._memo.insert(tree).group
+        return None
+
+    def _built(self, group: GroupId) -> LogicalExpression:
+        known = self._made.get(group)
+        if known is None:
+            (expression,) = self._memo.group(group).expressions
+            operator = expression.operator
+            assert isinstance(operator, Filter)
+            known = self._built(expression.inputs[0])
+            if operator.predicate == FALSE:
+                known = LogicalExpression(Empty(known.width))
+            elif operator.predicate != TRUE:
+                known = LogicalExpression(operator, (known,))
+            self._remember(group, known)
+        return known
+
+    def _remember(self, group: GroupId, expression: LogicalExpression) -> None:
+        self._made[group] = expression
+        self._group_of.setdefault(id(expression), group)
+        self._kept.append(expression)  # so that no other gets its id
+
+
+def _inputs_first(root: LogicalExpression) -> Iterator[LogicalExpression]:
+    """The different expressions, told by identity, each after its inputs."""
+    seen: set[int] = set()
+    pending = [root]
+    while pending:
+        current = pending[-1]
+        missing = [part for part in current.inputs if id(part) not in seen]
+        if id(current) not in seen and missing:
+            pending.extend(reversed(missing))
+            continue
+        pending.pop()
+        if id(current) not in seen:
+            seen.add(id(current))
+            yield current

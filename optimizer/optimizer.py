@@ -1,0 +1,98 @@
+"""The optimizer: wires the memo, the rules, the cost model and the search together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from algebra.logical import LogicalQuery
+from algebra.plan import PhysicalPlan, PlanStream
+from memo import GroupId, Memo
+from optimizer.canonical import CanonicalPlans
+from optimizer.cost import CostEstimator
+from optimizer.entry import Entry
+from optimizer.events import Listener, RuleStatistics
+from optimizer.extraction import winning_plan
+from optimizer.normalization import absent_operators, normalized
+from optimizer.options import Options
+from optimizer.physical_properties import COALESCED
+from optimizer.plans import Plans
+from optimizer.search import Search, StopReason
+from optimizer.steps import plan_of, shared_cost
+from rules.registry import enabled_rules, idle_rules
+
+
+@dataclass(frozen=True)
+class Optimization:
+    """The outcome of a search.
+
+    ``cost`` is the chosen plan's tree cost, ``shared_cost`` with shared sub-plans counted
+    once, ``canonical_cost`` the tree cost of ``canonical_plan``, the query as written.
+    ``rules`` are statistics by rule name. ``root`` is the memo's group of the whole query.
+    """
+
+    plan: PhysicalPlan
+    cost: float
+    shared_cost: float
+    canonical_plan: PhysicalPlan
+    canonical_cost: float
+    memo: Memo
+    root: GroupId
+    physical_expressions: int
+    stop_reason: StopReason
+    optimize_ms: float
+    rules: Mapping[str, RuleStatistics]
+    plans: Plans
+    search: Search
+
+
+class Optimizer:
+    """Finds the cheapest plan of a query under a cost model and options."""
+
+    def __init__(self, cost_model: CostEstimator, options: Options | None = None) -> None:
+        self._cost_model = cost_model
+        self._options = options or Options()
+
+    def optimize(
+        self,
+        query: LogicalQuery,
+        streams: tuple[PlanStream, ...] = (),
+        time_unit: str = "second",
+        listeners: Sequence[Listener] = (),
+    ) -> Optimization:
+        """The cheapest plan of a canonical query.
+
+        ``streams`` go into the plan as they are; costs are per ``time_unit``.
+
+        Raises:
+            algebra.predicate.PredicateError: for a predicate that is not allowed.
+            rules.registry.UnknownRuleError: if a rule is to be disabled that does not exist.
+            optimizer.CannotPlanError: if nothing computes the query.
+        """
+        options = self._options
+        expression = normalized(query.expression, enabled_rules(options.disabled_rules))
+        idle = idle_rules(absent_operators(expression))
+        options = replace(options, disabled_rules=options.disabled_rules | idle)
+        search = Search(self._cost_model, options, listeners)
+        canonical = CanonicalPlans(self._cost_model).plan(query.expression)
+        root = Entry(search.memo, search.side.flat).insert(expression)
+        winner = search.optimize(root, COALESCED)
+        # Without any time for costing the query runs as it was written.
+        best = canonical if winner is None else winning_plan(search, root, COALESCED)
+        if self._options.check:
+            search.memo.check(search.alternatives)
+        return Optimization(
+            plan=plan_of(best, query.columns, streams, time_unit),
+            cost=best.cost,
+            shared_cost=shared_cost(best),
+            canonical_plan=plan_of(canonical, query.columns, streams, time_unit),
+            canonical_cost=canonical.cost,
+            memo=search.memo,
+            root=search.memo.find(root),
+            physical_expressions=search.physical_expressions,
+            stop_reason=search.stop_reason,
+            optimize_ms=search.elapsed_ms(),
+            rules={e.rule.name: e.statistics for e in search.entries},
+            plans=Plans(search, root, query.columns, streams, time_unit),
+            search=search,
+        )

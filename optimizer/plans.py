@@ -1,0 +1,86 @@
+"""All complete plans of a memo: counted exactly, ranked, sampled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from random import Random
+
+from algebra.plan import PhysicalPlan, PlanStream
+from memo import GroupExpression, GroupId, PlanSpace, PlanTree
+from optimizer.extraction import plan_of_tree
+from optimizer.goals import Choice
+from optimizer.plan_space import PlanGoal, logical_space, physical_space
+from optimizer.search import Search
+from optimizer.steps import Step, plan_of
+
+
+class Plans:
+    """The complete plans of one optimization.
+
+    Groups that the search never had to look into are explored when plans are first asked
+    for, within the budget of expressions.
+    """
+
+    def __init__(
+        self,
+        search: Search,
+        root: GroupId,
+        columns: tuple[str, ...],
+        streams: tuple[PlanStream, ...],
+        time_unit: str,
+    ) -> None:
+        self._search = search
+        self._root = root
+        self._columns = columns
+        self._streams = streams
+        self._time_unit = time_unit
+
+    @cached_property
+    def count(self) -> int:
+        """How many complete physical plans there are, exactly."""
+        return self._physical.count(self._goal)
+
+    @cached_property
+    def logical_count(self) -> int:
+        """How many complete logical plans there are, exactly."""
+        return self.logical.count(self._search.memo.find(self._root))
+
+    def ranked(self) -> Iterator[PhysicalPlan]:
+        """All plans, cheapest first."""
+        return (self._document(tree) for tree in self._physical.ranked(self._goal))
+
+    def sample(self, size: int, seed: int) -> list[PhysicalPlan]:
+        """Plans drawn uniformly and independently."""
+        drawn = self._physical.sample(self._goal, size, Random(seed))
+        return [self._document(tree) for tree in drawn]
+
+    def unrank(self, number: int) -> PhysicalPlan:
+        """The plan of a number from 0 to ``count - 1``, in no particular order.
+
+        Raises:
+            IndexError: for another number.
+        """
+        return self._document(self._physical.unrank(self._goal, number))
+
+    @cached_property
+    def logical(self) -> PlanSpace[GroupId, GroupExpression]:
+        """The space of logical plans."""
+        self._search.explore_everything()
+        return logical_space(self._search)
+
+    @cached_property
+    def _physical(self) -> PlanSpace[PlanGoal, Choice]:
+        self._search.explore_everything()
+        return physical_space(self._search)
+
+    @property
+    def _goal(self) -> PlanGoal:
+        return PlanGoal(self._search.memo.find(self._root), coalesced=True)
+
+    def step(self, tree: PlanTree[PlanGoal, Choice]) -> Step:
+        """The plan of a tree as steps."""
+        return plan_of_tree(self._search, tree)
+
+    def _document(self, tree: PlanTree[PlanGoal, Choice]) -> PhysicalPlan:
+        return plan_of(self.step(tree), self._columns, self._streams, self._time_unit)

@@ -1,0 +1,373 @@
+"""The state of one search, and the loop that runs its tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from math import inf
+from time import perf_counter
+from typing import Literal
+
+from algebra.logical import LogicalOperator
+from algebra.physical import Coalesce
+from algebra.properties import RequiredProperties
+from costmodel.characteristics import Characteristics
+from memo import Group, GroupExpression, GroupId, Memo, MemoListener, Winner
+from memo.pattern import Match
+from optimizer.algebra_side import AlgebraSide
+from optimizer.cost import CostEstimator
+from optimizer.errors import CannotPlanError
+from optimizer.events import (
+    Event,
+    ExpressionAdded,
+    GroupAdded,
+    GroupsMerged,
+    Listener,
+    RuleApplied,
+    WinnerChanged,
+)
+from optimizer.goals import Choice, Goal
+from optimizer.options import Options
+from optimizer.physical_properties import ways_to_deliver
+from optimizer.rule_table import RuleEntry, rule_table
+from optimizer.tasks import ApplyRule, ExploreExpression, ExploreGroup, OptimizeGroup, Task
+from rules.registry import implementation_rules
+from rules.rule import Context
+
+StopReason = Literal["complete", "budget_ms", "budget_expressions"]
+
+
+class Search(MemoListener):
+    """One search: a memo, a stack of tasks, and goals."""
+
+    def __init__(
+        self,
+        cost_model: CostEstimator,
+        options: Options,
+        listeners: Sequence[Listener] = (),
+    ) -> None:
+        self.cost_model = cost_model
+        self.options = options
+        self.listeners = tuple(listeners)
+        self.side = AlgebraSide(paths_of_labels="PathOfLabel" not in options.disabled_rules)
+        self.memo: Memo = self.side.new_memo(self)
+        self.context = Context(
+            self.memo,
+            self.side.flat,
+            cross_products=options.cross_products,
+            duplicate_free=options.duplicate_free,
+        )
+        self.entries = rule_table(options)
+        self._entry_of = {entry.rule.name: entry for entry in self.entries}
+        self.queued: set[tuple[int, int]] = set()
+        self.exploration_over = False
+        self.circular = False
+        self.stop_reason: StopReason = "complete"
+        self.step = 0
+        self._stack: list[Task] = []
+        self._by_type: dict[type, tuple[RuleEntry, ...]] = {}
+        self._implementation = {rule.operator: rule for rule in implementation_rules()}
+        self._estimates: dict[GroupId, Characteristics] = {}
+        self._goals: dict[tuple[GroupId, RequiredProperties], Goal] = {}
+        self._choices: dict[GroupId, tuple[Choice, ...]] = {}
+        self._stale = False
+        self._started = perf_counter()
+
+    # -- running ------------------------------------------------------------------------
+
+    def explore(self, root: GroupId) -> None:
+        """Finds all logical expressions of a group, and of those that it takes."""
+        self.push(ExploreGroup(root))
+        self._run()
+
+    def explore_everything(self) -> None:
+        """Finds all logical expressions of all groups."""
+        while not self.exploration_over:
+            unexplored = [g.id for g in self.memo.groups if not g.explored]
+            if not unexplored:
+                return
+            for group in unexplored:
+                self.explore(group)
+
+    def optimize(self, root: GroupId, required: RequiredProperties) -> Winner | None:
+        """The cheapest plan, or the best found within the budget; None if there was no time.
+
+        Raises:
+            CannotPlanError: if nothing computes the root.
+        """
+        while True:
+            self._stale = False
+            self.circular = False
+            goal = self.goal(root, required)
+            self.push(OptimizeGroup(goal, inf))
+            self._run()
+            if self.stop_reason == "budget_ms":
+                return self.goal(root, required).best
+            if not self._stale:
+                break
+            # Groups merged after they were costed: the memo is explored, only costs are redone.
+            self._forget_costs()
+        if self.circular:
+            self._settle(goal)
+        if goal.best is None:
+            raise CannotPlanError(f"nothing computes G{self.memo.find(root)} {goal.required}")
+        return goal.best
+
+    def push(self, task: Task) -> None:
+        """Puts a task on the stack."""
+        self._stack.append(task)
+
+    def push_rule(self, expression: GroupExpression, entry: RuleEntry) -> None:
+        """Puts a rule application on the stack, unless it waits there already."""
+        key = (expression.id, entry.index)
+        if key not in self.queued:
+            self.queued.add(key)
+            self._stack.append(ApplyRule(expression, entry))
+
+    def over_budget(self) -> bool:
+        """Whether exploration has to end; says why from then on."""
+        if self.exploration_over:
+            return True
+        options = self.options
+        limit = options.budget_expressions
+        if limit is not None and self.memo.expression_count >= limit:
+            self.exploration_over, self.stop_reason = True, "budget_expressions"
+        elif options.budget_ms is not None and self.elapsed_ms() > options.budget_ms / 2:
+            # The other half is for costing what was found.
+            self.exploration_over, self.stop_reason = True, "budget_ms"
+        return self.exploration_over
+
+    @property
+    def physical_expressions(self) -> int:
+        """How many ways to compute a group were costed."""
+        return sum(map(len, self._choices.values()))
+
+    def elapsed_ms(self) -> float:
+        """The time since the search was made."""
+        return (perf_counter() - self._started) * 1000
+
+    def _run(self) -> None:
+        stack, budget_ms = self._stack, self.options.budget_ms
+        count = 0
+        while stack:
+            stack.pop().run(self)
+            count += 1
+            if budget_ms is not None and count % 64 == 0 and self.elapsed_ms() > budget_ms:
+                self.exploration_over, self.stop_reason = True, "budget_ms"
+                stack.clear()
+                self.queued.clear()
+
+    # -- what tasks ask -----------------------------------------------------------------
+
+    def rules_for(self, operator: type) -> tuple[RuleEntry, ...]:
+        """The rules whose pattern has such an operator at its root, least promising first."""
+        known = self._by_type.get(operator)
+        if known is None:
+            fitting = [e for e in self.entries if any(p.of_type is operator for _, p in e.patterns)]
+            known = tuple(sorted(fitting, key=lambda e: (e.rule.promise, -e.index)))
+            self._by_type[operator] = known
+        return known
+
+    def wants(self, entry: RuleEntry, expression: GroupExpression) -> bool:
+        """Whether a rule is to be applied to an expression that it has not been applied to."""
+        spent = expression.needless | expression.barred | expression.fired
+        if spent & entry.bit or not entry.rule.considers(expression, self.context):
+            return False
+        return not entry.spared or self.side.flat.repeats(expression.inputs)
+
+    def estimate(self, group: GroupId) -> Characteristics:
+        """The characteristics of a group, those of its first expression."""
+        return self._estimates[self.memo.find(group)]
+
+    def goal(self, group: GroupId, required: RequiredProperties) -> Goal:
+        """The goal of a group under properties."""
+        key = (self.memo.find(group), required)
+        known = self._goals.get(key)
+        if known is None:
+            known = self._goals[key] = Goal(*key)
+        return known
+
+    def implementations(self, group: GroupId) -> tuple[Choice, ...]:
+        """The ways to compute a group, enforcers apart, the cheapest in itself first."""
+        group = self.memo.find(group)
+        known = self._choices.get(group)
+        if known is None:
+            found: dict[Hashable, Choice] = {}
+            output = self._estimates[group]
+            for expression in self.memo.group(group).expressions:
+                rule = self._implementation.get(type(expression.operator))
+                if rule is None:
+                    continue
+                inputs = tuple([self._estimates[i] for i in expression.inputs])
+                for operator in rule.implement(expression):
+                    key = (operator, expression.inputs)
+                    if key not in found:
+                        local = self.cost_model.cost(operator, output, inputs)
+                        found[key] = Choice(
+                            operator, expression.inputs, local, rule.name, expression.id
+                        )
+            known = tuple(sorted(found.values(), key=lambda c: (c.local, c.source)))
+            self._choices[group] = known
+        return known
+
+    def input_goals(self, choice: Choice, required: RequiredProperties) -> list[tuple[Goal, ...]]:
+        """What to ask of the inputs of a choice, in each way that delivers ``required``."""
+        widths = tuple([self.memo.group(i).properties.width for i in choice.inputs])
+        return [
+            tuple([self.goal(i, wanted) for i, wanted in zip(choice.inputs, way, strict=True)])
+            for way in ways_to_deliver(choice.operator, widths, required)
+        ]
+
+    def enforcers(self, goal: Goal) -> Iterator[tuple[Choice, Goal]]:
+        """The enforcers that lead to a goal, each with the weaker goal that it reads."""
+        if goal.required.coalesced:
+            yield self.coalesce(goal.group), self.goal(goal.group, RequiredProperties())
+
+    def coalesce(self, group: GroupId) -> Choice:
+        """Coalescing a group."""
+        output = self.estimate(group)
+        operator = Coalesce()
+        local = self.cost_model.cost(operator, output, (output,))
+        return Choice(operator, (self.memo.find(group),), local, "CoalesceEnforcer", -1)
+
+    def alternatives(
+        self, group: GroupId, required: Hashable
+    ) -> Iterator[tuple[float, tuple[tuple[GroupId, Hashable], ...]]]:
+        """All ways to a goal, as :meth:`memo.Memo.check` wants them."""
+        assert isinstance(required, RequiredProperties)
+        goal = self.goal(group, required)
+        for choice in self.implementations(group):
+            for inputs in self.input_goals(choice, required):
+                yield choice.local, tuple((g.group, g.required) for g in inputs)
+        for choice, weaker in self.enforcers(goal):
+            yield choice.local, ((weaker.group, weaker.required),)
+
+    def set_winner(self, goal: Goal, choice: Choice, inputs: tuple[Goal, ...], cost: float) -> None:
+        """Keeps a cheaper plan."""
+        before = None if goal.best is None else goal.best.cost
+        below = tuple([(g.group, g.required) for g in inputs])
+        goal.best = Winner(cost, choice.local, choice, below)
+        self.memo.group(goal.group).winners[goal.required] = goal.best
+        if self.listeners:
+            self._tell(WinnerChanged(self._next(), goal.group, goal.required, cost, before))
+
+    # -- what the memo tells --------------------------------------------------------------
+
+    def group_added(self, group: Group) -> None:
+        """A new group."""
+        if self.listeners:
+            self._tell(GroupAdded(self._next(), group.id))
+
+    def expression_added(self, expression: GroupExpression) -> None:
+        """Estimates a new group; has a new member explored, and looked at by parents' rules."""
+        if expression.group not in self._estimates:
+            operator = expression.operator
+            assert isinstance(operator, LogicalOperator)
+            inputs = tuple([self._estimates[i] for i in expression.inputs])
+            self._estimates[expression.group] = self.cost_model.characteristics(operator, inputs)
+        entry = self._entry_of.get(expression.rule)
+        if entry is not None:
+            expression.barred |= entry.bars
+            if entry.inherits and expression.source is not None:
+                expression.barred |= expression.source.barred & entry.inherits
+        if self.listeners:
+            self._tell(ExpressionAdded(self._next(), expression.group, expression))
+        if expression.group in self._choices:
+            self._stale = True
+            del self._choices[expression.group]
+        group = self.memo.group(expression.group)
+        if group.explored:
+            self.push(ExploreExpression(expression))
+        if group.watchers:
+            self._wake(group, type(expression.operator))
+
+    def groups_merged(self, survivor: Group, absorbed: Group) -> None:
+        """Has everything seen anew that a merge may concern; marks keep it from being repeated."""
+        self.side.flat.merged(survivor, absorbed)
+        self._estimates.pop(absorbed.id, None)
+        if self._choices:
+            self._stale = True
+        self._choices.clear()
+        if self.listeners:
+            self._tell(GroupsMerged(self._next(), survivor.id, absorbed.id))
+        if survivor.explored:
+            for expression in survivor.expressions:
+                self.push(ExploreExpression(expression))
+        self._wake(survivor, None)
+
+    def expression_changed(self, expression: GroupExpression) -> None:
+        """A merge changed a member: it is to be explored as if it were new."""
+        if self.memo.group(expression.group).explored:
+            self.push(ExploreExpression(expression))
+
+    def tell_applied(self, rule: str, match: Match, results: int, new: int) -> None:
+        """Tells that a rule was applied."""
+        matched = tuple(e.id for e in match.expressions)
+        self._tell(RuleApplied(self._next(), rule, matched, results, new))
+
+    def _wake(self, group: Group, of_type: type | None) -> None:
+        gone: list[tuple[int, int]] = []
+        for key, parent in group.watchers.items():
+            if not parent.alive:
+                gone.append(key)
+                continue
+            entry = self.entries[key[1]]
+            if of_type is None or of_type in entry.inner_types:
+                self.push_rule(parent, entry)
+        for key in gone:
+            del group.watchers[key]
+
+    def _next(self) -> int:
+        self.step += 1
+        return self.step
+
+    def _tell(self, event: Event) -> None:
+        for listener in self.listeners:
+            listener(event)
+
+    # -- costs again ------------------------------------------------------------------------
+
+    def _forget_costs(self) -> None:
+        self._goals.clear()
+        self._choices.clear()
+        for group in self.memo.groups:
+            group.winners.clear()
+
+    def _settle(self, root: Goal) -> None:
+        """Where groups read each other in a circle, repeats until no winner gets cheaper.
+
+        A goal that was asked for while it was being worked on was left out there, so others
+        may have been settled without it. Every goal below the root is relaxed, unpruned.
+        """
+        goals = [root]
+        ways: dict[int, list[tuple[Choice, tuple[Goal, ...]]]] = {}
+        for goal in goals:
+            if id(goal) in ways:
+                continue
+            found = [
+                (choice, inputs)
+                for choice in self.implementations(goal.group)
+                for inputs in self.input_goals(choice, goal.required)
+            ]
+            found += [(choice, (weaker,)) for choice, weaker in self.enforcers(goal)]
+            ways[id(goal)] = found
+            goals.extend(below for _, inputs in found for below in inputs)
+        goals = list({id(goal): goal for goal in goals}.values())
+        changed = True
+        while changed:
+            changed = False
+            for goal in reversed(goals):
+                for choice, inputs in ways[id(goal)]:
+                    if any(below.best is None for below in inputs):
+                        continue
+                    total = sum([below.best.cost for below in inputs if below.best], choice.local)
+                    known = goal.best
+                    if (
+                        known is None
+                        or total < known.cost
+                        # An input of the winner got cheaper meanwhile.
+                        or (known.choice == choice and total != known.cost)
+                    ):
+                        self.set_winner(goal, choice, inputs, total)
+                        changed = True
+        for goal in goals:
+            goal.done = goal.best is not None

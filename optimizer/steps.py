@@ -1,0 +1,156 @@
+"""Complete physical plans as trees of steps, and their document.
+
+A step is a physical operator over steps, with the estimates of what it computes. Equal steps
+are one node of the document, so a shared sub-plan runs once; the cost of the tree counts it
+once per use, which is what the search ranks by, and the once-counted cost stands beside it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isinf
+
+from algebra.physical import (
+    HashJoin,
+    PhysicalOperator,
+    ProjectColumns,
+    SPath,
+    WindowScan,
+    WindowScanUnion,
+)
+from algebra.plan import Estimate, NodeProperties, PhysicalPlan, PlanNode, PlanStream, PlanWindow
+from algebra.properties import DeliveredProperties
+from costmodel.characteristics import Characteristics
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Step:
+    """One operator of a plan, its inputs, and what is estimated of it.
+
+    ``local`` is the operator's own cost, ``cost`` that of the tree below and with it.
+    ``group`` and ``source`` are the memo's group and expression (None outside the memo).
+    """
+
+    operator: PhysicalOperator
+    inputs: tuple[Step, ...]
+    estimate: Characteristics
+    local: float
+    cost: float
+    delivers: DeliveredProperties
+    group: int | None = None
+    source: int | None = None
+    rule: str = ""
+
+
+Key = tuple[PhysicalOperator, tuple[int, ...]]
+
+
+def in_order(root: Step) -> tuple[tuple[Step, tuple[int, ...]], ...]:
+    """The different steps, each after its inputs, with the positions of those.
+
+    Two steps are equal if their operators are and they read equal steps.
+    """
+    number: dict[int, int] = {}
+    by_value: dict[Key, int] = {}
+    ordered: list[tuple[Step, tuple[int, ...]]] = []
+    pending = [root]
+    while pending:
+        step = pending[-1]
+        if id(step) in number:
+            pending.pop()
+            continue
+        missing = [below for below in step.inputs if id(below) not in number]
+        if missing:
+            pending.extend(reversed(missing))
+            continue
+        inputs = tuple(number[id(below)] for below in step.inputs)
+        key = (step.operator, inputs)
+        if key not in by_value:
+            by_value[key] = len(ordered)
+            ordered.append((step, inputs))
+        number[id(step)] = by_value[key]
+        pending.pop()
+    return tuple(ordered)
+
+
+def shared_cost(root: Step) -> float:
+    """The cost with every shared sub-plan counted once."""
+    return sum(step.local for step, _ in in_order(root))
+
+
+def plan_of(
+    root: Step, columns: tuple[str, ...], streams: tuple[PlanStream, ...], time_unit: str
+) -> PhysicalPlan:
+    """The document of a plan; ``columns`` are what the query calls the answer's columns."""
+    ordered = in_order(root)
+    names: list[tuple[str, ...] | None] = [None] * len(ordered)
+    names[-1] = columns
+    for position in range(len(ordered) - 1, -1, -1):
+        step, inputs = ordered[position]
+        own = names[position]
+        assert own is not None
+        for k, below in enumerate(inputs):
+            if names[below] is None:
+                width = len(ordered[below][0].estimate.distinct)
+                names[below] = _input_names(step.operator, k, own, width)
+    nodes = [
+        PlanNode(
+            id=position,
+            operator=step.operator,
+            inputs=inputs,
+            columns=names[position] or (),
+            properties=_properties(step.delivers),
+            estimate=_estimate(step),
+        )
+        for position, (step, inputs) in enumerate(ordered)
+    ]
+    scans = {
+        PlanWindow(stream=scan.stream, label=scan.label, range=scan.range, slide=scan.slide)
+        for step, _ in ordered
+        if isinstance(step.operator, WindowScan | WindowScanUnion)
+        for scan in step.operator.scans
+    }
+    return PhysicalPlan(
+        time_unit=time_unit,
+        nodes=tuple(nodes),
+        root=len(nodes) - 1,
+        streams=streams,
+        windows=tuple(sorted(scans, key=lambda w: (w.stream, w.label, w.range, w.slide))),
+    )
+
+
+def _input_names(
+    operator: PhysicalOperator, position: int, own: tuple[str, ...], width: int
+) -> tuple[str, ...]:
+    match operator:
+        case HashJoin(bindings=bindings, variables=variables):
+            name = {v: own[k] for k, v in reversed(list(enumerate(operator.output)))}
+            known = dict(enumerate(variables))
+            return tuple(known.get(v) or name.get(v) or f"v{v}" for v in bindings[position])
+        case ProjectColumns(columns=columns):
+            kept = dict(zip(reversed(columns), reversed(own), strict=True))
+            return tuple(kept.get(k, f"c{k}") for k in range(width))
+        case SPath():
+            return ("src", "trg")
+        case _:
+            return own
+
+
+def _properties(delivers: DeliveredProperties) -> NodeProperties:
+    return NodeProperties(
+        distribution=str(delivers.distribution),
+        coalesced=delivers.coalesced,
+        update_pattern=delivers.update_pattern,
+        convention=delivers.convention,
+    )
+
+
+def _estimate(step: Step) -> Estimate:
+    validity = step.estimate.validity
+    return Estimate(
+        rate=step.estimate.arrival_rate,
+        interval=None if isinf(validity) else validity,
+        population=step.estimate.population,
+        cost=step.local,
+        cumulative_cost=step.cost,
+    )

@@ -1,0 +1,274 @@
+"""The flattened form of joins and unions: their fingerprints and the order of columns.
+
+A group that was made by a PATTERN, or by a PATH over a mere concatenation, is flattened to the
+atoms below it and how variables bind their columns; one made by a UNION to the set of its
+parts; any other is an atom of its own. The flattened form determines the result completely,
+whatever tree computes it, so it serves as the memo's second key, and it gives intermediate
+results one order of columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+
+from algebra.logical import Path, PathSemantics, Pattern, Union
+from algebra.regex import Concat, Regex, Symbol, inverse, symbols
+from memo import Group, GroupId, Memo
+from rules.labelling import Atom, Labels, canonical_atoms, canonical_labels
+
+Bindings = tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Flat:
+    """The atoms below a group, and the variable of each of its columns."""
+
+    atoms: tuple[Atom, ...]
+    columns: tuple[int, ...]
+
+
+class FlatForms:
+    """Flattened forms of the groups of one memo, computed when asked for."""
+
+    def __init__(self) -> None:
+        self._memo: Memo | None = None
+        self._flat: dict[GroupId, Flat] = {}
+        self._parts: dict[GroupId, frozenset[GroupId]] = {}
+        self._computed: dict[tuple[Bindings, tuple[int, ...], tuple[GroupId, ...]], Flat] = {}
+        self._orders: dict[Hashable, tuple[int, ...]] = {}
+        self._asked: dict[Hashable, tuple[int, ...]] = {}
+
+    def attach(self, memo: Memo) -> None:
+        """Says whose groups they are."""
+        self._memo = memo
+
+    def fingerprint(self, operator: Hashable, inputs: tuple[GroupId, ...]) -> Hashable | None:
+        """The second key of a PATTERN or UNION over groups; None for other operators."""
+        joined = _as_join(operator)
+        if joined is not None:
+            flat = self._flattened(joined[0], joined[1], tuple([inputs[k] for k in joined[2]]))
+            labels = canonical_labels(flat.atoms, flat.columns)
+            order = tuple([labels[v] for v in flat.columns])
+            key = (canonical_atoms(flat.atoms, labels), tuple(sorted(order)))
+            if len(set(order)) == len(order):
+                self._orders.setdefault(key, order)
+            return Pattern, key[0], order
+        if isinstance(operator, Union):
+            return Union, frozenset().union(*map(self.parts, inputs))
+        return None
+
+    def parts(self, group: GroupId) -> frozenset[GroupId]:
+        """The groups whose union a group is."""
+        assert self._memo is not None
+        known = self._parts.get(group)
+        if known is None:
+            first = self._memo.group(group).expressions[0]
+            known = self._parts[group] = frozenset((group,))  # meanwhile, lest circles recur
+            if isinstance(first.operator, Union):
+                known = frozenset().union(*map(self.parts, first.inputs))
+            self._parts[group] = known
+        return known
+
+    def order(
+        self, bindings: Bindings, needed: tuple[int, ...], inputs: tuple[GroupId, ...]
+    ) -> tuple[int, ...]:
+        """The variables ``needed`` in the order in which this join keeps them.
+
+        It is that of the first expression found for the relation; for a new relation with
+        two columns the direction of its edges decides, so that a chain of edges runs from
+        its source to its target, and else the canonical labels.
+        """
+        asked = (bindings, needed, inputs)
+        known = self._asked.get(asked)
+        if known is None:
+            known = self._asked[asked] = self._order(bindings, needed, inputs)
+        return known
+
+    def repeats(self, inputs: tuple[GroupId, ...]) -> bool:
+        """Whether some atom occurs twice below such inputs."""
+        relations = [relation for group in inputs for relation, _ in self._of(group).atoms]
+        return len(set(relations)) < len(relations)
+
+    def runs_backwards(self, path: Path, inputs: tuple[GroupId, ...]) -> bool:
+        """Whether the pairs of a path are better kept as (end, start).
+
+        So that a path and its inverse are one relation in the memo: of a mere concatenation
+        the columns are those of the join that it is; else most steps decide.
+        """
+        joined = _as_join(path)
+        if joined is not None:
+            bindings, ends, atoms = joined
+            return self.order(bindings, ends, tuple([inputs[k] for k in atoms])) != ends
+        return _direction(inverse(path.regex), inputs) < _direction(path.regex, inputs)
+
+    def merged(self, survivor: Group, absorbed: Group) -> None:
+        """Forgets what names a group that is no more."""
+        gone = absorbed.id
+        self._flat.clear()
+        self._parts.clear()
+        self._computed.clear()
+        self._asked.clear()
+        for key in [k for k in self._orders if _mentions(k, gone)]:
+            order = self._orders.pop(key)
+            atoms = tuple([(survivor.id if r == gone else r, vs) for r, vs in _atoms_of(key)])
+            labels = canonical_labels(atoms, order)
+            moved = tuple([labels[v] for v in order])
+            new_key = (canonical_atoms(atoms, labels), tuple(sorted(moved)))
+            self._orders.setdefault(new_key, moved)
+
+    def _order(
+        self, bindings: Bindings, needed: tuple[int, ...], inputs: tuple[GroupId, ...]
+    ) -> tuple[int, ...]:
+        flat = self._flattened(bindings, needed, inputs)
+        # Only the set counts here, so the columns are given in no particular order.
+        labels = canonical_labels(flat.atoms, tuple(sorted(flat.columns)))
+        # An input with a column twice makes two variables one; both stay, side by side.
+        variables: dict[int, list[int]] = {}
+        for variable, column in zip(needed, flat.columns, strict=True):
+            variables.setdefault(labels[column], []).append(variable)
+        kept = tuple(sorted(variables))
+        key = (canonical_atoms(flat.atoms, labels), kept)
+        order = self._orders.get(key)
+        if order is None:
+            order = self._orders[key] = _preferred(key[0], kept)
+        return tuple([variable for label in order for variable in variables[label]])
+
+    def _of(self, group: GroupId) -> Flat:
+        assert self._memo is not None
+        flat = self._flat.get(group)
+        if flat is None:
+            owner = self._memo.group(group)
+            first = owner.expressions[0]
+            columns = tuple(range(owner.properties.width))
+            flat = self._flat[group] = Flat(((group, columns),), columns)
+            joined = _as_join(first.operator)
+            if joined is not None:
+                bindings, output, atoms = joined
+                flat = self._flattened(bindings, output, tuple([first.inputs[k] for k in atoms]))
+                self._flat[group] = flat
+        return flat
+
+    def _flattened(
+        self, bindings: Bindings, output: tuple[int, ...], inputs: tuple[GroupId, ...]
+    ) -> Flat:
+        asked = (bindings, output, inputs)
+        known = self._computed.get(asked)
+        if known is not None:
+            return known
+        count = 0
+        for binding in bindings:
+            for variable in binding:
+                if variable >= count:
+                    count = variable + 1
+        same: list[tuple[int, int]] = []
+        atoms: list[Atom] = []
+        for binding, group in zip(bindings, inputs, strict=True):
+            below = self._flat.get(group) or self._of(group)
+            place: Labels = {}
+            for inner, variable in zip(below.columns, binding, strict=True):
+                if place.setdefault(inner, variable) != variable:
+                    # The input has this column twice, so the two variables are one.
+                    same.append((place[inner], variable))
+            for relation, variables in below.atoms:
+                for inner in variables:
+                    if inner not in place:
+                        place[inner] = count
+                        count += 1
+                atoms.append((relation, tuple([place[v] for v in variables])))
+        columns = output
+        if same:
+            found = _unified(count, same)
+            atoms = [(r, tuple([found[v] for v in vs])) for r, vs in atoms]
+            columns = tuple([found[v] for v in output])
+        flat = Flat(tuple(atoms), columns)
+        self._computed[asked] = flat
+        return flat
+
+
+def _as_join(
+    operator: Hashable,
+) -> tuple[Bindings, tuple[int, ...], tuple[int, ...]] | None:
+    """An operator as a join: bindings, output, and which input each of them binds.
+
+    A PATH over a concatenation of single steps is a join too: of a chain of edges.
+    """
+    if isinstance(operator, Pattern):
+        return operator.bindings, operator.output, tuple(range(len(operator.bindings)))
+    if (
+        isinstance(operator, Path)
+        and operator.semantics is PathSemantics.ARBITRARY
+        and isinstance(operator.regex, Concat)
+    ):
+        bindings: list[tuple[int, ...]] = []
+        inputs: list[int] = []
+        for k, step in enumerate(operator.regex.parts):
+            if not isinstance(step, Symbol):
+                return None
+            assert isinstance(step.ref, int)
+            bindings.append((k + 1, k) if step.inverse else (k, k + 1))
+            inputs.append(step.ref)
+        return tuple(bindings), (0, len(bindings)), tuple(inputs)
+    return None
+
+
+def _direction(r: Regex, inputs: tuple[GroupId, ...]) -> tuple[int, list[tuple[int, bool]]]:
+    """The number of backward steps, and all steps in their order."""
+    steps = [(inputs[int(s.ref)], s.inverse) for s in symbols(r)]
+    return sum(backward for _, backward in steps), steps
+
+
+def _unified(count: int, same: list[tuple[int, int]]) -> list[int]:
+    """The least variable that each of them is the same as."""
+    leader = list(range(count))
+
+    def find(variable: int) -> int:
+        while leader[variable] != variable:
+            variable = leader[variable]
+        return variable
+
+    for one, other in same:
+        low, high = sorted((find(one), find(other)))
+        leader[high] = low
+    return [find(v) for v in range(count)]
+
+
+def _preferred(atoms: tuple[Atom, ...], kept: tuple[int, ...]) -> tuple[int, ...]:
+    if len(kept) == 2:
+        climb = _heights(atoms, kept[0]).get(kept[1], 0)
+        ends = [_least_at(atoms, v) for v in kept]
+        if climb < 0 or (climb == 0 and ends[1] < ends[0]):
+            return kept[1], kept[0]
+    return kept
+
+
+def _least_at(atoms: tuple[Atom, ...], variable: int) -> GroupId:
+    return min(relation for relation, variables in atoms if variable in variables)
+
+
+def _heights(atoms: tuple[Atom, ...], start: int) -> dict[int, int]:
+    """How many steps forwards each variable is from ``start``, along binary atoms."""
+    steps: dict[int, list[tuple[int, int]]] = {}
+    for _, variables in atoms:
+        if len(variables) == 2:
+            source, target = variables
+            steps.setdefault(source, []).append((target, 1))
+            steps.setdefault(target, []).append((source, -1))
+    height = {start: 0}
+    pending = [start]
+    for at in pending:
+        for other, step in steps.get(at, ()):
+            if other not in height:
+                height[other] = height[at] + step
+                pending.append(other)
+    return height
+
+
+def _atoms_of(key: Hashable) -> tuple[Atom, ...]:
+    assert isinstance(key, tuple)
+    atoms: tuple[Atom, ...] = key[0]
+    return atoms
+
+
+def _mentions(key: Hashable, group: GroupId) -> bool:
+    return any(relation == group for relation, _ in _atoms_of(key))

@@ -1,0 +1,193 @@
+"""Rule 14: a PATH over a concatenation and joins.
+
+The symbols of a PATH's regex are references to groups, so no derived label is ever invented
+and the rules close on themselves when they are applied to and fro.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from algebra import regex
+from algebra.logical import Path, Pattern, Union
+from algebra.regex import Regex, Symbol
+from memo import Expression, GroupExpression, Tree
+from memo.pattern import Group, Match, Op
+from rules.path_algebra import (
+    NO_PATH,
+    arbitrary,
+    composed,
+    directions_of,
+    joined_along,
+    may_be_empty,
+    operands_of,
+    path_of,
+    path_over,
+    shifted,
+    splits_by_join,
+    with_optional_rest,
+)
+from rules.rule import Context, Promise, TransformationRule
+
+
+class ConcatToPattern(TransformationRule):
+    """P[r1·r2](S)  →  P[r1](S) ⋈(trg1 = src2) P[r2](S), at every split of a concatenation
+
+    Thesis rule 14, left to right. As printed it holds only if neither part accepts the empty
+    word; in general P[r2] is added if r1 is nullable, and P[r1] if r2 is. Not under SIMPLE
+    path semantics.
+    """
+
+    name = "ConcatToPattern"
+    number = 14
+    patterns = (Op(Path),)
+    promise = Promise.DECOMPOSE
+    # What nullable parts add is recomposed as a concatenation, by the other direction.
+    bars = frozenset({"UnionToAlternation"})
+
+    def considers(self, expression: GroupExpression, context: Context) -> bool:
+        path = path_of(expression)
+        return arbitrary(path) and isinstance(path.regex, regex.Concat)
+
+    def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
+        path, inputs = path_of(match.root), match.root.inputs
+        assert isinstance(path.regex, regex.Concat)
+        parts = path.regex.parts
+        for cut in range(1, len(parts)):
+            left, right = regex.concat(parts[:cut]), regex.concat(parts[cut:])
+            result: Tree = joined_along(left, right, inputs, context)
+            if regex.nullable(left):
+                result = Expression(Union(), (result, path_over(right, inputs)))
+            if regex.nullable(right):
+                result = Expression(Union(), (result, path_over(left, inputs)))
+            yield result
+
+
+class PatternToConcat(TransformationRule):
+    """P[r1](S) ⋈(trg1 = src2) P[r2](S)  →  P[r1·r2](S)
+
+    Thesis rule 14, right to left: two inputs of two columns, one shared variable that is used
+    nowhere else, and the two distinct ends as result. An input enters as a reference to its
+    group, which is never nullable; or, if the group has a PATH whose regex is not nullable,
+    with that regex. An end bound the other way round enters backwards.
+
+    A longer concatenation arises from each of its splits; one is enough, the one after its
+    first part. So a concatenation is not taken in on the left, unless its nullable parts
+    keep it from being split by a join.
+    """
+
+    name = "PatternToConcat"
+    number = 14
+    patterns = (
+        Op(Pattern, Group("a"), Group("b")),
+        Op(Pattern, Op(Path), Group("b")),
+        Op(Pattern, Group("a"), Op(Path)),
+        Op(Pattern, Op(Path), Op(Path)),
+    )
+    promise = Promise.COMPOSE
+    needless = frozenset({"ConcatToPattern"})
+
+    def considers(self, expression: GroupExpression, context: Context) -> bool:
+        return context.once(directions_of, expression.operator) is not NO_PATH
+
+    def condition(self, match: Match, context: Context) -> bool:
+        if any(
+            not arbitrary(path_of(e)) or regex.nullable(path_of(e).regex)
+            for e in match.expressions[1:]
+        ):
+            return False
+        first, _ = context.once(directions_of, match.root.operator)
+        leading = operands_of(match)[first]
+        return (
+            isinstance(leading, int)
+            or not context.duplicate_free
+            or not splits_by_join(path_of(leading).regex)
+        )
+
+    def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
+        first, steps = context.once(directions_of, match.root.operator)
+        operands = operands_of(match)
+        yield composed((operands[first], operands[1 - first]), regex.concat, steps)
+
+
+class UnionToConcat(TransformationRule):
+    """(P[r1] ⋈ P[r2]) ∪ P[r1]  →  P[r1·r2?], and so for r1?·r2 and r1?·r2?
+
+    Thesis rule 14, right to left, for nullable parts: a relation d that is one of the union's
+    parts enters as d?. The third form is read off the first two: P[r1?·r2] ∪ P[r1].
+    """
+
+    name = "UnionToConcat"
+    number = 14
+    patterns = (
+        Op(Union, Op(Pattern, Group("a"), Group("b")), Group("c")),
+        Op(Union, Op(Path), Group("c")),
+    )
+    promise = Promise.COMPOSE
+    needless = frozenset({"ConcatToPattern"})
+
+    def considers(self, expression: GroupExpression, context: Context) -> bool:
+        return context.width(expression.group) == 2
+
+    def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
+        joined = match.expressions[1]
+        other = context.memo.find(match["c"])
+        if isinstance(joined.operator, Path):
+            yield from with_optional_rest(joined, joined.operator, other)
+            return
+        directions = context.once(directions_of, joined.operator)
+        if directions is NO_PATH:
+            return
+        first, backwards = directions
+        operands = joined.inputs[first], joined.inputs[1 - first]
+        steps = tuple(Symbol(k, inverse=b) for k, b in enumerate(backwards))
+        for k in (0, 1):
+            if operands[k] == other and not backwards[k]:
+                parts: list[Regex] = list(steps)
+                parts[1 - k] = regex.optional(parts[1 - k])
+                yield Expression(Path(regex.concat(parts)), operands)
+
+
+class PathInline(TransformationRule):
+    """P[r(d?)](P[s](S) as d)  →  P[r(s?)](S)
+
+    What the other rules do on the way when an operand is a PATH, for the concatenations with
+    optional parts that rule 14 makes. An s that is nullable may take the place of a d whose
+    absence is allowed anyway.
+    """
+
+    name = "PathInline"
+    number = None
+    patterns = (Op(Path, some=Op(Path)),)
+    promise = Promise.COMPOSE
+    needless = frozenset({"ConcatToPattern"})
+
+    def considers(self, expression: GroupExpression, context: Context) -> bool:
+        path = path_of(expression)
+        return (
+            arbitrary(path)
+            and isinstance(path.regex, regex.Concat)
+            and any(
+                isinstance(part, regex.Optional) and isinstance(part.part, Symbol)
+                for part in path.regex.parts
+            )
+        )
+
+    def condition(self, match: Match, context: Context) -> bool:
+        outer, inner = (path_of(e) for e in match.expressions)
+        return arbitrary(inner) and (
+            not regex.nullable(inner.regex) or may_be_empty(outer.regex, match.position, free=True)
+        )
+
+    def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
+        outer, inner = match.expressions
+        own = len(outer.inputs)
+        taken_in = shifted(path_of(inner).regex, own)
+
+        def replace(symbol: Symbol) -> Regex:
+            if symbol.ref != match.position:
+                return symbol
+            return regex.inverse(taken_in) if symbol.inverse else taken_in
+
+        inlined = regex.substitute(path_of(outer).regex, replace)
+        yield path_over(inlined, (*outer.inputs, *inner.inputs))

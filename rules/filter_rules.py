@@ -1,0 +1,387 @@
+"""Rules 2 to 6, 9 and 10: predicates are merged, split, and moved through unions and joins.
+
+Predicates look at columns by position, never at labels or times, so a union or a window can
+hide nothing that one needs; they are in their normal form wherever the memo keeps them, so
+``==`` is equality after normalisation.
+
+Explosion is held down by what is split: a conjunction or disjunction is not cut in all ways,
+only so that a part of it can go where the whole cannot, and the inverse rules are not applied
+to each other's results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+from algebra.logical import Filter, Pattern, Union, WScan
+from algebra.predicate import MOST_PARTS, Predicate
+from memo import Expression, GroupExpression, GroupId, Tree
+from memo.pattern import Group, Match, Op
+from rules.rule import Context, Promise, TransformationRule
+
+
+class FilterIdempotent(TransformationRule):
+    """σ_F(σ_F(S))  →  σ_F(S), and so where the inner predicate implies the outer one's parts
+
+    Thesis rule 2. The predicates are compared in their normal forms, conjunct by conjunct.
+    What results is the input itself: the two groups become one.
+    """
+
+    name = "FilterIdempotent"
+    number = 2
+    patterns = (Op(Filter, Op(Filter, Group("s"))),)
+    promise = Promise.REDUCE
+
+    def condition(self, match: Match, context: Context) -> bool:
+        outer, inner = (predicate_of(e) for e in match.expressions)
+        return set(outer.conjuncts) <= set(inner.conjuncts)
+
+    def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
+        yield match.root.inputs[0]
+
+
+class FilterMerge(TransformationRule):
+    """σ_G(σ_F(S))  →  σ_(F and G)(S)
+
+    Thesis rule 3, left to right. Always valid; where F implies G it is rule 2. No predicate
+    of more than :data:`algebra.predicate.MOST_PARTS` parts is made.
+    """
+
+    name = "FilterMerge"
+    number = 3
+    patterns = (Op(Filter, Op(Filter, Group("s"))),)
+    promise = Promise.REDUCE
+
+    def condition(self, match: Match, context: Context) -> bool:
+        outer, inner = (set(predicate_of(e).conjuncts) for e in match.expressions)
+        return not outer <= inner and len(outer | inner) <= MOST_PARTS
+
+    def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
+        both = Predicate.all_of(predicate_of(e) for e in match.expressions)
+        yield Expression(Filter(both), (match["s"],))
+
+
+class FilterSplit(TransformationRule):
+    """σ_(F and G)(S)  →  σ_G(σ_F(S))
+
+    Thesis rule 3, right to left. Valid for any part F of the conjunction; applied where S is
+    a join and F all that its inputs can take, each for itself, but not the whole predicate:
+    rules 9 and 10 go on with F.
+    """
+
+    name = "FilterSplit"
+    number = 3
+    patterns = (Op(Filter, Op(Pattern, Group("a"), Group("b"))),)
+    promise = Promise.DECOMPOSE
+    needless = frozenset({"FilterMerge"})
+    bars = frozenset({"FilterSwap"})
+
+    def considers(self, expression: GroupExpression, context: Context) -> bool:
+        return len(predicate_of(expression).conjuncts) > 1
+
+    def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
+        join = _pattern(match.expressions[1])
+        conjuncts = predicate_of(match.root).conjuncts
+        rest = [p for p in conjuncts if not any(lowered(p, join, side) for side in (0, 1))]
+        down = [p for p in conjuncts if p not in rest]
+        if rest and down:
+            below = Expression(Filter(Predicate.all_of(down)), match.root.inputs)
+            yield Expression(Filter(Predicate.all_of(rest)), (below,))
+
+
+class FilterUnionToOr(TransformationRule):
+    """σ_G(S) ∪ σ_F(S)  →  σ_(F or G)(S)
+
+    Thesis rule 4, left to right. Both sides must read the same group. Relies on set
+    semantics: a row that satisfies both counts once. No predicate of more than
+    :data:`algebra.predicate.MOST_PARTS` parts is made.
+    """
+
+    name = "FilterUnionToOr"
+    number = 4
+    patterns = (Op(Union, Op(Filter, Group("s")), Op(Filter, Group("t"))),)
+    promise = Promise.COMPOSE
+    needless = frozenset({"OrToFilterUnion"})
+
+    def condition(self, match: Match, context: Context) -> bool:
+        if context.memo.find(match["s"]) != context.memo.find(match["t"]):
+            return False
+        parts = [d for e in match.expressions[1:] for d in predicate_of(e).disjuncts]
+        return len(set(parts)) <= MOST_PARTS
+
+    def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
+        either = Predicate.any_of(predicate_of(e) for e in match.expressions[1:])
+        yield Expression(Filter(either), (match["s"],))
+
+
+class OrToFilterUnion(TransformationRule):
+    """σ_(F or G)(S)  →  σ_F(S) ∪ σ_G(S)
+
+    Thesis rule 4, right to left. Valid for any part F of the disjunction; applied where a
+    part can go where the whole cannot: S is a join and F all that one of its inputs can take,
+    or S is a scan and all parts are equalities with a literal, of which the first is taken.
+    The unions that result keep their order, so that n parts make n unions and not 2^n.
+    """
+
+    name = "OrToFilterUnion"
+    number = 4
+    patterns = (Op(Filter, Op(Pattern, Group("a"), Group("b"))), Op(Filter, Op(WScan)))
+    promise = Promise.DECOMPOSE
+    bars = frozenset({"FilterUnionToOr", "UnionCommute", "UnionAssociate", "UnionToAlternation"})
+
+    def considers(self, expression: GroupExpression, context: Context) -> bool:
+        return len(predicate_of(expression).disjuncts) > 1
+
+    def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
+        disjuncts = predicate_of(match.root).disjuncts
+        below: Any = match.expressions[1].operator
+        if isinstance(below, Pattern):
+            cuts = _cuts(disjuncts, below)
+        else:
+            sargable = all(part.is_sargable for part in disjuncts)
+            cuts = [(disjuncts[:1], disjuncts[1:])] if sargable else []
+        for one, rest in cuts:
+            sides = (Predicate.any_of(one), Predicate.any_of(rest))
+            yield Expression(
+                Union(), tuple(Expression(Filter(p), match.root.inputs) for p in sides)
+            )
+
+
+class FilterSwap(TransformationRule):
+    """σ_G(σ_F(S))  →  σ_F(σ_G(S))
+
+    Thesis rule 5. Always valid; not applied to what rule 3 splits, which it orders itself.
+    """
+
+    name = "FilterSwap"
+    number = 5
+    patterns = (Op(Filter, Op(Filter, Group("s"))),)
+    promise = Promise.REORDER
+    needless = frozenset({"FilterSwap", "FilterMerge"})
+
+    def condition(self, match: Match, context: Context) -> bool:
+        outer, inner = (predicate_of(e) for e in match.expressions)
+        return outer != inner
+
+    def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
+        outer, inner = (predicate_of(e) for e in match.expressions)
+        yield Expression(Filter(inner), (Expression(Filter(outer), (match["s"],)),))
+
+
+class FilterUnionTranspose(TransformationRule):
+    """σ_F(A ∪ B)  →  σ_F(A) ∪ σ_F(B)
+
+    Thesis rule 6, left to right. A union that renames would block predicates on the label;
+    here labels are no columns, and no predicate can look at one.
+    """
+
+    name = "FilterUnionTranspose"
+    number = 6
+    patterns = (Op(Filter, Op(Union, Group("a"), Group("b"))),)
+    promise = Promise.DECOMPOSE
+    needless = frozenset({"FilterUnionTransposeInverse"})
+
+    def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
+        same = match.root.operator
+        sides = (Expression(same, (match["a"],)), Expression(same, (match["b"],)))
+        yield Expression(Union(), sides)
+
+
+class FilterUnionTransposeInverse(TransformationRule):
+    """σ_F(A) ∪ σ_F(B)  →  σ_F(A ∪ B)
+
+    Thesis rule 6, right to left: the predicates must be equal.
+    """
+
+    name = "FilterUnionTransposeInverse"
+    number = 6
+    patterns = (Op(Union, Op(Filter, Group("a")), Op(Filter, Group("b"))),)
+    promise = Promise.COMPOSE
+    needless = frozenset({"FilterUnionTranspose"})
+
+    def condition(self, match: Match, context: Context) -> bool:
+        _, left, right = match.expressions
+        return left.operator == right.operator
+
+    def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
+        whole = Expression(Union(), (match["a"], match["b"]))
+        yield Expression(match.expressions[1].operator, (whole,))
+
+
+class _IntoJoin(TransformationRule):
+    """What rules 9 and 10 share, downwards."""
+
+    patterns = (Op(Filter, Op(Pattern, Group("a"), Group("b"))),)
+    promise = Promise.DECOMPOSE
+    side: ClassVar[int]
+    """Which input takes a predicate."""
+
+    def condition(self, match: Match, context: Context) -> bool:
+        join, conjuncts = _pattern(match.expressions[1]), predicate_of(match.root).conjuncts
+        fits = [[lowered(p, join, side) is not None for side in (0, 1)] for p in conjuncts]
+        return all(map(any, fits)) and any(fit[self.side] for fit in fits)
+
+    def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
+        join, conjuncts = _pattern(match.expressions[1]), predicate_of(match.root).conjuncts
+        inputs: list[Tree] = list(match.expressions[1].inputs)
+        for side in (0, 1):
+            taken = [moved for p in conjuncts if (moved := lowered(p, join, side))]
+            if taken:
+                inputs[side] = Expression(Filter(Predicate.all_of(taken)), (inputs[side],))
+        yield Expression(join, tuple(inputs))
+
+
+class FilterPatternTransposeLeft(_IntoJoin):
+    """σ_F(A ⋈ B)  →  σ_F(A) ⋈ B, or σ_F(A) ⋈ σ_F(B) where F looks at join variables alone
+
+    Thesis rule 9, left to right: A has all that F looks at. What A cannot take of a
+    conjunction goes to B in the same step (rule 10), lest every subset of it become a
+    relation; if B cannot either, rule 3 splits first. A predicate on join variables goes to
+    both inputs, since each has fewer rows to keep then.
+    """
+
+    name = "FilterPatternTransposeLeft"
+    number = 9
+    needless = frozenset({"FilterPatternTransposeLeftInverse"})
+    side = 0
+
+
+class FilterPatternTransposeRight(_IntoJoin):
+    """σ_F(A ⋈ B)  →  A ⋈ σ_F(B), or σ_F(A) ⋈ σ_F(B) where F looks at join variables alone
+
+    Thesis rule 10, left to right: the mirror image of rule 9.
+    """
+
+    name = "FilterPatternTransposeRight"
+    number = 10
+    needless = frozenset({"FilterPatternTransposeRightInverse"})
+    side = 1
+
+
+class _OutOfJoin(TransformationRule):
+    """What rules 9 and 10 share, upwards."""
+
+    promise = Promise.COMPOSE
+
+    def condition(self, match: Match, context: Context) -> bool:
+        join, memo = _pattern(match.root), context.memo
+        sides = _filtered_sides(match)
+        if any(raised(predicate_of(e), join, k) is None for k, e in sides.items()):
+            return False
+        inputs = _unfiltered_inputs(match)
+        if memo.lookup(Expression(join, inputs)) is not None:
+            return True
+        if len(sides) == 1:
+            (position,) = sides
+            if any(memo.group(inputs[1 - position]).members(Filter)):
+                return False  # both go up together
+        if any(any(memo.group(i).members(Pattern)) for i in inputs):
+            return False
+        # Another order of columns would keep the unfiltered join in the memo twice.
+        left, right = join.bindings
+        return len(set(join.output)) == len(join.output) and (
+            context.columns.order((left, right), join.output, inputs) == join.output
+        )
+
+    def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
+        join = _pattern(match.root)
+        parts: list[Predicate] = []
+        for k, inner in _filtered_sides(match).items():
+            moved = raised(predicate_of(inner), join, k)
+            assert moved is not None
+            parts.append(moved)
+        whole = Expression(join, _unfiltered_inputs(match))
+        yield Expression(Filter(Predicate.all_of(parts)), (whole,))
+
+
+class FilterPatternTransposeLeftInverse(_OutOfJoin):
+    """σ_F(A) ⋈ B  →  σ_F(A ⋈ B), and σ_F(A) ⋈ σ_G(B)  →  σ_(F and G)(A ⋈ B)
+
+    Thesis rule 9, right to left: the join keeps all that the predicates look at. Two filtered
+    inputs give up their filters together (rules 9, 10 and 3 in one). Applied where the memo
+    has A ⋈ B when the rule is tried, so that it can be shared; and where neither input is a
+    join, so that a filter also rises above the first join. Without that bound every subset of
+    the filters of a query would become a relation.
+    """
+
+    name = "FilterPatternTransposeLeftInverse"
+    number = 9
+    patterns = (
+        Op(Pattern, Op(Filter, Group("s")), Group("b")),
+        Op(Pattern, Op(Filter, Group("s")), Op(Filter, Group("t"))),
+    )
+    needless = frozenset({"FilterPatternTransposeLeft"})
+
+
+class FilterPatternTransposeRightInverse(_OutOfJoin):
+    """A ⋈ σ_F(B)  →  σ_F(A ⋈ B)
+
+    Thesis rule 10, right to left, under the conditions of rule 9; where A is filtered too,
+    that rule does it.
+    """
+
+    name = "FilterPatternTransposeRightInverse"
+    number = 10
+    patterns = (Op(Pattern, Group("a"), Op(Filter, Group("s"))),)
+    needless = frozenset({"FilterPatternTransposeRight"})
+
+
+def _filtered_sides(match: Match) -> dict[int, GroupExpression]:
+    """The filters that a match found among a join's inputs, by position."""
+    nested = iter(match.expressions[1:])
+    return {k: next(nested) for k, part in enumerate(match.pattern.inputs) if isinstance(part, Op)}
+
+
+def _unfiltered_inputs(match: Match) -> tuple[GroupId, GroupId]:
+    sides = _filtered_sides(match)
+    left, right = match.root.inputs
+    return (
+        sides[0].inputs[0] if 0 in sides else left,
+        sides[1].inputs[0] if 1 in sides else right,
+    )
+
+
+def predicate_of(expression: GroupExpression) -> Predicate:
+    """The predicate of a FILTER."""
+    operator: Any = expression.operator
+    assert isinstance(operator, Filter)
+    return operator.predicate
+
+
+def lowered(predicate: Predicate, join: Pattern, side: int) -> Predicate | None:
+    """A predicate over a join's output as one over an input, None if that lacks a column."""
+    place = {variable: column for column, variable in enumerate(join.bindings[side])}
+    wanted = {column: join.output[column] for column in predicate.columns}
+    if not wanted or not set(wanted.values()) <= place.keys():
+        return None
+    return predicate.renumbered({column: place[v] for column, v in wanted.items()})
+
+
+def raised(predicate: Predicate, join: Pattern, side: int) -> Predicate | None:
+    """A predicate over a join's input as one over its output, None if that lacks a column."""
+    wanted = {column: join.bindings[side][column] for column in predicate.columns}
+    if not wanted or not set(wanted.values()) <= set(join.output):
+        return None
+    return predicate.renumbered({c: join.output.index(v) for c, v in wanted.items()})
+
+
+Parts = tuple[Predicate, ...]
+
+
+def _cuts(parts: Parts, join: Pattern) -> list[tuple[Parts, Parts]]:
+    """What one input of a join can take of some parts, and the rest; at most one such cut."""
+    for side in (0, 1):
+        fitting = tuple(p for p in parts if lowered(p, join, side) is not None)
+        rest = tuple(p for p in parts if p not in fitting)
+        if not rest:
+            return []
+        if fitting:
+            return [(fitting, rest)]
+    return []
+
+
+def _pattern(expression: GroupExpression) -> Pattern:
+    operator: Any = expression.operator
+    assert isinstance(operator, Pattern)
+    return operator

@@ -1,0 +1,141 @@
+"""Implementation rules: which physical operators compute a logical one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+from algebra import regex
+from algebra.automaton import minimal_dfa
+from algebra.logical import (
+    Empty,
+    Filter,
+    Path,
+    PathSemantics,
+    Pattern,
+    Project,
+    Union,
+    WScan,
+    WScanUnion,
+)
+from algebra.physical import (
+    EmptyRelation,
+    FilterRows,
+    HashJoin,
+    MergeUnion,
+    PhysicalOperator,
+    ProjectColumns,
+    SPath,
+    WindowScan,
+    WindowScanUnion,
+)
+from algebra.regex import Regex
+from memo import GroupExpression
+from rules.rule import ImplementationRule
+
+
+class ScanByWindow(ImplementationRule):
+    """W(S)  ⇒  WSCAN"""
+
+    name = "ScanByWindow"
+    operator = WScan
+
+    def implement(self, expression: GroupExpression) -> Iterator[PhysicalOperator]:
+        scan: Any = expression.operator
+        assert isinstance(scan, WScan)
+        window, predicate = scan.window, scan.predicate
+        sql = None if predicate is None else predicate.sql
+        yield WindowScan(scan.stream, scan.label, window.range, window.slide, sql)
+
+
+class ScanOfSeveral(ImplementationRule):
+    """W(S1 ∪ S2)  ⇒  WSCAN_UNION"""
+
+    name = "ScanOfSeveral"
+    operator = WScanUnion
+
+    def implement(self, expression: GroupExpression) -> Iterator[PhysicalOperator]:
+        leaf: Any = expression.operator
+        assert isinstance(leaf, WScanUnion)
+        window = leaf.scans[0].window
+        selections = tuple((s.label, s.predicate.sql if s.predicate else None) for s in leaf.scans)
+        yield WindowScanUnion(leaf.scans[0].stream, selections, window.range, window.slide)
+
+
+class FilterByRows(ImplementationRule):
+    """σ_F(S)  ⇒  FILTER"""
+
+    name = "FilterByRows"
+    operator = Filter
+
+    def implement(self, expression: GroupExpression) -> Iterator[PhysicalOperator]:
+        filtering: Any = expression.operator
+        assert isinstance(filtering, Filter)
+        yield FilterRows(filtering.predicate.sql)
+
+
+class UnionByMerge(ImplementationRule):
+    """A ∪ B  ⇒  UNION"""
+
+    name = "UnionByMerge"
+    operator = Union
+
+    def implement(self, expression: GroupExpression) -> Iterator[PhysicalOperator]:
+        yield MergeUnion()
+
+
+class ProjectByColumns(ImplementationRule):
+    """π(S)  ⇒  PROJECT"""
+
+    name = "ProjectByColumns"
+    operator = Project
+
+    def implement(self, expression: GroupExpression) -> Iterator[PhysicalOperator]:
+        projection: Any = expression.operator
+        assert isinstance(projection, Project)
+        yield ProjectColumns(projection.columns)
+
+
+class PatternByHashJoin(ImplementationRule):
+    """A ⋈ B  ⇒  HASH_JOIN, symmetric (thesis 5.4, Algorithm PATTERN)"""
+
+    name = "PatternByHashJoin"
+    operator = Pattern
+
+    def implement(self, expression: GroupExpression) -> Iterator[PhysicalOperator]:
+        join: Any = expression.operator
+        assert isinstance(join, Pattern)
+        left, right = join.bindings
+        yield HashJoin((left, right), join.output, join.names)
+
+
+class PathBySPath(ImplementationRule):
+    """P[r](S)  ⇒  S_PATH over the minimal DFA of r (thesis appendix A)"""
+
+    name = "PathBySPath"
+    operator = Path
+
+    def implement(self, expression: GroupExpression) -> Iterator[PhysicalOperator]:
+        path: Any = expression.operator
+        assert isinstance(path, Path)
+        if path.semantics is PathSemantics.ARBITRARY:
+            yield _spath(path.regex)
+
+
+class EmptyByNothing(ImplementationRule):
+    """∅  ⇒  EMPTY"""
+
+    name = "EmptyByNothing"
+    operator = Empty
+
+    def implement(self, expression: GroupExpression) -> Iterator[PhysicalOperator]:
+        empty: Any = expression.operator
+        assert isinstance(empty, Empty)
+        yield EmptyRelation(empty.columns)
+
+
+@lru_cache(maxsize=4096)
+def _spath(r: Regex) -> SPath:
+    automaton = minimal_dfa(r).with_fresh_start()
+    return SPath(automaton.states, automaton.transitions, automaton.accepting, regex.text(r))

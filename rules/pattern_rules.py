@@ -1,0 +1,227 @@
+"""Rules 7 and 8: the order of joins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from algebra.logical import Pattern
+from memo import Expression, Tree
+from memo.pattern import Group, Match, Op
+from rules.rule import Context, Promise, TransformationRule
+
+Binding = tuple[int, ...]
+
+
+class PatternCommute(TransformationRule):
+    """A ⋈ B  →  B ⋈ A
+
+    Thesis rule 7. Always valid; which column is source and which target swaps with the
+    inputs, since variables and not positions say what is joined.
+    """
+
+    name = "PatternCommute"
+    number = 7
+    patterns = (Op(Pattern, Group("a"), Group("b")),)
+    promise = Promise.REORDER
+    needless = frozenset({"PatternCommute", "PatternToConcat"})
+
+    def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
+        a, b = match.root.inputs
+        operator = match.root.operator
+        assert isinstance(operator, Pattern)
+        yield Expression(context.once(_swapped, operator, context), (b, a))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shape:
+    """What reassociating two joins does, but for the order of the inner columns.
+
+    ``a``, ``b``, ``c`` are the variables of the three inputs; ``pair`` how the new inner
+    join binds its two inputs, in its own numbering, ``kept`` which of its variables are
+    needed above or by the third input, ``outer`` the outer variable of each. ``crosses`` says
+    that the inner join would be a cross product that the query does not ask for.
+    """
+
+    bindings: tuple[Binding, Binding, Binding]
+    output: tuple[int, ...]
+    pair: tuple[Binding, Binding]
+    kept: tuple[int, ...]
+    outer: tuple[int, ...]
+    crosses: bool
+    names: tuple[str, ...]
+
+
+class _Reassociate(TransformationRule):
+    """What both directions share."""
+
+    number = 8
+    promise = Promise.REORDER
+    lower: ClassVar[int]
+    """Which input of the matched join is the join below it."""
+
+    def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
+        outer, inner = match.expressions[0], match.expressions[1]
+        above, below = outer.operator, inner.operator
+        assert isinstance(above, Pattern)
+        assert isinstance(below, Pattern)
+        shape = context.once(reassociated, above, below, self.lower)
+        if shape is None or (shape.crosses and not context.cross_products):
+            return
+        if self.lower == 0:
+            first, (second, third) = inner.inputs[0], (inner.inputs[1], outer.inputs[1])
+        else:
+            first, (second, third) = inner.inputs[1], (outer.inputs[0], inner.inputs[0])
+        order = context.columns.order(shape.pair, shape.kept, (second, third))
+        new_outer, new_inner = context.once(_operators, shape, order, self.lower, context)
+        below_tree = Expression(new_inner, (second, third))
+        inputs = (first, below_tree) if self.lower == 0 else (below_tree, first)
+        yield Expression(new_outer, inputs)
+
+
+class PatternAssociate(_Reassociate):
+    """(A ⋈ B) ⋈ C  →  A ⋈ (B ⋈ C)
+
+    Thesis rule 8, left to right. Always valid for joins on shared variables: a variable that
+    A, or the result, still needs survives B ⋈ C, and every equality moves to the lowest join
+    that has both sides. Applied only when B and C share a variable, so that no cross product
+    appears; in a disconnected query the components may be combined in any order.
+    """
+
+    name = "PatternAssociate"
+    patterns = (Op(Pattern, Op(Pattern, Group("a"), Group("b")), Group("c")),)
+    needless = frozenset({"PatternAssociate"})
+    lower = 0
+
+
+class PatternAssociateInverse(_Reassociate):
+    """A ⋈ (B ⋈ C)  →  (A ⋈ B) ⋈ C
+
+    Thesis rule 8, right to left, under the same conditions. Needless beside commutativity
+    and the other direction, except in self-joins, where two of the orders that those pass
+    through may be one expression.
+    """
+
+    name = "PatternAssociateInverse"
+    patterns = (Op(Pattern, Group("a"), Op(Pattern, Group("b"), Group("c"))),)
+    needless = frozenset({"PatternAssociateInverse"})
+    spared_by = frozenset({"PatternCommute", "PatternAssociate"})
+    lower = 1
+
+
+def _swapped(operator: Pattern, context: Context) -> Pattern:
+    left, right = operator.bindings
+    return context.same(_numbered((right, left), operator.output, operator.names))
+
+
+def reassociated(above: Pattern, below: Pattern, lower: int) -> Shape | None:
+    """The shape of the rewrite, or None where an input would bind a variable twice.
+
+    ``lower`` is 0 for (A ⋈ B) ⋈ C and 1 for its mirror image C ⋈ (B ⋈ A).
+    """
+    joined = flattened(above, below, lower)
+    if joined is None:
+        return None
+    (first, second), third, output, names = joined
+    a, b, c = (first, second, third) if lower == 0 else (second, first, third)
+    pair = (b, c) if lower == 0 else (c, b)
+    needed = (set(b) | set(c)) & (set(a) | set(output))
+    number: dict[int, int] = {}
+    for binding in pair:
+        for variable in binding:
+            number.setdefault(variable, len(number))
+    kept = sorted((v for v in number if v in needed), key=lambda v: number[v])
+    ab, ac, bc = (not set(x).isdisjoint(y) for x, y in ((a, b), (a, c), (b, c)))
+    return Shape(
+        (a, b, c),
+        output,
+        (tuple(number[v] for v in pair[0]), tuple(number[v] for v in pair[1])),
+        tuple(number[v] for v in kept),
+        tuple(kept),
+        not bc and (ab or ac),
+        names,
+    )
+
+
+def flattened(
+    above: Pattern, below: Pattern, lower: int
+) -> tuple[tuple[Binding, Binding], Binding, tuple[int, ...], tuple[str, ...]] | None:
+    """A join of a join as one join of three inputs, over one numbering of variables.
+
+    Returns the bindings of the lower join's inputs, that of the other input, the output and
+    the variables' names. Variables that the lower join keeps twice become one. None if that
+    makes one input bind a variable twice.
+    """
+    count = 1 + max((v for binding in above.bindings for v in binding), default=-1)
+    leader = list(range(count))
+    place: dict[int, int] = {}
+    for kept, variable in zip(below.output, above.bindings[lower], strict=True):
+        first = place.setdefault(kept, variable)
+        if first != variable:
+            low, high = sorted((_lead(leader, first), _lead(leader, variable)))
+            leader[high] = low
+    names = list(above.names)
+    for binding in below.bindings:
+        for variable in binding:
+            if variable not in place:
+                place[variable] = count
+                leader.append(count)
+                if names and below.names:
+                    names.append(_fresh(below.names[variable], names))
+                count += 1
+    inputs = [tuple(_lead(leader, place[v]) for v in binding) for binding in below.bindings]
+    third = tuple(_lead(leader, v) for v in above.bindings[1 - lower])
+    if any(len(set(binding)) < len(binding) for binding in (*inputs, third)):
+        return None
+    output = tuple(_lead(leader, v) for v in above.output)
+    all_names = tuple(names) if len(names) == count else ()
+    return (inputs[0], inputs[1]), third, output, all_names
+
+
+def _operators(
+    shape: Shape, order: tuple[int, ...], lower: int, context: Context
+) -> tuple[Pattern, Pattern]:
+    """The new outer and inner join, given the order of the inner one's columns."""
+    outer_variable = dict(zip(shape.kept, shape.outer, strict=True))
+    kept = tuple(outer_variable[v] for v in order)
+    a, b, c = shape.bindings
+    pair = (b, c) if lower == 0 else (c, b)
+    inner = context.same(_numbered(pair, kept, shape.names))
+    above = (a, kept) if lower == 0 else (kept, a)
+    return context.same(_numbered(above, shape.output, shape.names)), inner
+
+
+def _numbered(
+    bindings: tuple[Binding, Binding], output: tuple[int, ...], names: tuple[str, ...]
+) -> Pattern:
+    """A pattern whose variables are numbered by first occurrence."""
+    number: dict[int, int] = {}
+    for binding in bindings:
+        for variable in binding:
+            number.setdefault(variable, len(number))
+    return Pattern(
+        tuple(tuple(number[v] for v in binding) for binding in bindings),
+        tuple(number[v] for v in output),
+        tuple(names[v] for v in number) if names else (),
+    )
+
+
+def _lead(leader: list[int], variable: int) -> int:
+    while leader[variable] != variable:
+        variable = leader[variable]
+    return variable
+
+
+def _fresh(name: str, taken: list[str]) -> str:
+    candidate, k = name, 1
+    while candidate in taken:
+        k += 1
+        candidate = f"{name}{k}"
+    return candidate
+
+
+def shared_variables(operator: Pattern) -> frozenset[int]:
+    """The variables that both inputs of a binary join bind."""
+    left, right = operator.bindings
+    return frozenset(left) & frozenset(right)

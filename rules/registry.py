@@ -1,0 +1,131 @@
+"""All rules, in the order of the thesis; a new tuple of objects for every optimizer."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from memo.pattern import Op
+from rules import implementation
+from rules.concat_rules import ConcatToPattern, PathInline, PatternToConcat, UnionToConcat
+from rules.filter_rules import (
+    FilterIdempotent,
+    FilterMerge,
+    FilterPatternTransposeLeft,
+    FilterPatternTransposeLeftInverse,
+    FilterPatternTransposeRight,
+    FilterPatternTransposeRightInverse,
+    FilterSplit,
+    FilterSwap,
+    FilterUnionToOr,
+    FilterUnionTranspose,
+    FilterUnionTransposeInverse,
+    OrToFilterUnion,
+)
+from rules.path_rules import (
+    AlternationToUnion,
+    LabelToPath,
+    PathOfLabel,
+    StarCompose,
+    StarDecompose,
+    UnionToAlternation,
+)
+from rules.pattern_rules import PatternAssociate, PatternAssociateInverse, PatternCommute
+from rules.project_rules import ProjectIntoPattern, ProjectMerge
+from rules.rule import ImplementationRule, TransformationRule
+from rules.scan_rules import (
+    FilterWScanTranspose,
+    FilterWScanTransposeInverse,
+    WScanUnionTranspose,
+    WScanUnionTransposeInverse,
+)
+from rules.union_rules import (
+    PatternUnionDistribute,
+    PatternUnionDistributeInverse,
+    UnionAssociate,
+    UnionCommute,
+)
+
+
+class UnknownRuleError(ValueError):
+    """A rule name that does not exist; the message lists those that do."""
+
+
+def transformation_rules() -> tuple[TransformationRule, ...]:
+    """Every transformation rule; positions are stable within a release."""
+    return (
+        UnionCommute(),
+        UnionAssociate(),
+        FilterIdempotent(),
+        FilterMerge(),
+        FilterSplit(),
+        FilterUnionToOr(),
+        OrToFilterUnion(),
+        FilterSwap(),
+        FilterUnionTranspose(),
+        FilterUnionTransposeInverse(),
+        PatternCommute(),
+        PatternAssociate(),
+        PatternAssociateInverse(),
+        FilterPatternTransposeLeft(),
+        FilterPatternTransposeLeftInverse(),
+        FilterPatternTransposeRight(),
+        FilterPatternTransposeRightInverse(),
+        PatternUnionDistribute(),
+        PatternUnionDistributeInverse(),
+        FilterWScanTranspose(),
+        FilterWScanTransposeInverse(),
+        WScanUnionTranspose(),
+        WScanUnionTransposeInverse(),
+        ConcatToPattern(),
+        PatternToConcat(),
+        UnionToConcat(),
+        AlternationToUnion(),
+        UnionToAlternation(),
+        PathOfLabel(),
+        LabelToPath(),
+        StarDecompose(),
+        StarCompose(),
+        PathInline(),
+        ProjectMerge(),
+        ProjectIntoPattern(),
+    )
+
+
+def implementation_rules() -> tuple[ImplementationRule, ...]:
+    """Every implementation rule."""
+    return (
+        implementation.ScanByWindow(),
+        implementation.ScanOfSeveral(),
+        implementation.FilterByRows(),
+        implementation.UnionByMerge(),
+        implementation.ProjectByColumns(),
+        implementation.PatternByHashJoin(),
+        implementation.PathBySPath(),
+        implementation.EmptyByNothing(),
+    )
+
+
+def enabled_rules(disabled: Collection[str] = ()) -> tuple[TransformationRule, ...]:
+    """The transformation rules but those named.
+
+    Raises:
+        UnknownRuleError: for a name that no transformation rule has.
+    """
+    rules = transformation_rules()
+    names = {rule.name for rule in rules}
+    for name in disabled:
+        if name not in names:
+            raise UnknownRuleError(f"no rule {name!r}; there are: {', '.join(sorted(names))}")
+    return tuple(rule for rule in rules if rule.name not in disabled)
+
+
+def idle_rules(absent: Collection[type]) -> frozenset[str]:
+    """The rules that cannot fire where operators of some types never occur."""
+    without = frozenset(absent)
+
+    def can_match(pattern: Op) -> bool:
+        return without.isdisjoint({pattern.of_type, *pattern.inner_types})
+
+    return frozenset(
+        rule.name for rule in transformation_rules() if not any(map(can_match, rule.patterns))
+    )

@@ -1,0 +1,135 @@
+"""What a rule is: a pattern, a condition, a rewrite; and how promising it is."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Iterator
+from enum import IntEnum
+from typing import Any, ClassVar, Protocol, TypeVar
+
+from algebra.logical import Path
+from algebra.physical import PhysicalOperator
+from memo import GroupExpression, GroupId, Memo, Tree
+from memo.pattern import Match, Op
+
+T = TypeVar("T")
+H = TypeVar("H", bound=Hashable)
+
+
+class Promise(IntEnum):
+    """Which rules are applied first; the larger the earlier."""
+
+    REORDER = 1
+    COMPOSE = 2
+    DECOMPOSE = 3
+    REDUCE = 4
+
+
+class Columns(Protocol):
+    """The order of columns that all expressions of one relation agree on."""
+
+    def order(
+        self,
+        bindings: tuple[tuple[int, ...], tuple[int, ...]],
+        needed: tuple[int, ...],
+        inputs: tuple[GroupId, GroupId],
+    ) -> tuple[int, ...]:
+        """The output of the join of two groups that keeps the variables ``needed``."""
+        ...
+
+    def runs_backwards(self, path: Path, inputs: tuple[GroupId, ...]) -> bool:
+        """Whether the pairs of a path over groups are kept as (end, start)."""
+        ...
+
+
+class Context:
+    """What a rule may look at besides its match: the memo, to read it, and column order."""
+
+    __slots__ = ("_operators", "_results", "columns", "cross_products", "duplicate_free", "memo")
+
+    def __init__(
+        self,
+        memo: Memo,
+        columns: Columns,
+        *,
+        cross_products: bool = False,
+        duplicate_free: bool = True,
+    ) -> None:
+        self.memo = memo
+        self.columns = columns
+        self.cross_products = cross_products
+        self.duplicate_free = duplicate_free
+        self._results: dict[tuple[object, ...], Any] = {}
+        self._operators: dict[Hashable, Any] = {}
+
+    def once(self, function: Callable[..., T], *arguments: Hashable) -> T:
+        """The result of a pure function, computed once per optimization.
+
+        Not a cache of the module: equal operators may differ in the names that a query gives
+        to variables, and those must not leak from one query into another.
+        """
+        key = (function, *arguments)
+        result: T | None = self._results.get(key)
+        if result is None:
+            result = self._results[key] = function(*arguments)
+        return result
+
+    def same(self, operator: H) -> H:
+        """The one object for all equal operators, which makes comparing them quick."""
+        known: H = self._operators.setdefault(operator, operator)
+        return known
+
+    def width(self, group: GroupId) -> int:
+        """The number of columns of a group."""
+        width = self.memo.group(group).properties.width
+        assert isinstance(width, int)
+        return width
+
+
+class TransformationRule(ABC):
+    """Equivalent expressions from one that matches.
+
+    ``name`` and ``number`` are stable (thesis 6.2; None for helpers of our own).
+
+    ``bars`` names rules that are not applied to what an application adds, because they would
+    only say in more ways what was there; ``inherits`` those that are not if they were not to
+    be applied to the expression rewritten. ``needless`` names rules that would find nothing
+    new on a result and ``spared_by`` the rules whose presence together makes this one
+    needless wherever no relation occurs twice: both keep the search from finding things
+    again, and change nothing about what is found.
+    """
+
+    name: ClassVar[str]
+    number: ClassVar[int | None]
+    patterns: ClassVar[tuple[Op, ...]]
+    promise: ClassVar[Promise]
+    needless: ClassVar[frozenset[str]] = frozenset()
+    bars: ClassVar[frozenset[str]] = frozenset()
+    inherits: ClassVar[frozenset[str]] = frozenset()
+    spared_by: ClassVar[frozenset[str]] = frozenset()
+
+    def considers(self, expression: GroupExpression, context: Context) -> bool:
+        """Whether any binding at this expression could do; asked before input groups are.
+
+        Looks at the operator alone, so that the answer stays right.
+        """
+        return True
+
+    def condition(self, match: Match, context: Context) -> bool:
+        """Whether the rule may be applied; has no effect."""
+        return True
+
+    @abstractmethod
+    def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
+        """The equivalent expressions."""
+
+
+class ImplementationRule(ABC):
+    """Physical operators that compute a logical expression over the same inputs."""
+
+    name: ClassVar[str]
+    operator: ClassVar[type]
+
+    @abstractmethod
+    def implement(self, expression: GroupExpression) -> Iterator[PhysicalOperator]:
+        """The physical operators."""

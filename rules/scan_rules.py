@@ -1,0 +1,127 @@
+"""Rules 12 and 13: predicates and unions move through windowed scans.
+
+The source of a scan is written into its leaf: :class:`algebra.logical.WScan` with a predicate
+is W(σ_F(S)), :class:`algebra.logical.WScanUnion` is W(S1 ∪ S2). So the operator below the
+window is what the reader of the source does, in Spark SQL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from algebra.logical import Filter, Union, WScan, WScanUnion
+from algebra.predicate import MOST_PARTS, Predicate
+from memo import Expression, GroupExpression, Tree
+from memo.pattern import Match, Op
+from rules.filter_rules import predicate_of
+from rules.rule import Context, Promise, TransformationRule
+
+
+class FilterWScanTranspose(TransformationRule):
+    """W(σ_F(S))  →  σ_F(W(S))
+
+    Thesis rule 12, left to right. F must not look at ts or exp, which the window makes; a
+    predicate has no column for them. It looks at source and target alone, which a deletion
+    carries too, so the rule also holds for streams with deletions.
+    """
+
+    name = "FilterWScanTranspose"
+    number = 12
+    patterns = (Op(WScan),)
+    promise = Promise.COMPOSE
+    needless = frozenset({"FilterWScanTransposeInverse"})
+
+    def considers(self, expression: GroupExpression, context: Context) -> bool:
+        return _scan(expression).predicate is not None
+
+    def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
+        scan = _scan(match.root)
+        assert scan.predicate is not None
+        yield Expression(Filter(scan.predicate), (Expression(scan.unfiltered),))
+
+
+class FilterWScanTransposeInverse(TransformationRule):
+    """σ_F(W(S))  →  W(σ_F(S))
+
+    Thesis rule 12, right to left, under the same conditions. A scan that selects already,
+    W(σ_G(S)), selects by both then.
+    """
+
+    name = "FilterWScanTransposeInverse"
+    number = 12
+    patterns = (Op(Filter, Op(WScan)),)
+    promise = Promise.DECOMPOSE
+    needless = frozenset({"FilterWScanTranspose"})
+
+    def condition(self, match: Match, context: Context) -> bool:
+        return len(_both(match).conjuncts) <= MOST_PARTS
+
+    def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
+        yield Expression(replace(_scan(match.expressions[1]), predicate=_both(match)))
+
+
+class WScanUnionTranspose(TransformationRule):
+    """W(S1 ∪ S2)  →  W(S1) ∪ W(S2)
+
+    Thesis rule 13, left to right. Always valid. A longer union is split after its first part.
+    """
+
+    name = "WScanUnionTranspose"
+    number = 13
+    patterns = (Op(WScanUnion),)
+    promise = Promise.DECOMPOSE
+    needless = frozenset({"WScanUnionTransposeInverse"})
+
+    def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
+        first, *rest = _scans(match.root)
+        other = rest[0] if len(rest) == 1 else WScanUnion(tuple(rest))
+        yield Expression(Union(), (Expression(first), Expression(other)))
+
+
+class WScanUnionTransposeInverse(TransformationRule):
+    """W(S1) ∪ W(S2)  →  W(S1 ∪ S2)
+
+    Thesis rule 13, right to left, for scans of one stream, which have one origin and delay,
+    and of one window (range and slide). A UNION below WSCAN never coalesces: each edge that it
+    reads becomes a row. Not for streams with deletions: switch it off there, as
+    :mod:`headrace.planning` does.
+    """
+
+    name = "WScanUnionTransposeInverse"
+    number = 13
+    patterns = (
+        Op(Union, Op(WScan), Op(WScan)),
+        Op(Union, Op(WScanUnion), Op(WScan)),
+        Op(Union, Op(WScan), Op(WScanUnion)),
+        Op(Union, Op(WScanUnion), Op(WScanUnion)),
+    )
+    promise = Promise.COMPOSE
+    needless = frozenset({"WScanUnionTranspose"})
+
+    def condition(self, match: Match, context: Context) -> bool:
+        scans = [scan for e in match.expressions[1:] for scan in _scans(e)]
+        same = len({(scan.stream, scan.window) for scan in scans}) == 1
+        return same and len(scans) <= MOST_PARTS
+
+    def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
+        yield Expression(WScanUnion(tuple(s for e in match.expressions[1:] for s in _scans(e))))
+
+
+def _both(match: Match) -> Predicate:
+    """The predicate of a FILTER, and that of the scan below."""
+    scanned = _scan(match.expressions[1]).predicate
+    return Predicate.all_of([predicate_of(match.root)] + ([scanned] if scanned else []))
+
+
+def _scans(expression: GroupExpression) -> tuple[WScan, ...]:
+    operator: Any = expression.operator
+    assert isinstance(operator, WScan | WScanUnion)
+    return operator.scans
+
+
+def _scan(expression: GroupExpression) -> WScan:
+    operator: Any = expression.operator
+    assert isinstance(operator, WScan)
+    return operator

@@ -1,0 +1,93 @@
+"""Lengths of time: read in every notation, written back exactly, refused with a reason."""
+
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from algebra import durations
+from algebra.durations import DurationError
+
+
+@pytest.mark.parametrize(
+    ("text", "time_unit", "ticks"),
+    [
+        ("24h", "second", 86_400),
+        ("24 H", "second", 86_400),
+        ("24 hours", "second", 86_400),
+        ("1 Week", "day", 7),
+        ("1w", "second", 604_800),
+        ("500ms", "millisecond", 500),
+        ("1.5s", "millisecond", 1_500),
+        ("2m", "second", 120),
+        ("0.5 d", "hour", 12),
+        ("100", "second", 100),
+        ("100", "furlong", 100),
+        ("PT4H", "second", 14_400),
+        ("pt1m30s", "second", 90),
+        ("P1DT12H", "hour", 36),
+        ("P2W", "day", 14),
+        ("PT0.25S", "millisecond", 250),
+        (" 30d ", "second", 2_592_000),
+        ("3us", "microsecond", 3),
+        ("0", "second", 0),
+    ],
+)
+def test_reads(text: str, time_unit: str, ticks: int) -> None:
+    assert durations.ticks(text, time_unit) == ticks
+
+
+@pytest.mark.parametrize(
+    ("text", "time_unit", "reason"),
+    [
+        ("1.5s", "second", "not a whole number of seconds"),
+        ("90m", "hour", "not a whole number of hours"),
+        ("1.5", "second", "no unit"),
+        ("3y", "second", "'y' is no unit of time"),
+        ("P1M", "second", "months and years have no fixed length"),
+        ("P1Y2D", "second", "months and years have no fixed length"),
+        ("P", "second", "no length of time"),
+        ("PT", "second", "no length of time"),
+        ("P1DT", "second", "no length of time"),
+        ("", "second", "no length of time"),
+        ("-5s", "second", "no length of time"),
+        ("soon", "second", "no length of time"),
+        ("5s", "furlong", "cannot be counted in the time unit 'furlong'"),
+        ("9" * 5000, "second", "no length of time"),
+    ],
+)
+def test_refuses(text: str, time_unit: str, reason: str) -> None:
+    with pytest.raises(DurationError, match=reason):
+        durations.ticks(text, time_unit)
+
+
+@given(
+    st.integers(0, 10**12),
+    st.sampled_from(["microsecond", "millisecond", "second", "minute", "hour", "day", "tick"]),
+)
+def test_what_is_written_is_read_back(count: int, time_unit: str) -> None:
+    assert durations.ticks(durations.text(count, time_unit), time_unit) == count
+
+
+@given(st.text(alphabet="0123456789.PTYMWDHSpmsdh -", max_size=12))
+def test_any_text_is_a_number_of_ticks_or_refused(text: str) -> None:
+    with suppress(DurationError):
+        assert durations.ticks(text) >= 0
+
+
+@pytest.mark.parametrize(
+    ("count", "time_unit", "text"),
+    [
+        (2_592_000, "second", "30d"),
+        (90_000, "second", "25h"),
+        (90, "second", "90s"),
+        (90, "minute", "90m"),
+        (1_500, "millisecond", "1500ms"),
+        (0, "second", "0"),
+        (7, "day", "7d"),
+        (5, "step", "5"),
+    ],
+)
+def test_writes(count: int, time_unit: str, text: str) -> None:
+    assert durations.text(count, time_unit) == text

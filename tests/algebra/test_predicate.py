@@ -1,0 +1,113 @@
+"""The normal form of predicates: one for all equal ones, and it means the same."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+
+from algebra.predicate import DEEPEST, FALSE, TRUE, Predicate, PredicateError
+from executor import predicates
+from tests.executor.test_predicates import ROWS, Condition, Row, conditions
+from tests.strategies.amount import examples
+
+SIGNS = ["=", "<>", "<", "<=", ">", ">="]
+
+
+@pytest.mark.parametrize(
+    ("sql", "normal"),
+    [
+        ("c1 = c0", "c0 = c1"),
+        ("'a' = c0", "c0 = 'a'"),
+        ("7 < c2", "c2 > 7"),
+        ("c0 = -3", "c0 = -3"),
+        ("c0 = 007", "c0 = 7"),
+        ("c1 = 1 AND (c0 = 2 AND c1 = 1)", "c0 = 2 AND c1 = 1"),
+        ("c1 = 1 OR c0 = 2 OR 1 = c1", "c0 = 2 OR c1 = 1"),
+        ("c1 = 1 AND (c0 = 2 OR c0 = 1)", "(c0 = 1 OR c0 = 2) AND c1 = 1"),
+        ("NOT (c1 = c0 OR 7 < c2) OR FALSE", "c0 <> c1 AND c2 <= 7"),
+        ("NOT NOT c0 = 1", "c0 = 1"),
+        ("NOT TRUE", "FALSE"),
+        # What another part implies goes away.
+        ("c0 = 1 AND (c0 = 1 OR c1 = 2)", "c0 = 1"),
+        ("c0 = 1 OR (c0 = 1 AND c1 = 2)", "c0 = 1"),
+        # Literals and a column beside itself are folded.
+        ("1 = 2 OR c0 = 1", "c0 = 1"),
+        ("c0 = c0 AND c1 <> c1", "FALSE"),
+        ("c0 <= c0", "TRUE"),
+        ("'b' > 'a' AND c0 = 1", "c0 = 1"),
+        # Which of a string and an integer comes first is unknown, and stays so when negated.
+        ("'a' < 1", "FALSE"),
+        ("NOT 'a' < 1", "FALSE"),
+        ("'1' = 1", "FALSE"),
+        ("'1' <> 1", "TRUE"),
+    ],
+)
+def test_normal_form(sql: str, normal: str) -> None:
+    assert Predicate(sql).normal == Predicate(normal)
+
+
+@given(condition=conditions(SIGNS), rows=ROWS)
+@examples(150)
+def test_the_normal_form_means_the_same(condition: Condition, rows: list[Row]) -> None:
+    normal = Predicate(condition.sql).normal
+    assert normal.normal == normal
+    texts = [row for row in rows if all(isinstance(v, str) for v in row)]
+    numbers = [row for row in rows if all(isinstance(v, int) for v in row)]
+    for some, kind in ((texts, pa.string()), (numbers, pa.int64())):
+        columns = [pa.array([row[i] for row in some], kind) for i in range(2)]
+        found = predicates.mask(normal.sql, columns)
+        assert found.tolist() == [condition.truth(row) is True for row in some]
+
+
+@given(condition=conditions(SIGNS), rows=ROWS)
+@examples(60)
+def test_parts_make_the_whole_again(condition: Condition, rows: list[Row]) -> None:
+    whole = Predicate(condition.sql)
+    assert Predicate.all_of(whole.conjuncts) == whole.normal
+    assert Predicate.any_of(whole.disjuncts) == whole.normal
+    assert Predicate.all_of([whole, whole]) == whole.normal
+
+
+def test_parts() -> None:
+    both = Predicate("c1 = 2 AND (c0 = 1 OR c0 = 3)")
+    assert both.conjuncts == (Predicate("c0 = 1 OR c0 = 3"), Predicate("c1 = 2"))
+    assert both.disjuncts == (both.normal,)
+    assert both.conjuncts[0].disjuncts == (Predicate("c0 = 1"), Predicate("c0 = 3"))
+    assert (Predicate.all_of(()), Predicate.any_of(())) == (TRUE, FALSE)
+
+
+def test_what_an_index_could_answer() -> None:
+    assert Predicate("'a' = c1").is_sargable
+    assert not Predicate("c0 = c1").is_sargable
+    assert not Predicate("c0 > 1").is_sargable
+    assert not TRUE.is_sargable
+
+
+def test_columns_are_moved() -> None:
+    moved = Predicate("c0 = c2 AND c2 > 1").renumbered({0: 3, 2: 1})
+    assert moved.normal == Predicate("c1 = c3 AND c1 > 1")
+    assert moved.columns == {1, 3}
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "reflect('java.lang.System', 'exit')",
+        "c0 = now()",
+        "c0",
+        "c0 = ",
+        "t.c0 = 1",
+        "c0 = 1.5",
+        "x",
+    ],
+)
+def test_what_is_not_on_the_list_is_refused(sql: str) -> None:
+    with pytest.raises(PredicateError, match="predicate"):
+        _ = Predicate(sql).normal
+
+
+def test_too_deep_is_refused() -> None:
+    deep = " OR ".join(f"c0 = {k}" for k in range(DEEPEST + 2))
+    with pytest.raises(PredicateError, match="nests more than"):
+        _ = Predicate(deep).normal

@@ -1,0 +1,80 @@
+"""A plan with every operator, a shared input and hostile names, for the renderers."""
+
+from __future__ import annotations
+
+from algebra.physical import (
+    Coalesce,
+    EmptyRelation,
+    FilterRows,
+    HashJoin,
+    MergeUnion,
+    PhysicalOperator,
+    ProjectColumns,
+    SPath,
+    WindowScan,
+    WindowScanUnion,
+)
+from algebra.plan import (
+    Estimate,
+    NodeProperties,
+    PhysicalPlan,
+    PlanNode,
+    PlanStream,
+    PlanWindow,
+)
+
+DAY = 86400
+KERNEL = NodeProperties(
+    distribution="single", coalesced=False, update_pattern="append_only", convention="kernel"
+)
+HOSTILE = '<script>alert("x")</script>\\n"];\x1b[31m #quot;'
+
+
+def sample_plan(label: str = "a2q") -> PhysicalPlan:
+    """π(σ(a ⋈ (P[(a·b)+] ∪ ∅ ∪ W(b ∪ c)))) with ``a`` read by two operators."""
+    nodes: list[PlanNode] = []
+    total = 0.0
+
+    def node(operator: PhysicalOperator, inputs: tuple[int, ...], columns: str, cost: float) -> int:
+        nonlocal total
+        total += cost
+        estimate = Estimate(
+            rate=cost / 10, interval=30 * DAY, population=cost * 50, cost=cost,
+            cumulative_cost=total,
+        )  # fmt: skip
+        nodes.append(
+            PlanNode(
+                id=len(nodes),
+                operator=operator,
+                inputs=inputs,
+                columns=tuple(columns),
+                properties=KERNEL,
+                estimate=estimate,
+            )
+        )
+        return len(nodes) - 1
+
+    a = node(WindowScan("e", label, 30 * DAY, DAY), (), "xy", 0.5)
+    b = node(WindowScan("e", "b", 30 * DAY, DAY), (), "yz", 0.25)
+    path = node(
+        SPath(4, ((0, 0, False, 1), (1, 1, True, 2), (2, 0, False, 1)), (2,), f"({label}·^b)+"),
+        (a, b), "yz", 1234.5,
+    )  # fmt: skip
+    empty = node(EmptyRelation(2), (), "yz", 0)
+    several = node(
+        WindowScanUnion("e", (("b", "c0 <> c1"), ("c", None)), 30 * DAY, DAY), (), "yz", 0.75
+    )
+    both = node(MergeUnion(), (path, empty, several), "yz", 3)
+    once = node(Coalesce(), (both,), "yz", 40)
+    join = node(HashJoin(((0, 1), (1, 2)), (0, 1, 2), ("x", "y", "z")), (a, once), "xyz", 567)
+    some = node(FilterRows("c0 <> c2 AND c2 <> 'c1'"), (join,), "xyz", 2)
+    node(ProjectColumns((0, 2)), (some,), "xz", 0.001)
+    return PhysicalPlan(
+        nodes=tuple(nodes), root=len(nodes) - 1,
+        streams=(PlanStream(name="e", labels=(label, "b", "c")),),
+        windows=(
+            PlanWindow(stream="e", label=label, range=30 * DAY, slide=DAY),
+            PlanWindow(stream="e", label="b", range=30 * DAY, slide=DAY),
+            PlanWindow(stream="e", label="c", range=30 * DAY, slide=DAY),
+        ),
+    )  # fmt: skip

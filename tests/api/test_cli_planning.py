@@ -1,0 +1,199 @@
+"""explain, optimize and plans: what they show, and where it goes."""
+
+from __future__ import annotations
+
+import json
+import re
+import stat
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from algebra.plan import PhysicalPlan
+from algebra.plan_schema import plan_schema
+from tests.api.command import CATALOG, EXAMPLES, QUERY, Commands
+
+FORMATS = ("text", "json", "dot", "mermaid", "html")
+SCHEMA = Draft202012Validator(plan_schema())
+
+
+@pytest.mark.parametrize("stage", ["query", "logical", "memo", "physical", "plan"])
+@pytest.mark.parametrize("form", FORMATS)
+def test_every_stage_in_every_form(headrace: Commands, stage: str, form: str) -> None:
+    done = headrace("explain", QUERY, "--stage", stage, "--format", form)
+    if stage in ("query", "memo") and form not in ("text", "json"):
+        assert done.code == 2
+        assert f"--stage {stage} has no {form} form" in done.error
+        return
+    assert (done.code, done.err) == (0, "")
+    assert done.out.endswith("\n")
+    if form == "json":
+        json.loads(done.out)
+    elif form == "html":
+        assert done.out.startswith("<!doctype html>")
+    elif form == "dot":
+        assert done.out.startswith("digraph plan {")
+    elif form == "mermaid":
+        assert done.out.startswith("flowchart BT")
+
+
+def test_the_default_is_the_plan_with_its_costs(headrace: Commands) -> None:
+    done = headrace("explain", EXAMPLES / "q5.rq", "--catalog", CATALOG)
+    lines = done.out.splitlines()
+    assert lines[0].split() == ["rows/h", "valid", "rows", "held", "cost/h", "share", "total"]
+    assert lines[1].startswith("⊔ COALESCE  m1,m2 ")
+    assert "⋈ HASH_JOIN  " in lines[2]
+    assert " on " in lines[2]
+    assert re.fullmatch(r"cost [\d.]+/h.*, as written [\d.]+/h: [\d.]+ times cheaper", lines[-2])
+    assert re.fullmatch(
+        r"searched \d+ groups, \d+ expressions, \d+ physical ones in \d+ ms", lines[-1]
+    )
+
+
+def test_assumed_statistics_are_said_to_be_so(headrace: Commands) -> None:
+    given = ("--catalog", CATALOG)
+    query = "Answer(x, y) <- a2q(x, y) WINDOW 1d"
+    assert "statistics are assumed" in headrace("explain", query).out
+    assert "statistics are assumed" not in headrace("explain", query, *given).out
+    kinds = {
+        json.loads(headrace("explain", query, *more, "-f", "json").out)["statistics"]
+        for more in ((), given, ("-i", f"a2q={EXAMPLES / 'a2q.csv.gz'}"))
+    }
+    assert kinds == {"assumed", "catalog", "measured"}
+
+
+def test_explain_json_has_all_that_is_promised(headrace: Commands) -> None:
+    done = headrace("explain", QUERY, "-f", "json")
+    document = json.loads(done.out)
+    promised = {
+        "version", "query", "language", "canonical", "stop_reason", "optimize_ms", "memo",
+        "cost", "canonical_cost", "plan",
+    }  # fmt: skip
+    assert promised <= set(document)
+    assert {"groups", "expressions", "physical_expressions", "merges", "rules"} == set(
+        document["memo"]
+    )
+    SCHEMA.validate(document["plan"])
+
+
+def test_costs_show_the_formula_with_its_numbers(headrace: Commands) -> None:
+    done = headrace("explain", QUERY, "--costs")
+    assert "cost = ri · (I + E) + rO · CO = " in done.out
+    document = json.loads(headrace("explain", QUERY, "--costs", "-f", "json").out)
+    assert set(document["costs"]) == {str(n["id"]) for n in document["plan"]["nodes"]}
+
+
+def test_analyze_sets_measured_beside_estimated(headrace: Commands) -> None:
+    query, catalog = EXAMPLES / "triangle.rq", ("--catalog", CATALOG)
+    done = headrace("explain", query, *catalog, "--analyze")
+    assert done.code == 0
+    assert "measured/h  off by" in done.out
+    assert re.search(r"ran on 20,489 edges of 60d in [\d.]+ s: 1,5\d\d results", done.out)
+    scan = next(line for line in done.out.splitlines() if "a2q" in line)
+    assert "×1" in scan.split()
+    document = json.loads(headrace("explain", query, *catalog, "--analyze", "-f", "json").out)
+    measured = document["measured"]
+    assert measured["edges"] == 20_489
+    for node in document["plan"]["nodes"]:
+        if node["op"] == "WSCAN":
+            rate = measured["nodes"][str(node["id"])]["rate"]
+            assert rate == pytest.approx(node["estimate"]["rate"], rel=0.01)
+
+
+def test_a_query_from_a_file_or_standard_input(
+    headrace: Commands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "q.rq"
+    file.write_text(QUERY)
+    from_file = headrace("optimize", file)
+    monkeypatch.setattr("sys.stdin", file.open())
+    from_stdin = headrace("optimize", "-")
+    assert from_file.out == from_stdin.out == headrace("optimize", QUERY).out
+
+
+def test_optimize_writes_a_plan_that_explain_reads(headrace: Commands, tmp_path: Path) -> None:
+    out = tmp_path / "plan.json"
+    done = headrace("optimize", EXAMPLES / "q6.rq", "--catalog", CATALOG, "--out", out)
+    assert (done.code, done.out) == (0, "")
+    plan = PhysicalPlan.from_json(out.read_text("utf-8"))
+    assert f"plan {plan.digest} written to {out}" in done.err
+    assert stat.S_IMODE(out.stat().st_mode) & 0o400
+    tree = headrace("explain", out)
+    assert (tree.code, tree.err) == (0, "")
+    assert "S_PATH  a2q+" in tree.out
+    assert headrace("explain", out, "-f", "json").out == out.read_text("utf-8")
+    page = headrace("explain", out, "-f", "html", "-o", tmp_path / "plan.html")
+    assert page.code == 0
+    assert plan.digest in (tmp_path / "plan.html").read_text("utf-8")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["plan.html", "plan.json"]
+
+
+def test_plans_counts_and_ranks(headrace: Commands) -> None:
+    arguments = ("plans", EXAMPLES / "q5.rq", "--catalog", CATALOG)
+    document = json.loads(headrace(*arguments, "--limit", "5", "-f", "json").out)
+    assert isinstance(document["total"], int)
+    assert [plan["rank"] for plan in document["plans"]] == [1, 2, 3, 4, 5]
+    for plan in document["plans"]:
+        assert set(plan) == {"rank", "cost", "digest", "text", "plan"}
+        SCHEMA.validate(plan["plan"])
+        assert "HASH_JOIN" in plan["text"]
+    text = headrace(*arguments, "-n", "2").out
+    assert text.startswith(f"{document['total']:,} plans\n")
+    assert text.count(" cost ") == 2
+    assert text.count("COALESCE") == 2
+    only_count = json.loads(headrace(*arguments, "-n", "0", "-f", "json").out)
+    assert only_count == {"total": document["total"], "plans": []}
+
+
+def test_plans_samples_the_same_for_the_same_seed(headrace: Commands) -> None:
+    arguments = ("plans", EXAMPLES / "q5.rq", "--catalog", CATALOG, "-f", "json", "--sample", "6")
+
+    def digests(*more: str) -> list[str]:
+        document = json.loads(headrace(*arguments, *more).out)
+        assert all(plan["rank"] is None for plan in document["plans"])
+        return [plan["digest"] for plan in document["plans"]]
+
+    assert digests("--seed", "7") == digests("--seed", "7")
+    assert digests() == digests("--seed", "0")
+    assert digests("--seed", "7") != digests("--seed", "8")
+
+
+def test_planning_options_are_heeded(headrace: Commands) -> None:
+    chains = ("explain", EXAMPLES / "chains.rq", "--catalog", CATALOG)
+    assert "HASH_JOIN" in headrace(*chains).out
+    assert "HASH_JOIN" not in headrace(*chains, "--disable-rule", "ConcatToPattern").out
+    query = "Answer(x, y) <- a(x, y)"
+    windowed = headrace("explain", query, "--window", "12h", "--slide", "1h").out
+    assert "window 12h slide 1h" in windowed
+    document = json.loads(headrace("explain", QUERY, "--cost-model", "thesis", "-f", "json").out)
+    assert document["cost_model"] == "thesis"
+    cut = headrace("explain", EXAMPLES / "q5.rq", "--catalog", CATALOG, "--budget-expressions", "9")
+    assert "cut by budget_expressions" in cut.out
+
+
+def test_inputs_are_measured(headrace: Commands, tmp_path: Path) -> None:
+    file = tmp_path / "edges.txt"
+    file.write_text("".join(f"{k} {k + 1} {k * 3600}\n" for k in range(48)))
+    done = headrace(
+        "explain", "Answer(x, y) <- a(x, y) WINDOW 1d",
+        "--input", f"a={file}", "--columns", "src,trg,ts", "--sep", " ", "-f", "json",
+    )  # fmt: skip
+    plan = json.loads(done.out)["plan"]
+    scan = next(node for node in plan["nodes"] if node["op"] == "WSCAN")
+    assert scan["estimate"]["rate"] * 3600 == pytest.approx(1, rel=0.1)
+
+
+def test_warnings_go_to_stderr(headrace: Commands) -> None:
+    done = headrace("explain", "Answer(x, y) <- a(x, y) WINDOW 3d SLIDE 2d", "-f", "json")
+    assert done.code == 0
+    assert "warning: W-SLIDE" in done.err
+    assert json.loads(done.out)["warnings"]
+
+
+def test_hostile_names_stay_text(headrace: Commands) -> None:
+    query = "Answer(x, y) <- `<script>alert(1)</script>`(x, y) WINDOW 1d"
+    page = headrace("explain", query, "-f", "html")
+    assert page.code == 0
+    assert "<script" not in page.out
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page.out

@@ -1,0 +1,159 @@
+"""All renderings of one plan: complete, escaped, and for every operator."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from algebra import logical, regex
+from algebra.logical import Filter, LogicalExpression, LogicalQuery, Pattern, Union, WScan
+from algebra.predicate import Predicate
+from algebra.window import Window
+from api.render import dot, html, mermaid, text
+from api.render.diagram import Diagram, of_logical, of_plan
+from tests.api.samples import HOSTILE, sample_plan
+
+PLAN = of_plan(sample_plan())
+HOSTILE_PLAN = of_plan(sample_plan(HOSTILE))
+PAGE = html.Page(
+    f"Plan of {HOSTILE}",
+    "Physical plan",
+    query=f"Answer(x, y) <- l(x, {HOSTILE!r})",
+    numbers=(("cost <b>", HOSTILE),),
+    texts=(("Canonical", HOSTILE),),
+    tables=(("Rules", ("rule", "fired"), ((HOSTILE, "3"),)),),
+)
+
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+def test_text_tree() -> None:
+    assert text.render(PLAN) == (GOLDEN / "sample_plan.txt").read_text("utf-8")
+
+
+def test_text_notes_stand_under_their_operator() -> None:
+    lines = text.render(PLAN, notes={2: ("I + E = 12",)}).splitlines()
+    place = next(i for i, line in enumerate(lines) if "S_PATH" in line)
+    assert lines[place + 1] == "            │  │   I + E = 12"
+
+
+def test_colour_adds_nothing_but_colour() -> None:
+    coloured = text.render(PLAN, colour=True)
+    assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == text.render(PLAN)
+    dear = next(line for line in coloured.splitlines() if "S_PATH" in line)
+    assert "\x1b[1;31m" in dear
+
+
+def test_text_lets_no_control_character_through() -> None:
+    assert "\x1b" not in text.render(HOSTILE_PLAN)
+
+
+class _Reader(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.open: list[str] = []
+        self.links: list[str] = []
+        self.data: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        if tag not in ("meta",):
+            self.open.append(tag)
+        self.links += [value or "" for name, value in attrs if name in ("src", "href")]
+        assert not [name for name, _ in attrs if name.startswith("on")]
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.data.append(data)
+
+
+def _read(page: str) -> _Reader:
+    reader = _Reader()
+    reader.feed(page)
+    reader.close()
+    assert reader.open == []
+    return reader
+
+
+@pytest.mark.parametrize("diagram", [PLAN, HOSTILE_PLAN])
+def test_html_is_whole_self_contained_and_without_script(diagram: Diagram) -> None:
+    reader = _read(html.render(diagram, PAGE))
+    assert "script" not in reader.tags
+    assert [link for link in reader.links if not link.startswith("#")] == []
+    assert reader.tags.count("details") == len(diagram.boxes)
+
+
+def test_html_shows_hostile_names_as_text() -> None:
+    page = html.render(HOSTILE_PLAN, PAGE)
+    assert "<script" not in page
+    seen = "".join(_read(page).data)
+    assert seen.count('<script>alert("x")</script>') >= 7
+    assert "\x1b" not in page
+
+
+def test_html_scales_colour_to_the_dearest_operator() -> None:
+    page = html.render(PLAN, PAGE)
+    heats = [float(heat) for heat in re.findall(r"--heat: ([0-9.]+)", page)]
+    assert len(heats) == len(PLAN.boxes)
+    assert max(heats) == 1
+    assert "url(" not in page
+    assert "@import" not in page
+
+
+def test_dot_strings_end_where_they_should() -> None:
+    for diagram in (PLAN, HOSTILE_PLAN):
+        drawn = dot.render(diagram)
+        # what is left when all strings are taken out holds no name from the query
+        bare = re.sub(r'"(?:[^"\\]|\\.)*"', "S", drawn)
+        assert "script" not in bare
+        for line in bare.splitlines()[4:-1]:
+            assert re.fullmatch(r"  n\d+( -> n\d+| \[label=S(, fillcolor=S)?\]);", line), line
+        assert bare.count("->") == sum(len(box.inputs) for box in diagram.boxes)
+
+
+def test_dot_takes_nothing_for_an_entity() -> None:
+    assert dot.quoted('a\\n"&lt;') == '"a\\\\n\\"&amp;lt;"'
+
+
+def test_mermaid_labels_hold_no_markup() -> None:
+    drawn = mermaid.render(HOSTILE_PLAN)
+    labels = re.findall(r'^  n\d+\["(.*)"\]$', drawn, re.MULTILINE)
+    assert len(labels) == len(HOSTILE_PLAN.boxes)
+    for label in labels:
+        assert not set('<>"`[]{}()|') & set(label.replace("<br/>", ""))
+    assert mermaid.escaped("a#b;<c>") == "a#35;b#59;#60;c#62;"
+
+
+def test_logical_query_without_estimates() -> None:
+    scan = LogicalExpression(WScan("e", "a2q", Window(30 * 86400, 86400)))
+    other = LogicalExpression(WScan("e", "c2a", Window(60)))
+    both = LogicalExpression(Union(), (scan, other))
+    kept = LogicalExpression(Filter(Predicate.column_equals(0, "it's")), (both,))
+    path = LogicalExpression(
+        logical.Path(regex.plus(regex.concat([regex.Symbol(0), regex.Symbol(1, inverse=True)]))),
+        (scan, kept),
+    )
+    pattern = Pattern(((0, 1), (1, 2)), (0, 2), ("x", "y", "z"))
+    query = LogicalQuery(LogicalExpression(pattern, (scan, path)), ("x", "z"))
+    assert (
+        text.render(of_logical(query, "second"))
+        == """\
+⋈ PATTERN  x,y ⋈ y,z → x,z  on y   answer: x, z
+├─ #0 W WSCAN  e.a2q  window 30d slide 1d
+└─ P PATH  (a2q·^[2])+
+   ├─ #0 W WSCAN  (the same rows as above)
+   └─ σ FILTER  src = 'it\\'s'
+      └─ ∪ UNION
+         ├─ #0 W WSCAN  (the same rows as above)
+         └─ W WSCAN  e.c2a  window 1m
+"""
+    )
+    page = html.render(of_logical(query, "second"), html.Page("Query", "Logical plan"))
+    assert _read(page).tags.count("details") == 6

@@ -1,0 +1,269 @@
+"""The service over HTTP: same documents, problem details, limits."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from http import HTTPStatus
+from typing import Any
+
+import httpx
+import pytest
+import uvicorn
+from fastapi import FastAPI
+from jsonschema import Draft202012Validator
+
+from algebra.plan_schema import plan_schema
+from api import service
+from api.service import LARGEST_BODY, LONGEST_QUERY, create_app
+from catalog import load
+from headrace.planning import Planned
+from headrace.requests import PlanRequest
+from tests.api.command import CATALOG, EXAMPLES, QUERY, Commands
+
+CHAINS = (EXAMPLES / "chains.rq").read_text("utf-8")
+SCHEMA = Draft202012Validator(plan_schema())
+
+
+@contextmanager
+def served(app: FastAPI) -> Iterator[httpx.Client]:
+    """A client of the service, which listens on a free port of this machine."""
+    server = uvicorn.Server(uvicorn.Config(app, log_level="critical"))
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        address = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+        thread.start()
+        try:
+            with httpx.Client(base_url=address, timeout=60, trust_env=False) as client:
+                yield client
+        finally:
+            server.should_exit = True
+            thread.join(60)
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[httpx.Client]:
+    with served(create_app(load(CATALOG), ("127.0.0.1", "localhost"))) as client:
+        yield client
+
+
+def problem(answer: httpx.Response, status: int) -> dict[str, Any]:
+    """The problem document of an answer, which has all that RFC 9457 asks for."""
+    assert answer.status_code == status, answer.text
+    assert answer.headers["content-type"] == "application/problem+json"
+    document: dict[str, Any] = answer.json()
+    assert document["status"] == status
+    assert document["title"] == HTTPStatus(status).phrase
+    assert document["type"]
+    assert document["detail"]
+    assert "Traceback" not in answer.text
+    return document
+
+
+def test_health(client: httpx.Client) -> None:
+    assert client.get("/healthz").json()["status"] == "ok"
+
+
+def test_optimize_gives_the_plan_of_the_command_line(
+    client: httpx.Client, headrace: Commands
+) -> None:
+    document = client.post("/optimize", json={"query": CHAINS}).json()
+    SCHEMA.validate(document["plan"])
+    by_command = headrace("optimize", EXAMPLES / "chains.rq", "--catalog", CATALOG).out
+    assert document["plan"] == json.loads(by_command)
+    assert document["id"] == document["plan"]["digest"]
+    assert 0 < document["cost"] < document["canonical_cost"]
+    assert document["stop_reason"] == "complete"
+    assert document["memo"]["groups"] > 0
+    assert document["optimize_ms"] > 0
+
+
+@pytest.mark.parametrize("stage", ["query", "logical", "memo", "physical", "plan"])
+def test_explain_gives_the_documents_of_the_command_line(
+    client: httpx.Client, headrace: Commands, stage: str
+) -> None:
+    document = client.post("/explain", json={"query": CHAINS, "stage": stage}).json()
+    by_command = json.loads(
+        headrace(
+            "explain", EXAMPLES / "chains.rq", "--catalog", CATALOG, "--stage", stage, "-f", "json"
+        ).out
+    )
+    for one in (document, by_command):  # the one thing that is never twice the same
+        one.pop("optimize_ms", None)
+        for rule in one.get("memo", {}).get("rules", {}).values():
+            rule.pop("ms")
+    assert document == by_command
+
+
+@pytest.mark.parametrize(
+    ("form", "kind", "start"),
+    [
+        ("text", "text/plain", " "),
+        ("html", "text/html", "<!doctype html>"),
+        ("dot", "text/plain", "digraph"),
+        ("mermaid", "text/plain", "flowchart"),
+    ],
+)
+def test_explain_in_other_forms(client: httpx.Client, form: str, kind: str, start: str) -> None:
+    answer = client.post("/explain", json={"query": CHAINS, "format": form})
+    assert answer.status_code == 200
+    assert answer.headers["content-type"].startswith(kind)
+    assert answer.text.startswith(start)
+    if form == "html":
+        assert "script" not in answer.headers["content-security-policy"]
+
+
+def test_the_api_describes_itself(client: httpx.Client) -> None:
+    paths = client.get("/openapi.json").json()["paths"]
+    assert set(paths) == {"/optimize", "/explain", "/healthz"}
+    assert client.get("/docs").status_code == 200
+
+
+def test_an_invalid_query_has_its_place(client: httpx.Client) -> None:
+    for path in ("/optimize", "/explain"):
+        document = problem(client.post(path, json={"query": "Answer(x, y) <-\n a(x y)"}), 422)
+        assert document["code"] == "E-SYNTAX"
+        assert document["position"] == {"line": 2, "column": 6}
+        assert document["text"] == "y"
+        assert document["expected"]
+        assert "^" in document["display"]
+
+
+STREAMS = {"s": {"labels": {"a": {"rate": 5, "distinct_src": 9, "distinct_trg": 9}}}}
+
+
+def test_streams_come_with_the_request(client: httpx.Client) -> None:
+    body = {"query": "Answer(x, y) <- a(x, y) WINDOW 1d", "streams": STREAMS}
+    document = client.post("/optimize", json=body).json()
+    assert document["plan"]["streams"] == [{"name": "s", "labels": ["a"], "vertex_type": "string"}]
+    whole = {**body, "catalog": {"time_unit": "hour", "streams": STREAMS}}
+    del whole["streams"]
+    assert client.post("/optimize", json=whole).json()["plan"]["time_unit"] == "hour"
+
+
+def test_no_file_is_read_that_a_client_names(client: httpx.Client) -> None:
+    source = {"format": "csv", "path": str(EXAMPLES / "a2q.csv.gz")}
+    body = {
+        "query": "Answer(x, y) <- a(x, y) WINDOW 1d",
+        "streams": {"s": {"source": source, "label": "a"}},
+    }
+    assert problem(client.post("/optimize", json=body), 422)["code"] == "E-UNKNOWN"
+
+
+WRONG: dict[str, tuple[dict[str, Any], str, str]] = {
+    "no query": ({}, "E-USAGE", "query"),
+    "a query of another kind": ({"query": 3}, "E-USAGE", "query"),
+    "an unknown field": ({"query": QUERY, "quick": True}, "E-USAGE", "quick"),
+    "an unknown option": ({"query": QUERY, "options": {"speed": 1}}, "E-USAGE", "options.speed"),
+    "an unknown label": ({"query": "Answer(x, y) <- zz(x, y) WINDOW 1d"}, "E-UNKNOWN", "zz"),
+    "no such rule": (
+        {"query": CHAINS, "options": {"disabled_rules": ["Magic"]}}, "E-RULE", "Magic"
+    ),
+    "slide over range": (
+        {"query": "Answer(x, y) <- a2q(x, y)", "options": {"window": "1d", "slide": "2d"}},
+        "E-WINDOW", "slide",
+    ),
+    "an endless query": ({"query": "a" * (LONGEST_QUERY + 1)}, "E-USAGE", "query"),
+    "two catalogs": (
+        {"query": CHAINS, "streams": STREAMS, "catalog": {"streams": STREAMS}}, "E-CATALOG", "one"
+    ),
+    "a bad catalog": (
+        {"query": CHAINS, "catalog": {"streams": {"s": 1}}}, "E-CATALOG", "streams.s"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_requests_that_make_no_sense(client: httpx.Client, what: str) -> None:
+    body, code, mention = WRONG[what]
+    document = problem(client.post("/optimize", json=body), 422)
+    assert document["code"] == code
+    assert mention in document["detail"] + document.get("text", "")
+
+
+def test_a_stage_without_a_picture(client: httpx.Client) -> None:
+    body = {"query": CHAINS, "stage": "memo", "format": "dot"}
+    assert "no dot form" in problem(client.post("/explain", json=body), 422)["detail"]
+
+
+def test_what_is_not_json(client: httpx.Client) -> None:
+    answer = client.post(
+        "/optimize", content=b'{"query"', headers={"content-type": "application/json"}
+    )
+    assert "not JSON" in problem(answer, 400)["detail"]
+
+
+def test_no_such_place(client: httpx.Client) -> None:
+    problem(client.get("/nowhere"), 404)
+    problem(client.get("/optimize"), 405)
+
+
+def test_bodies_are_bounded_whether_they_say_their_size_or_not(client: httpx.Client) -> None:
+    large = json.dumps({"query": CHAINS, "language": " " * LARGEST_BODY}).encode()
+    headers = {"content-type": "application/json"}
+    declared = client.post("/optimize", content=large, headers=headers)
+    assert "1,000,000 bytes" in problem(declared, 413)["detail"]
+
+    def pieces() -> Iterator[bytes]:
+        for start in range(0, len(large), 65_536):
+            yield large[start : start + 65_536]
+
+    problem(client.post("/optimize", content=pieces(), headers=headers), 413)
+
+
+def test_other_names_of_this_machine_are_refused(client: httpx.Client) -> None:
+    assert client.get("/healthz", headers={"host": "evil.example"}).status_code == 400
+
+
+def test_searches_are_bounded_in_time(
+    client: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(service, "LONGEST_SEARCH_MS", 1e-6)
+    body = {"query": CHAINS, "options": {"budget_ms": 1_000_000}}
+    document = client.post("/optimize", json=body).json()
+    assert document["stop_reason"] == "budget_ms"
+    SCHEMA.validate(document["plan"])
+
+
+def test_a_search_leaves_the_service_free_to_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, go_on = threading.Semaphore(0), threading.Event()
+    from headrace.planning import optimize as whole
+
+    def slow(request: PlanRequest) -> Planned:
+        begun.release()
+        assert go_on.wait(60)
+        return whole(request)
+
+    monkeypatch.setattr(service, "optimize", slow)
+    monkeypatch.setattr(service, "LONGEST_WAIT_SECONDS", 0.05)
+    with served(create_app(load(CATALOG))) as client:
+
+        def ask() -> httpx.Response:
+            return client.post("/optimize", json={"query": CHAINS})
+
+        with ThreadPoolExecutor(service.SEARCHES_AT_ONCE) as asking:
+            try:
+                answers = [asking.submit(ask) for _ in range(service.SEARCHES_AT_ONCE)]
+                for _ in answers:
+                    assert begun.acquire(timeout=60)
+                # all turns are taken: others are told so, and the service is there
+                assert "too many searches" in problem(ask(), 503)["detail"]
+                assert client.get("/healthz").status_code == 200
+            finally:
+                go_on.set()
+            assert [a.result(60).status_code for a in answers] == [200] * len(answers)
+
+
+def test_a_fault_of_ours_says_nothing_of_our_insides(
+    client: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(_: object) -> None:
+        raise ZeroDivisionError("secret")
+
+    monkeypatch.setattr(service, "optimize", broken)
+    document = problem(client.post("/optimize", json={"query": CHAINS}), 500)
+    assert "secret" not in json.dumps(document)

@@ -1,0 +1,158 @@
+"""Each benchmark starts, and what it counts is right; how long things take is not asked."""
+
+from __future__ import annotations
+
+import json
+from math import comb, factorial
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from bench import kernels, search, thesis_choices
+from bench.measuring import Spread, timed
+from bench.queries import TABLE_4_2, TABLE_5_1, cases
+from bench.running import measured
+from bench.streams import DAY, Uniform, catalog_of, files, load, slides
+from executor.local import run_plan
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+ROLES = ("src", "trg", "label", "ts")
+CASES = {case.name: case for case in cases()}
+
+
+def _read(path: Path) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    assert document["machine"]["cores"] >= 1
+    return document
+
+
+def test_every_query_of_the_tables_and_every_aim_is_there() -> None:
+    assert {f"Table 4.2 {name}" for name in TABLE_4_2} <= set(CASES)
+    assert {f"Table 5.1 {name}" for name in TABLE_5_1} <= set(CASES)
+    assert len(CASES) == len(cases())
+    aims = {name: case.aim_ms for name, case in CASES.items() if case.aim_ms is not None}
+    assert {ms for name, ms in aims.items() if name.startswith("Table")} == {50.0}
+    assert aims["chain 12, all kept"] == aims["chain 12, ends kept"] == 150.0
+    assert aims["clique 6 (star, all kept)"] == 100.0
+    assert aims["clique 8 (star, all kept)"] == 2000.0
+    assert CASES["star 16, two kept, 1 s"].budget_ms == 1000.0
+
+
+def test_search_counts_what_theory_counts() -> None:
+    chain = search.measure(CASES["chain 5, all kept"], repeats=1)
+    assert (chain.groups, chain.expressions) == (15, (5**3 - 5) // 3 + 5)
+    assert chain.logical_plans == 2**4 * 14
+    clique = search.measure(CASES["clique 4 (star, all kept)"], repeats=1)
+    assert (clique.groups, clique.expressions) == (15, 3**4 - 2**5 + 1 + 4)
+    assert clique.logical_plans == factorial(6) // factorial(3)
+    cycle = search.measure(CASES["cycle 4, all kept"], repeats=1)
+    assert (cycle.groups, cycle.expressions) == (13, 4 * 9 + 4)
+    assert cycle.logical_plans == 2**2 * comb(6, 3)
+
+
+def test_search_is_one_command(tmp_path: Path) -> None:
+    out = tmp_path / "search.json"
+    search.main(only="Qs", repeats=1, out=out)
+    (row,) = _read(out)["rows"]
+    assert row["name"] == "Qs"
+    assert row["groups"] == 15
+    assert row["stop_reason"] == "complete"
+
+
+def test_the_best_known_plan_is_not_dearer_than_the_best() -> None:
+    from bench.queries import catalog, cost_model
+    from languages import parse
+    from languages.canonical import translate
+    from optimizer import Optimizer
+
+    query = translate(parse(CASES["clique 5 (star, all kept)"].text, "rq"), catalog())
+    found = Optimizer(cost_model("saturating")).optimize(query)
+    known = search.best_known(query, cost_model("saturating"), float("inf"))
+    assert found.cost <= known * (1 + 1e-9)
+    assert known < found.canonical_cost
+
+
+def test_kernels_count_what_a_plain_run_finds(tmp_path: Path) -> None:
+    out = tmp_path / "kernels.json"
+    kernels.main(days=3, only="Q5", pairs=1, out=out)
+    rows = _read(out)["rows"]
+    edges = load(files(None), days=3)
+    plan = kernels.plan_of(kernels.QUERIES["Q5"], catalog_of(files(None)), "30d", "1d").plan
+    plain = list(run_plan(plan, zip(*(edges[c].to_pylist() for c in ROLES), strict=True)))
+    (chosen,) = [row for row in rows if row["plan"] == "chosen"]
+    assert chosen["results"] == len(plain) > 0
+    assert chosen["edges"] == len(edges)
+    assert chosen["share"] == 1.0
+    assert {row["plan"] for row in rows} <= {"canonical", "chosen"}
+
+
+def test_slides_are_days_and_lose_nothing() -> None:
+    edges = load(files(None), days=4)
+    days = list(slides(edges, DAY))
+    assert sum(day.num_rows for day in days) == len(edges)
+    numbers = [set((np.asarray(day["ts"]) // DAY).tolist()) for day in days]
+    assert all(len(number) == 1 for number in numbers)
+    assert len(set().union(*numbers)) == len(days)
+
+
+def test_a_run_is_cut_after_its_limit() -> None:
+    edges = load(files(None), days=4)
+    plan = kernels.plan_of(kernels.QUERIES["a2q+"], catalog_of(files(None)), "30d", "1d").plan
+    cut = measured(plan, list(slides(edges, DAY)), limit=0.0)
+    assert len(cut.cpu) == 1
+    assert not cut.done
+
+
+def test_a_uniform_stream_has_its_rates() -> None:
+    edges = Uniform({"a": 3, "b": 5}, vertices=10, seconds=4).edges()
+    assert edges["ts"].to_pylist() == sorted([*range(4)] * 8)
+    assert edges["label"].to_pylist().count("b") == 20
+    assert set(edges["src"].to_pylist()) <= set(range(10))
+
+
+def test_the_thesis_plans_are_all_found_and_costed(tmp_path: Path) -> None:
+    out = tmp_path / "thesis.json"
+    thesis_choices.main(scale=1000, seconds=20, repeats=1, out=out)
+    rows = {row["plan"]: row for row in _read(out)["rows"] if "plan" in row}
+    assert set(rows) == {*thesis_choices.STAR_PLANS, *thesis_choices.PATH_PLANS}
+    path = sorted(thesis_choices.PATH_PLANS, key=lambda name: rows[name]["costs"]["thesis"])
+    assert path == ["Q2p", "Q3p", "Q5p", "Q6p", "Q4p", "Q7p", "Q1p"]
+    star = min(thesis_choices.STAR_PLANS, key=lambda name: rows[name]["costs"]["thesis"])
+    assert star == "Q3s"
+    assert len({rows[name]["results"] for name in thesis_choices.PATH_PLANS}) == 1
+
+
+def test_rank_correlation() -> None:
+    values = [float(v) for v in Random(3).sample(range(100), 8)]
+    assert thesis_choices.spearman(values, [v**3 for v in values]) == pytest.approx(1)
+    assert thesis_choices.spearman(values, [-v for v in values]) == pytest.approx(-1)
+    # By hand: ranks 1 2 3 4 5 against 2 1 4 3 5, so 1 - 6 * 4 / (5 * 24).
+    assert thesis_choices.spearman([1, 2, 3, 4, 5], [2, 1, 4, 3, 5]) == pytest.approx(0.8)
+    # Equal numbers share their rank: 1.5 1.5 3 against 1 2 3.
+    assert thesis_choices.spearman([7, 7, 9], [1, 2, 3]) == pytest.approx(3**0.5 / 2)
+
+
+def test_spread_and_repeats() -> None:
+    assert Spread.of([3.0, 1.0, 2.0]) == Spread(2.0, 1.0, 3.0, 3)
+    calls: list[int] = []
+    done = timed(lambda: calls.append(1), 4)
+    assert len(calls) == 5, "one to warm up"
+    assert done.cpu_ms.runs == done.wall_ms.runs == 4
+
+
+@pytest.mark.spark
+def test_spark_runs_the_plan_over_the_whole_stream(spark: SparkSession) -> None:
+    from bench.spark import measure
+
+    plan = kernels.plan_of(kernels.QUERIES["Q5"], catalog_of(files(None)), "3d", "1d").plan
+    row = measure(spark, "Q5", plan, files(None), "parquet")
+    assert row.edges == len(load(files(None)))
+    # How many updates say the same answer depends on how the stream is cut into batches.
+    assert row.results > 0
+    assert row.batches >= 1
+    assert 0 < row.operators <= row.streaming

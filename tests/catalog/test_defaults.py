@@ -1,0 +1,17 @@
+"""The catalog of which nothing is known."""
+
+from catalog import DEFAULT_STATISTICS, default_catalog, dumps, loads
+
+
+def test_every_label_has_the_same_statistics_and_any_other_may_occur() -> None:
+    catalog = default_catalog(["b", "a", "b"])
+    (stream,) = catalog.streams.values()
+    assert list(stream.labels) == ["a", "b"]
+    assert set(stream.labels.values()) == {DEFAULT_STATISTICS}
+    assert catalog.streams_of("a") == (stream,)
+    assert catalog.streams_of("other") == (stream,)
+
+
+def test_it_can_be_written() -> None:
+    catalog = default_catalog(["a"])
+    assert loads(dumps(catalog)) == catalog

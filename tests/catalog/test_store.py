@@ -1,0 +1,377 @@
+"""Catalog files: what they say, round trips, and errors that tell file, line and place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from types import MappingProxyType
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from catalog import (
+    Catalog,
+    CatalogError,
+    LabelStatistics,
+    Source,
+    Stream,
+    dump,
+    dumps,
+    from_document,
+    load,
+    loads,
+    to_document,
+)
+
+EXAMPLE = """\
+time_unit: second
+streams:
+  social:
+    source:
+      {format: csv, path: data/*.csv, options: {sep: ",", header: true, maxFilesPerTrigger: 3}}
+    columns: {src: SRC, trg: DST, ts: UNIXTS}
+    label: a2q
+    delay: 1h
+    deletions: false
+    labels:
+      a2q: {rate: 12.5, distinct_src: 1200, distinct_trg: 900, vertices: 1500}
+  profiles:
+    stored: true
+    source: {format: parquet, path: profiles/}
+    labels: {worksAt: {population: 50000, distinct_src: 40000, distinct_trg: 900}}
+"""
+
+
+def test_the_example_of_the_specification(tmp_path: Path) -> None:
+    file = tmp_path / "catalog.yaml"
+    file.write_text(EXAMPLE)
+    assert load(file) == Catalog(
+        {
+            "social": Stream(
+                "social",
+                {"a2q": LabelStatistics(12.5, 1200, 900, 1500)},
+                Source(
+                    "csv",
+                    (f"{tmp_path}/data/*.csv",),
+                    {"sep": ",", "header": "true", "maxFilesPerTrigger": "3"},
+                ),
+                {"src": "SRC", "trg": "DST", "ts": "UNIXTS"},
+                "a2q",
+                delay=3600,
+            ),
+            "profiles": Stream(
+                "profiles",
+                {"worksAt": LabelStatistics(0.0, 40000, 900, 40000, population=50000)},
+                Source("parquet", (f"{tmp_path}/profiles",)),
+                stored=True,
+            ),
+        }
+    )
+
+
+def test_durations_count_in_the_time_unit() -> None:
+    text = "{time_unit: millisecond, streams: {s: {delay: 30d}, t: {delay: 250}, u: {}}}"
+    streams = loads(text).streams
+    assert [streams[name].delay for name in "stu"] == [30 * 86_400_000, 250, 0]
+
+
+def test_names_are_text_as_written() -> None:
+    same = "{rate: 1, distinct_src: 1, distinct_trg: 1}"
+    text = f"streams: {{s: {{labels: {{no: {same}, 007: {same}, 2020-01-01: {same}}}}}}}"
+    assert list(loads(text).streams["s"].labels) == ["no", "007", "2020-01-01"]
+
+
+def test_numbers_may_be_written_as_people_write_them() -> None:
+    text = "streams: {s: {labels: {a: {rate: 1e-3, distinct_src: 1e6, distinct_trg: 1_000}}}}"
+    statistics = loads(text).streams["s"].labels["a"]
+    assert (statistics.rate, statistics.distinct_src) == (0.001, 1e6)
+    assert statistics.distinct_trg == 1000
+
+
+def test_files_with_a_label_each() -> None:
+    text = "streams: {s: {source: {format: csv, path: {a: [x.csv, y.csv], b: z.csv}}}}"
+    source = loads(text).streams["s"].source
+    assert source is not None
+    assert source.path == ("x.csv", "y.csv", "z.csv")
+    assert source.path_labels == {"x.csv": "a", "y.csv": "a", "z.csv": "b"}
+
+
+STATISTICS = "rate: 1, distinct_src: 2, distinct_trg: 3"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "1: the catalog: expected a mapping with time_unit and streams"),
+        ("- a\n- b", "1: the catalog: expected a mapping with time_unit and streams"),
+        ("time_unit: second", "1: streams: it is missing"),
+        ("streams: {}", "1: streams: expected at least one"),
+        ("streams: 5", "1: streams: expected a mapping, got 5"),
+        ("streams:\n  s: 5", "2: streams.s: expected a mapping, got 5"),
+        (
+            "time_unit: 5\nstreams: {s: {delay: 1h}}",
+            "1: time_unit: expected text; put it in quotes",
+        ),
+        ("streams:\n  s:\n    lables: {}", "3: streams.s.lables: no such entry is known"),
+        (
+            "streams:\n  s:\n    labels:\n      a:\n        rate: fast\n        distinct_src: 1",
+            "5: streams.s.labels.a.rate: expected a number, got 'fast'",
+        ),
+        (
+            "streams:\n  s:\n    labels:\n      a: {rate: -1, distinct_src: 1, distinct_trg: 1}",
+            "4: streams.s.labels.a.rate: expected at least 0, got -1",
+        ),
+        (
+            "streams: {s: {labels: {a: {rate: .nan, distinct_src: 1, distinct_trg: 1}}}}",
+            "1: streams.s.labels.a.rate: expected at least 0, got nan",
+        ),
+        (
+            "streams: {s: {labels: {a: {rate: .inf, distinct_src: 1, distinct_trg: 1}}}}",
+            "1: streams.s.labels.a.rate: expected a finite number, got inf",
+        ),
+        (
+            "streams: {s: {labels: {a: {rate: true, distinct_src: 1, distinct_trg: 1}}}}",
+            "1: streams.s.labels.a.rate: expected a number, got True",
+        ),
+        (
+            "streams:\n  s:\n    labels:\n      a: {rate: 1, distinct_src: 1}",
+            "4: streams.s.labels.a.distinct_trg: it is missing",
+        ),
+        (
+            f"streams: {{s: {{labels: {{a: {{{STATISTICS}, vertices: 2}}}}}}}}",
+            "1: streams.s.labels.a: expected vertices to be at least 3",
+        ),
+        (
+            f"streams: {{s: {{labels: {{a: {{{STATISTICS}, longest_path: 0}}}}}}}}",
+            "1: streams.s.labels.a.longest_path: expected at least 1, got 0",
+        ),
+        (
+            f"streams: {{s: {{labels: {{a: {{{STATISTICS}, longest_path: 2.5}}}}}}}}",
+            "1: streams.s.labels.a.longest_path: expected a whole number, got 2.5",
+        ),
+        (
+            "streams: {s: {labels: {a: {distinct_src: 1, distinct_trg: 1}}}}",
+            "1: streams.s: label a: expected rate, in edges per time unit",
+        ),
+        (
+            "streams: {s: {stored: true, labels: {a: {distinct_src: 1, distinct_trg: 1}}}}",
+            "1: streams.s: label a: expected population, since the graph is stored",
+        ),
+        (
+            f"streams: {{s: {{stored: true, labels: {{a: {{{STATISTICS}, population: 3}}}}}}}}",
+            "1: streams.s: label a: a stored graph has a population and no rate",
+        ),
+        (
+            f"streams: {{s: {{labels: {{a: {{{STATISTICS}, population: 3}}}}}}}}",
+            "1: streams.s: label a: only a stored graph (stored: true) has a population",
+        ),
+        (
+            f"streams: {{s: {{label: b, labels: {{a: {{{STATISTICS}}}}}}}}}",
+            "1: streams.s: labels: expected statistics of b, the stream's label",
+        ),
+        ("streams: {s: {delay: soon}}", "1: streams.s.delay: soon: it is no length of time"),
+        ("streams: {s: {delay: -5}}", "1: streams.s.delay: expected a length of time that is not"),
+        ("streams: {s: {delay: [1]}}", "1: streams.s.delay: expected a length of time, as 1h"),
+        (
+            "{time_unit: step, streams: {s: {delay: 1h}}}",
+            "1: streams.s.delay: 1h cannot be counted in the time unit 'step'",
+        ),
+        ("streams: {s: {stored: perhaps}}", "1: streams.s.stored: expected true or false"),
+        (
+            "streams: {s: {vertex_type: float}}",
+            "1: streams.s.vertex_type: expected 'string' or 'integer', got 'float'",
+        ),
+        ("streams: {s: {source: {path: x}}}", "1: streams.s.source.format: it is missing"),
+        (
+            "streams:\n  s:\n    source:\n      format: csv\n      path: [a, 5]",
+            "5: streams.s.source.path: expected a path, a list of paths, or a mapping",
+        ),
+        (
+            "streams: {s: {source: {format: csv, path: {a: x, b: x}}}}",
+            "1: streams.s.source: path: x is there twice",
+        ),
+        (
+            "streams: {s: {source: {format: csv, options: {sep: [1]}}}}",
+            "1: streams.s.source.options.sep: expected text",
+        ),
+        ("streams: {s: {}, s: {}}", "1: 's' is there twice"),
+        ("streams: {s: {[1]: 2}}", "1: expected text as the name of an entry"),
+        ("streams: {s: {", "1: "),
+        ("a: b: c", "1: mapping values are not allowed here"),
+        ("streams: !!python/object:os.system {}", "1: could not determine a constructor"),
+        ("streams: \x00", "not YAML: "),
+    ],
+)
+def test_errors_say_where_and_what_was_expected(tmp_path: Path, text: str, message: str) -> None:
+    file = tmp_path / "catalog.yaml"
+    file.write_text(text)
+    with pytest.raises(CatalogError) as caught:
+        load(file)
+    assert re.match(rf"{re.escape(str(file))}: ?{re.escape(message)}", str(caught.value))
+
+
+def test_files_that_are_not_there_or_no_text(tmp_path: Path) -> None:
+    with pytest.raises(CatalogError, match=r"none\.yaml: cannot be read: No such file"):
+        load(tmp_path / "none.yaml")
+    with pytest.raises(CatalogError, match="cannot be read: Is a directory"):
+        load(tmp_path)
+    (tmp_path / "b.yaml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(CatalogError, match="not UTF-8"):
+        load(tmp_path / "b.yaml")
+
+
+def test_a_catalog_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
+    catalog = loads("streams: {s: {}}")
+    with pytest.raises(CatalogError, match="cannot be written"):
+        dump(catalog, tmp_path / "no-folder" / "catalog.yaml")
+    (tmp_path / "taken").mkdir()
+    with pytest.raises(CatalogError, match="cannot be written"):
+        dump(catalog, tmp_path / "taken")
+    assert [p.name for p in tmp_path.iterdir()] == ["taken"]
+
+
+def test_paths_are_relative_to_the_catalog(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sub").mkdir()
+    source = Source("csv", ("sub/a.csv", "b.csv", "/elsewhere/c.csv", "s3://bucket/d.csv"))
+    catalog = Catalog({"s": Stream("s", {}, source)})
+    dump(catalog, "sub/catalog.yaml")
+    assert "- a.csv\n" in Path("sub/catalog.yaml").read_text()
+    assert load("sub/catalog.yaml") == catalog
+    dump(catalog, tmp_path / "sub" / "catalog.yaml")
+    loaded = load(tmp_path / "sub" / "catalog.yaml").streams["s"].source
+    assert loaded is not None
+    assert loaded.path == (
+        f"{tmp_path}/sub/a.csv",
+        f"{tmp_path}/b.csv",
+        "/elsewhere/c.csv",
+        "s3://bucket/d.csv",
+    )
+
+
+def test_a_loaded_catalog_cannot_be_changed() -> None:
+    catalog = loads(EXAMPLE)
+    for mapping in (catalog.streams, catalog.streams["social"].labels):
+        assert isinstance(mapping, MappingProxyType)
+
+
+names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12)
+counts = st.floats(0, 1e18) | st.integers(0, 10**9).map(float)
+
+
+@st.composite
+def statistics(draw: st.DrawFn, stored: bool) -> LabelStatistics:
+    src, trg = draw(counts), draw(counts)
+    return LabelStatistics(
+        rate=0.0 if stored else draw(counts),
+        distinct_src=src,
+        distinct_trg=trg,
+        vertices=max(src, trg) + draw(counts),
+        distinct_pairs=draw(st.none() | counts),
+        degree_skew=draw(st.none() | counts),
+        longest_path=draw(st.none() | st.integers(1, 10**6)),
+        population=draw(counts) if stored else None,
+        measured_at=draw(st.none() | names),
+    )
+
+
+paths = st.text("abc._ é=:#'\"-", min_size=1, max_size=8).filter(lambda p: p.strip(".") != "")
+
+
+@st.composite
+def sources(draw: st.DrawFn) -> Source:
+    path = tuple(draw(st.lists(paths, max_size=3, unique=True)))
+    labelled = draw(st.booleans())
+    if labelled:  # in the order in which the file groups them
+        labels = {p: draw(names) for p in path}
+        path = tuple(sorted(path, key=lambda p: list(labels.values()).index(labels[p])))
+    return Source(
+        draw(names),
+        path,
+        draw(st.dictionaries(names, st.text(st.characters(exclude_categories=["Cs"])), max_size=3)),
+        labels if labelled else {},
+    )
+
+
+@st.composite
+def streams(draw: st.DrawFn, name: str) -> Stream:
+    stored = draw(st.booleans())
+    labels = draw(st.dictionaries(names, statistics(stored), max_size=3))
+    return Stream(
+        name=name,
+        labels=labels,
+        source=draw(st.none() | sources()),
+        columns=draw(st.dictionaries(st.sampled_from(["src", "trg", "label", "ts"]), names)),
+        label=draw(st.none() | (st.sampled_from(sorted(labels)) if labels else names)),
+        open_labels=draw(st.booleans()),
+        vertex_type=draw(st.sampled_from(["string", "integer"])),
+        delay=draw(st.integers(0, 10**12)),
+        deletions=draw(st.booleans()),
+        stored=stored,
+    )
+
+
+@st.composite
+def catalogs(draw: st.DrawFn) -> Catalog:
+    stream_names = draw(st.lists(names, min_size=1, max_size=3, unique=True))
+    units = st.sampled_from(["second", "millisecond", "day", "step"])
+    return Catalog({name: draw(streams(name)) for name in stream_names}, draw(units))
+
+
+@given(catalogs())
+def test_what_is_written_is_what_is_read(catalog: Catalog) -> None:
+    text = dumps(catalog)
+    assert loads(text) == catalog
+    assert dumps(loads(text)) == text
+    assert from_document(to_document(catalog)) == catalog
+
+
+documents = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                [
+                    "streams",
+                    "time_unit",
+                    "s",
+                    "labels",
+                    "a",
+                    "rate",
+                    "source",
+                    "path",
+                    "format",
+                    "delay",
+                ]
+            ),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=20,
+)
+
+
+def attempted(read: Callable[[], Catalog]) -> Catalog | CatalogError:
+    try:
+        return read()
+    except CatalogError as error:
+        return error
+
+
+@given(documents)
+def test_no_document_breaks_the_reader(document: object) -> None:
+    outcome = attempted(lambda: from_document(document))
+    if isinstance(outcome, Catalog):
+        assert from_document(to_document(outcome)) == outcome
+    else:
+        assert str(outcome)
+
+
+@given(st.text(max_size=60))
+def test_no_text_breaks_the_reader(text: str) -> None:
+    outcome = attempted(lambda: loads("streams: " + text))
+    assert isinstance(outcome, Catalog) or str(outcome).startswith("catalog")

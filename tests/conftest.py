@@ -1,0 +1,105 @@
+"""What all tests share."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Generator, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+MORE = "HEADRACE_MORE"
+"""Set to n, each property is tried on n times as many examples, new ones in each run.
+
+Without it the examples are always the same, so that a test fails for a change alone.
+"""
+
+NO_SKIPS = "HEADRACE_NO_SKIPS"
+"""Set to 1, a skipped test fails: on a machine that should have everything, as CI."""
+
+
+SLOW_IS_FINE = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much)
+
+settings.register_profile(
+    "same",
+    derandomize=True,
+    database=None,
+    deadline=None,
+    print_blob=True,
+    suppress_health_check=SLOW_IS_FINE,
+)
+settings.register_profile(
+    "more",
+    max_examples=100 * max(int(os.environ.get(MORE, "1")), 1),
+    derandomize=False,
+    deadline=None,
+    print_blob=True,
+    suppress_health_check=SLOW_IS_FINE,
+)
+settings.load_profile("more" if os.environ.get(MORE) else "same")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Who asks for more examples is not hurried."""
+    if os.environ.get(MORE):
+        for item in items:
+            item.add_marker(pytest.mark.timeout(0), append=False)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Adds the option that writes golden files anew."""
+    parser.addoption(
+        "--update-golden",
+        action="store_true",
+        help="write golden files anew instead of comparing with them; read the diff",
+    )
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Callable[[Path, str], None]:
+    """Compares a text with the golden file that holds what it was."""
+
+    def compare(path: Path, text: str) -> None:
+        if request.config.getoption("--update-golden"):
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text, "utf-8")
+        assert text == path.read_text("utf-8"), f"{path} differs: is it meant to? --update-golden"
+
+    return compare
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkSession]:
+    """One Spark for all tests that need it; whoever starts none of its own runs in it."""
+    from executor.spark.session import spark_session
+
+    with spark_session() as session:
+        yield session
+
+
+def _refuse_skip(report: pytest.TestReport | pytest.CollectReport) -> None:
+    if report.skipped and not hasattr(report, "wasxfail") and os.environ.get(NO_SKIPS) == "1":
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr
+        report.outcome = "failed"
+        report.longrepr = f"{NO_SKIPS}=1 allows no skip: {reason}"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Turns the skip of a test into a failure when none is allowed."""
+    report = yield
+    _refuse_skip(report)
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """Turns the skip of a whole module into a failure when none is allowed."""
+    report = yield
+    _refuse_skip(report)
+    return report

@@ -1,0 +1,269 @@
+"""Formulas 8-12: worked numbers, shapes that the thesis measured, and explanations."""
+
+from __future__ import annotations
+
+import ast
+import math
+from math import inf, isclose, log2
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from algebra import physical, regex
+from algebra.automaton import minimal_dfa
+from algebra.logical import Path, Pattern
+from costmodel import Assumptions, Characteristics, Constants, CostModel, formulas
+from costmodel.model import Kind
+
+C = Constants(
+    push=2, evaluate=3, hash_update=5, hash_probe=7, queue_update=11, queue_probe=13, network=17
+)
+MODEL = CostModel("thesis", constants=C)
+OUT = Characteristics(10.0, 20.0, 200.0, (5.0, 5.0))
+A = Characteristics(2.0, 64.0, 128.0, (50.0, 40.0), vertices=60.0)
+B = Characteristics(4.0, 8.0, 32.0, (80.0, 30.0), vertices=90.0)
+
+a, b, c, d = (regex.Symbol(i) for i in range(4))
+JOIN = physical.HashJoin(((0, 1), (1, 2)), (0, 2))
+FILTER = physical.FilterRows("c0 = '1'")
+
+
+def s_path(r: regex.Regex) -> physical.SPath:
+    dfa = minimal_dfa(regex.nonempty(r)).with_fresh_start()
+    return physical.SPath(dfa.states, dfa.transitions, dfa.accepting)
+
+
+def test_scan_union_and_projection_push_what_comes_out() -> None:
+    for operator in (
+        physical.WindowScan("s", "a", 10, 1),
+        physical.MergeUnion(),
+        physical.ProjectColumns((0,)),
+    ):
+        assert MODEL.cost(operator, OUT, ()) == 10 * 2
+
+
+def test_filter() -> None:
+    assert MODEL.cost(FILTER, OUT, (A,)) == 2 * 3 + 10 * 2
+
+
+def test_empty_costs_nothing() -> None:
+    assert MODEL.cost(physical.EmptyRelation(2), OUT, ()) == 0
+
+
+def test_pattern() -> None:
+    keep_a, keep_b = 5 + 11 * 7, 5 + 11 * 5  # log 128 = 7, log 32 = 5
+    expected = 2 * (keep_a + 7 + keep_b) + 4 * (keep_b + 7 + keep_a) + 10 * 2
+    assert MODEL.cost(JOIN, OUT, (A, B)) == expected
+
+
+def test_path() -> None:
+    # n: the largest domain has 90 vertices, 160 valid edges have no more than 320.
+    n, k = 90.0, 2
+    insertion = 7 * n * k**2 + 11 * n * k * log2(n * k) + 5 * k
+    expiration = 7 * n**2 * k + 13 * n * log2(n) + 11 * n * k * log2(n * k) + 5 * k
+    expected = (2 + 4) * (insertion + expiration) + 10 * 2
+    cost = MODEL.cost(s_path(regex.plus(regex.alternation([a, b]))), OUT, (A, B))
+    assert isclose(cost, expected, rel_tol=1e-12)
+
+
+def test_coalesce() -> None:
+    assert MODEL.cost(physical.Coalesce(), OUT, (A,)) == 2 * (2 * (5 + 11 * 7) + 7) + 10 * 2
+
+
+def test_vertices_of_the_snapshot_graph() -> None:
+    few = Characteristics(1.0, 4.0, 4.0, (50.0, 50.0), vertices=60.0)
+    unknown = Characteristics(1.0, 900.0, 900.0, (50.0, 40.0))
+    plus = s_path(regex.plus(a))
+    assert MODEL.path_inputs(plus, (few,)) == (1.0, 8.0, 2)
+    assert MODEL.path_inputs(plus, (A,)) == (2.0, 60.0, 2)
+    assert MODEL.path_inputs(plus, (unknown,)) == (1.0, 90.0, 2)
+    given_cap = CostModel("thesis", assumptions=Assumptions(vertices=10.0))
+    assert given_cap.path_inputs(plus, (A,)) == (2.0, 10.0, 2)
+
+
+@pytest.mark.parametrize(
+    ("expression", "states"),
+    [
+        (regex.plus(a), 2),
+        (regex.star(a), 2),
+        (regex.concat([a, b]), 3),
+        (regex.plus(regex.concat([a, b])), 3),
+        (regex.plus(regex.concat([a, b, c])), 4),
+        (regex.concat([a, regex.star(b)]), 2),
+        (regex.concat([a, regex.star(b), c]), 3),
+        (regex.concat([regex.star(a), b]), 2),
+        (regex.concat([regex.star(regex.concat([a, b])), c]), 3),
+        (regex.plus(regex.alternation([a, b, c])), 2),
+    ],
+)
+def test_states_of_the_minimal_automaton(expression: regex.Regex, states: int) -> None:
+    assert formulas.minimal_states(s_path(expression)) == states
+
+
+REGEXES = st.recursive(
+    st.builds(regex.Symbol, st.integers(0, 2), st.booleans()),
+    lambda inner: st.one_of(
+        st.lists(inner, min_size=2, max_size=3).map(regex.concat),
+        st.lists(inner, min_size=2, max_size=3).map(regex.alternation),
+        inner.map(regex.star),
+        inner.map(regex.plus),
+        inner.map(regex.optional),
+    ),
+    max_leaves=7,
+)
+
+
+@given(REGEXES)
+def test_states_are_those_of_the_language_without_the_empty_word(r: regex.Regex) -> None:
+    counted = formulas.minimal_states(s_path(r))
+    if not regex.nullable(regex.nonempty(r)):
+        assert counted == minimal_dfa(regex.nonempty(r)).states
+    else:
+        # A nullable rest, as a?·b*: its own automaton accepts the empty word besides.
+        assert 0 <= counted - minimal_dfa(r).states <= 1
+
+
+def test_no_population_has_a_negative_logarithm() -> None:
+    rare = Characteristics(0.01, 10.0, 0.1, (5.0, 5.0))
+    nothing = Characteristics(0.0, inf, 0.0, (0.0, 0.0))
+    assert MODEL.cost(JOIN, OUT, (rare, rare)) == 0.02 * (2 * 5 + 7) + 20
+    assert MODEL.cost(JOIN, OUT, (nothing, nothing)) == 20
+    assert MODEL.cost(s_path(regex.plus(a)), OUT, (nothing,)) == 20
+
+
+def test_pattern_is_dearest_where_its_inputs_are_equal() -> None:
+    """Figure 6.4: two rates that add up to 1000."""
+
+    def cost(rate: float, window: float) -> float:
+        inputs = tuple(
+            Characteristics(r, window, r * window, (1e4, 1e4)) for r in (rate, 1000 - rate)
+        )
+        output = MODEL.characteristics(Pattern(((0, 1), (1, 2)), (0, 2)), inputs)
+        return MODEL.cost(JOIN, output, inputs)
+
+    for window in (10.0, 100.0):
+        half = [cost(rate, window) for rate in range(100, 501, 100)]
+        assert half == sorted(half)
+        assert [cost(1000 - rate, window) for rate in range(100, 501, 100)] == half
+    assert cost(500, 10) < cost(500, 100)
+
+
+def test_path_grows_with_rate_and_window() -> None:
+    """Figure 6.5: a+."""
+
+    def cost(rate: float, window: float) -> float:
+        source = Characteristics(rate, window, rate * window, (1e6, 1e6))
+        output = MODEL.characteristics(Path(regex.plus(a)), (source,))
+        return MODEL.cost(s_path(regex.plus(a)), output, (source,))
+
+    rates = [cost(rate, 100) for rate in (10, 100, 1000)]
+    windows = [cost(100, window) for window in (10, 100, 1000)]
+    assert rates == sorted(set(rates))
+    assert windows == sorted(set(windows))
+
+
+def test_moving_rows_costs_their_bytes() -> None:
+    assert formulas.row_width(3) == 40
+    assert formulas.exchange(10.0, 3, 1, C) == 10 * 40 * 17
+    assert formulas.exchange(10.0, 3, 8, C) == 8 * formulas.exchange(10.0, 3, 1, C)
+
+
+@pytest.mark.parametrize("value", [-1.0, inf, math.nan])
+def test_constants_are_finite_and_not_negative(value: float) -> None:
+    with pytest.raises(ValueError, match=r"cost constant push is .* finite and not negative"):
+        Constants(push=value)
+
+
+def test_assumptions_are_checked() -> None:
+    with pytest.raises(ValueError, match="a path has at least one edge"):
+        Assumptions(longest_path=0)
+    with pytest.raises(ValueError, match="vertices is 0: it must be at least 1"):
+        Assumptions(vertices=0)
+
+
+def relation(draw: st.DrawFn) -> Characteristics:
+    rate, validity = draw(st.floats(0, 1e9)), draw(st.floats(1, 1e6))
+    distinct = (draw(st.floats(0, 1e9)), draw(st.floats(0, 1e9)))
+    return Characteristics(rate, validity, rate * validity, distinct)
+
+
+relations = st.composite(relation)()
+OPERATORS = st.one_of(
+    st.sampled_from(
+        [
+            physical.WindowScan("s", "a", 10, 1),
+            FILTER,
+            physical.MergeUnion(),
+            physical.ProjectColumns((1,)),
+            JOIN,
+            physical.Coalesce(),
+            physical.EmptyRelation(2),
+        ]
+    ),
+    st.builds(s_path, REGEXES),
+)
+MODELS = st.builds(
+    CostModel,
+    st.sampled_from(["thesis", "saturating"]),
+    constants=st.sampled_from([C, Constants()]),
+)
+
+
+@given(OPERATORS, relations, relations, relations, MODELS)
+def test_costs_are_finite_and_never_negative(
+    operator: physical.PhysicalOperator,
+    output: Characteristics,
+    left: Characteristics,
+    right: Characteristics,
+    model: CostModel,
+) -> None:
+    assert 0 <= model.cost(operator, output, (left, right)) < inf
+
+
+@given(OPERATORS, relations, relations, relations, MODELS)
+def test_an_explanation_is_the_cost_and_can_be_recomputed(
+    operator: physical.PhysicalOperator,
+    output: Characteristics,
+    left: Characteristics,
+    right: Characteristics,
+    model: CostModel,
+) -> None:
+    explanation = model.explain(operator, output, (left, right))
+    assert explanation.cost == model.cost(operator, output, (left, right))
+    for line in explanation.lines:
+        assert isclose(_calculated(line.numbers), line.value, rel_tol=1e-9, abs_tol=1e-9)
+
+
+def _calculated(numbers: str) -> float:
+    """What a pocket calculator makes of a line: only numbers, + · ( ) and log."""
+    tree = ast.parse(numbers.replace("·", "*"), mode="eval")
+    allowed = (ast.Expression, ast.BinOp, ast.Add, ast.Mult, ast.Constant, ast.Call, ast.Name)
+    assert all(isinstance(node, (*allowed, ast.Load)) for node in ast.walk(tree)), numbers
+    logarithm = {"log": lambda x: log2(x) if x > 1 else 0.0, "__builtins__": {}}
+    return float(eval(compile(tree, "numbers", "eval"), logarithm))
+
+
+def test_an_explanation_reads_as_text_and_as_a_document() -> None:
+    explanation = MODEL.explain(JOIN, OUT, (A, B))
+    assert str(explanation).splitlines() == [
+        "PATTERN (formula 11)",
+        "I1 = Uh + Upq · log(p1) = 5 + 11 · log(128) = 82",
+        "I2 = Uh + Upq · log(p2) = 5 + 11 · log(32) = 60",
+        "P1 = Ph = 7 = 7",
+        "P2 = Ph = 7 = 7",
+        "E1 = Uh + Upq · log(p1) = 5 + 11 · log(128) = 82",
+        "E2 = Uh + Upq · log(p2) = 5 + 11 · log(32) = 60",
+        "cost = r1 · (I1 + P2 + E2) + r2 · (I2 + P1 + E1) + rO · CO"
+        " = 2 · (82 + 7 + 60) + 4 · (60 + 7 + 82) + 10 · 2 = 914",
+    ]
+    document = explanation.to_document()
+    assert document["formula"] == 11
+    assert document["cost"] == 914
+    assert MODEL.explain(physical.Coalesce(), OUT, (A,)).number is None
+
+
+@pytest.mark.parametrize("kind", ["thesis", "saturating"])
+def test_cost_models_are_values(kind: Kind) -> None:
+    assert CostModel(kind) == CostModel(kind)
+    assert CostModel(kind) != CostModel(kind, constants=C)

@@ -1,0 +1,363 @@
+"""Formulas 1-7: worked numbers, laws, and what the saturating model adds."""
+
+from __future__ import annotations
+
+import math
+from math import inf, isclose
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from algebra import regex
+from algebra.logical import (
+    Empty,
+    Filter,
+    LogicalOperator,
+    Path,
+    Pattern,
+    Project,
+    Union,
+    WScan,
+)
+from algebra.predicate import Predicate
+from algebra.window import Window
+from catalog import Catalog, LabelStatistics, Stream
+from costmodel import Assumptions, Characteristics, CostModel, CostModelError
+from costmodel.estimates import LARGEST
+from costmodel.model import Kind
+
+KINDS: tuple[Kind, ...] = ("thesis", "saturating")
+UNCAPPED = Assumptions(longest_path=3, cap_distinct=False)
+THESIS = CostModel("thesis", assumptions=UNCAPPED)
+SATURATING = CostModel("saturating", assumptions=UNCAPPED)
+
+A = Characteristics(2.0, 100.0, 200.0, (50.0, 40.0), vertices=60.0)
+B = Characteristics(4.0, 50.0, 200.0, (80.0, 30.0), vertices=90.0)
+STORED = Characteristics(0.0, inf, 1000.0, (100.0, 20.0), vertices=100.0)
+
+CHAIN = Pattern(((0, 1), (1, 2)), (0, 2))
+CROSS = Pattern(((0, 1), (2, 3)), (0, 1, 2, 3))
+
+a, b, c, d = (regex.Symbol(i) for i in range(4))
+
+
+def close(x: float, y: float) -> bool:
+    return isclose(x, y, rel_tol=1e-12)
+
+
+def stream(rate: float = 0.0, population: float | None = None) -> Catalog:
+    label = LabelStatistics(rate, 50.0, 40.0, 60.0, population=population)
+    return Catalog({"s": Stream("s", {"a": label}, stored=population is not None)})
+
+
+@pytest.mark.parametrize(("kind", "validity"), [("thesis", 100.0), ("saturating", 95.5)])
+def test_scan(kind: Kind, validity: float) -> None:
+    model = CostModel(kind, stream(rate=2.0))
+    scan = model.characteristics(WScan("s", "a", Window(100, 10)), ())
+    assert scan == Characteristics(2.0, validity, 2 * validity, (50.0, 40.0), None, 60.0)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_scan_of_a_stored_graph_is_always_valid(kind: Kind) -> None:
+    model = CostModel(kind, stream(population=1000.0))
+    scan = model.characteristics(WScan("s", "a", Window(100, 10)), ())
+    assert scan == Characteristics(0.0, inf, 1000.0, (50.0, 40.0), None, 60.0)
+
+
+def test_scan_of_a_label_of_which_nothing_is_known() -> None:
+    catalog = Catalog({"s": Stream("s", {}, open_labels=True)})
+    scan = CostModel("thesis", catalog).characteristics(WScan("s", "new", Window(10)), ())
+    assert scan.arrival_rate > 0
+    assert min(scan.distinct) > 1
+
+
+def test_scan_of_an_unknown_stream_says_which_there_are() -> None:
+    with pytest.raises(CostModelError, match=r"no stream 't' .* it has: s"):
+        CostModel("thesis", stream()).characteristics(WScan("t", "a", Window(1)), ())
+
+
+def test_another_kind_is_refused() -> None:
+    with pytest.raises(ValueError, match="expected 'saturating' or 'thesis'"):
+        CostModel("guess")  # type: ignore[arg-type]  # that is what is tested
+
+
+@pytest.mark.parametrize("model", [THESIS, SATURATING])
+def test_filter(model: CostModel) -> None:
+    out = model.characteristics(Filter(Predicate("c0 = '7'")), (A,))
+    assert close(out.arrival_rate, 2.0 / 50)
+    assert out.validity == 100.0
+    assert close(out.population, 4.0)
+    assert out.distinct == (1.0, 40.0)
+
+
+@pytest.mark.parametrize("model", [THESIS, SATURATING])
+def test_union(model: CostModel) -> None:
+    out = model.characteristics(Union(), (A, B))
+    assert out.arrival_rate == 6.0
+    assert close(out.validity, (2 * 100 + 4 * 50) / 6)
+    assert out.population == 400.0
+    assert out.distinct == (80.0, 40.0)
+
+
+def test_union_with_a_stored_graph() -> None:
+    out = THESIS.characteristics(Union(), (A, STORED))
+    assert (out.arrival_rate, out.population, out.validity) == (2.0, 1200.0, 600.0)
+    both = THESIS.characteristics(Union(), (STORED, STORED))
+    assert (both.arrival_rate, both.population, both.validity) == (0.0, 2000.0, inf)
+
+
+def test_pattern() -> None:
+    out = THESIS.characteristics(CHAIN, (A, B))
+    f = 1 / max(40.0, 80.0)
+    assert close(out.arrival_rate, f * 200 * 2 + f * 200 * 4)
+    assert close(out.validity, 100 * 50 / 150)
+    assert close(out.population, out.arrival_rate * out.validity)
+    assert out.distinct == (50.0, 30.0)
+
+
+def test_pattern_keeps_the_smaller_count_of_a_join_column() -> None:
+    out = THESIS.characteristics(Pattern(((0, 1), (1, 2)), (1, 2, 0)), (A, B))
+    assert out.distinct == (40.0, 30.0, 50.0)
+
+
+def test_pattern_over_two_shared_variables() -> None:
+    out = THESIS.characteristics(Pattern(((0, 1), (1, 0)), (0, 1)), (A, B))
+    assert close(out.population, 200 * 200 / (max(50, 30) * max(40, 80)))
+    assert out.distinct == (30.0, 40.0)
+
+
+def test_cross_product() -> None:
+    out = THESIS.characteristics(CROSS, (A, B))
+    assert out.population == 200 * 200
+    assert out.arrival_rate == 200 * 2 + 200 * 4
+    assert out.distinct == (50.0, 40.0, 80.0, 30.0)
+
+
+def test_pattern_with_a_stored_graph_has_its_rate_from_the_stream() -> None:
+    out = THESIS.characteristics(CHAIN, (A, STORED))
+    f = 1 / 100
+    assert close(out.arrival_rate, f * 1000 * 2)
+    assert close(out.population, f * 1000 * 200)
+    assert out.validity == 100.0
+    stored = THESIS.characteristics(CHAIN, (STORED, STORED))
+    assert (stored.arrival_rate, stored.population) == (0.0, 1000 * 1000 / 100)
+    assert stored.validity == inf
+
+
+def test_many_inputs_join_from_left_to_right() -> None:
+    three = Pattern(((0, 1), (1, 2), (2, 3)), (0, 3))
+    at_once = THESIS.characteristics(three, (A, B, STORED))
+    first = THESIS.characteristics(CHAIN, (A, B))
+    assert at_once == THESIS.characteristics(CHAIN, (first, STORED))
+
+
+def test_star_of_three_keeps_the_centre_until_the_last_join() -> None:
+    star = Pattern(((0, 1), (0, 2), (0, 3)), (1, 3))
+    pair = THESIS.characteristics(Pattern(((0, 1), (0, 2)), (0, 1)), (A, B))
+    last = THESIS.characteristics(Pattern(((0, 1), (0, 2)), (1, 2)), (pair, STORED))
+    assert THESIS.characteristics(star, (A, B, STORED)) == last
+
+
+def test_pattern_of_one_input_projects() -> None:
+    out = THESIS.characteristics(Pattern(((0, 1),), (1,)), (A,))
+    assert (out.arrival_rate, out.distinct) == (2.0, (40.0,))
+
+
+def test_projection() -> None:
+    out = THESIS.characteristics(Project((1, 0, 1)), (A,))
+    assert (out.arrival_rate, out.validity, out.population) == (2.0, 100.0, 200.0)
+    assert out.distinct == (40.0, 50.0, 40.0)
+
+
+def test_projection_onto_one_column_saturates() -> None:
+    out = SATURATING.characteristics(Project((1, 1)), (A,))
+    assert out.population == 40.0
+    assert close(out.arrival_rate, 2.0 * 40 / 200)
+    assert out.validity == 100.0
+
+
+@pytest.mark.parametrize("model", [THESIS, SATURATING])
+def test_nothing_comes_of_nothing(model: CostModel) -> None:
+    nothing = model.characteristics(Empty(2), ())
+    assert (nothing.arrival_rate, nothing.population) == (0.0, 0.0)
+    for operator in (CHAIN, CROSS, Path(regex.concat([a, b])), Path(regex.plus(a))):
+        out = model.characteristics(operator, (nothing, nothing))
+        assert (out.arrival_rate, out.population) == (0.0, 0.0)
+
+
+def test_closure_by_hand() -> None:
+    out = THESIS.characteristics(Path(regex.plus(a)), (A,))
+    g = 200 / 50
+    rates = [1 * 2.0, 2 * 2.0 * g, 3 * 2.0 * g**2]
+    assert close(out.arrival_rate, sum(rates))
+    assert close(out.validity, sum(100 / i * r for i, r in enumerate(rates, 1)) / sum(rates))
+    assert out.distinct == (50.0, 40.0)
+
+
+def test_closure_goes_as_far_as_the_longest_path_of_its_input() -> None:
+    longest = Characteristics(2.0, 100.0, 200.0, (500.0, 400.0), longest_path=1)
+    assert THESIS.characteristics(Path(regex.plus(a)), (longest,)).arrival_rate == 2.0
+
+
+def test_closure_levels_off_when_the_pairs_are_used_up() -> None:
+    dense = Characteristics(1e3, 1e3, 1e6, (1e3, 1e3), longest_path=20)
+    thesis = THESIS.characteristics(Path(regex.plus(a)), (dense,))
+    saturating = SATURATING.characteristics(Path(regex.plus(a)), (dense,))
+    assert thesis.population > 1e60
+    assert saturating.population == 1e6
+    assert saturating.arrival_rate == 1e3
+    sparse = Characteristics(1e3, 1e3, 1e4, (1e3, 1e3), longest_path=20)
+    growing = SATURATING.characteristics(Path(regex.plus(a)), (sparse,))
+    assert growing.population == 1e6
+    # Two powers fit (1e4 and 1e5); of the third 89 % of its pairs.
+    rate = 1e3 + 2 * 1e4 + 3 * 1e5 * 0.89
+    assert close(growing.arrival_rate, rate)
+
+
+def test_complex_path_expression() -> None:
+    """Example 15: ((a|(b·c))*·d)*, formula by formula."""
+    inputs = (A, B, STORED, Characteristics(1.0, 10.0, 10.0, (20.0, 20.0)))
+
+    def path(r: regex.Regex, *sources: Characteristics) -> Characteristics:
+        return THESIS.characteristics(Path(r), sources)
+
+    alternation = regex.alternation([a, regex.concat([b, c])])
+    whole = regex.star(regex.concat([regex.star(alternation), d]))
+    step1 = path(regex.concat([a, b]), inputs[1], inputs[2])
+    step2 = path(regex.alternation([a, b]), inputs[0], step1)
+    step3 = path(regex.star(a), step2)
+    step4 = path(regex.concat([a, b]), step3, inputs[3])
+    step5 = path(regex.star(a), step4)
+    assert path(whole, *inputs) == step5
+
+
+@pytest.mark.parametrize("model", [THESIS, SATURATING])
+def test_concatenation_is_the_pattern_of_a_chain(model: CostModel) -> None:
+    assert model.characteristics(Path(regex.concat([a, b])), (A, B)) == model.characteristics(
+        CHAIN, (A, B)
+    )
+
+
+def test_an_inverse_step_swaps_source_and_target() -> None:
+    backwards = Path(regex.concat([a, regex.Symbol(1, inverse=True)]))
+    swapped = THESIS.characteristics(Project((1, 0)), (B,))
+    assert THESIS.characteristics(backwards, (A, B)) == THESIS.characteristics(CHAIN, (A, swapped))
+
+
+def test_the_empty_word_counts_only_in_the_saturating_model() -> None:
+    either = regex.concat([a, regex.star(b)])
+    alone = THESIS.characteristics(Path(regex.concat([a, regex.plus(b)])), (A, B))
+    assert THESIS.characteristics(Path(either), (A, B)) == alone
+    closed = SATURATING.characteristics(Path(regex.plus(a)), (B,))
+    both = SATURATING.characteristics(CHAIN, (A, closed))
+    assert SATURATING.characteristics(Path(either), (A, B)) == SATURATING.characteristics(
+        Union(), (both, A)
+    )
+    optional = SATURATING.characteristics(
+        Path(regex.concat([regex.optional(a), regex.optional(b)])), (A, B)
+    )
+    chain = SATURATING.characteristics(CHAIN, (A, B))
+    assert close(optional.population, chain.population + A.population + B.population)
+
+
+def test_distinct_counts_are_capped_by_the_population() -> None:
+    few = Characteristics(1.0, 5.0, 5.0, (1000.0, 1000.0))
+    capped = CostModel("thesis")
+    uncapped = CostModel("thesis", assumptions=Assumptions(cap_distinct=False))
+    assert capped.characteristics(Project((0, 1)), (few,)).distinct == (5.0, 5.0)
+    assert uncapped.characteristics(Project((0, 1)), (few,)).distinct == (1000.0, 1000.0)
+
+
+def test_known_longest_paths_and_vertices_go_upwards() -> None:
+    known = Characteristics(1.0, 1.0, 1.0, (50.0, 50.0), longest_path=4, vertices=70.0)
+    out = THESIS.characteristics(CHAIN, (known, A))
+    assert out.longest_path == 4
+    assert out.vertices == 70.0
+
+
+counts = st.just(0.0) | st.floats(1e-6, 1e12)
+rates = st.just(0.0) | st.floats(1e-9, 1e9)
+some_distinct = st.floats(0, 1e9)
+
+
+@st.composite
+def relations(draw: st.DrawFn) -> Characteristics:
+    distinct = (draw(some_distinct), draw(some_distinct))
+    if draw(st.booleans()):
+        return Characteristics(0.0, inf, draw(counts), distinct)
+    rate, validity = draw(rates), draw(st.floats(1, 1e9))
+    return Characteristics(
+        rate, validity, rate * validity, distinct, draw(st.none() | st.integers(1, 30))
+    )
+
+
+REGEXES = st.recursive(
+    st.builds(regex.Symbol, st.integers(0, 1), st.booleans()),
+    lambda inner: st.one_of(
+        st.lists(inner, min_size=2, max_size=3).map(regex.concat),
+        st.lists(inner, min_size=2, max_size=3).map(regex.alternation),
+        inner.map(regex.star),
+        inner.map(regex.plus),
+        inner.map(regex.optional),
+    ),
+    max_leaves=6,
+)
+OPERATORS: st.SearchStrategy[LogicalOperator] = st.one_of(
+    st.builds(Path, REGEXES),
+    st.sampled_from(
+        [
+            CHAIN,
+            CROSS,
+            Pattern(((0, 1), (1, 0)), (0,)),
+            Pattern(((0, 1), (0, 2)), (1, 2)),
+            Union(),
+            Filter(Predicate("c0 = c1 AND c0 <> 'x'")),
+            Project((1,)),
+        ]
+    ),
+)
+
+
+@given(OPERATORS, relations(), relations(), st.sampled_from(KINDS), st.booleans())
+def test_estimates_are_finite_and_never_negative(
+    operator: LogicalOperator,
+    left: Characteristics,
+    right: Characteristics,
+    kind: Kind,
+    cap: bool,
+) -> None:
+    model = CostModel(kind, assumptions=Assumptions(cap_distinct=cap))
+    out = model.characteristics(operator, (left, right))
+    for number in (out.arrival_rate, out.population, *out.distinct):
+        assert 0 <= number <= LARGEST
+    assert out.validity >= 0
+    assert not math.isnan(out.validity)
+    if out.arrival_rate > 0 and out.population < LARGEST and out.arrival_rate < LARGEST:
+        assert out.validity < inf
+        assert isclose(
+            out.population, out.arrival_rate * out.validity, rel_tol=1e-6, abs_tol=1e-300
+        )
+
+
+@given(OPERATORS, relations(), relations())
+def test_saturating_never_exceeds_the_combinations_of_distinct_values(
+    operator: LogicalOperator, left: Characteristics, right: Characteristics
+) -> None:
+    # A leaf may hold parallel edges; projected, it is a set of pairs as every result is.
+    inputs = tuple(SATURATING.characteristics(Project((0, 1)), (i,)) for i in (left, right))
+    thesis = THESIS.characteristics(operator, inputs)
+    out = SATURATING.characteristics(operator, inputs)
+    assert out.population <= math.prod(max(v, 1.0) for v in out.distinct) * (1 + 1e-9)
+    if not isinstance(operator, Path):  # where the empty word counts, it adds rows
+        assert out.population <= thesis.population * (1 + 1e-9)
+
+
+@given(relations(), relations(), st.sampled_from(KINDS))
+def test_commuting_a_pattern_changes_no_bit(
+    left: Characteristics, right: Characteristics, kind: Kind
+) -> None:
+    model = CostModel(kind)
+    one = model.characteristics(Pattern(((0, 1), (1, 2)), (0, 1, 2)), (left, right))
+    other = model.characteristics(Pattern(((0, 1), (2, 0)), (2, 0, 1)), (right, left))
+    assert one == other

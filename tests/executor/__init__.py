@@ -1,0 +1,1 @@
+"""Operators and pipelines against naive models, snapshot by snapshot."""

@@ -1,0 +1,125 @@
+"""Finite inputs become slices sorted by time; what is no edge is set aside."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from catalog.edges import EdgeFile
+from executor.spark.errors import InputError, OtherQueryError
+from executor.spark.replay import Spool, spool
+from tests.executor.spark.plans import csv_file, plan_of, random_edges, reach, scan
+
+
+def slices_of(made: Spool) -> list[list[tuple[object, ...]]]:
+    files = sorted(made.folder.glob("edges-*"), key=lambda file: file.stat().st_mtime_ns)
+    return [[tuple(row.values()) for row in pq.read_table(file).to_pylist()] for file in files]
+
+
+def test_all_files_are_merged_by_time(tmp_path: Path) -> None:
+    edges = random_edges(50)
+    halves = [csv_file(tmp_path / f"{i}.csv", edges[i::2][::-1]) for i in range(2)]
+    made = spool(tmp_path / "in", reach(), {"input": halves}, tmp_path / "bad", largest_slice=8)
+    slices = slices_of(made)
+    rows = [row for part in slices for row in part]
+    relevant = [edge for edge in edges if edge[2] == "a"]
+    assert sorted(rows) == sorted(("input", label, x, y, ts) for x, y, label, ts, *_ in relevant)
+    assert [row[4] for row in rows] == sorted(edge[3] for edge in relevant)
+    assert {len(part) for part in slices[:-1]} == {8}
+    assert (made.edges, made.relevant, made.rejected) == (50, len(relevant), 0)
+    assert made.slice_ends[-1] == len(relevant)
+
+
+def test_first_slices_are_small(tmp_path: Path) -> None:
+    file = csv_file(tmp_path / "a.csv", [("1", "2", "a", ts) for ts in range(20_000)])
+    made = spool(tmp_path / "in", reach(), {"input": [file]}, tmp_path / "bad")
+    assert made.slice_ends == (4_096, 12_288, 20_000)
+
+
+def test_modification_times_rise(tmp_path: Path) -> None:
+    file = csv_file(tmp_path / "a.csv", random_edges(50, labels="a"))
+    made = spool(tmp_path / "in", reach(), {"input": [file]}, tmp_path / "bad", largest_slice=4)
+    by_name = sorted(made.folder.glob("edges-*"))
+    times = [path.stat().st_mtime for path in by_name]
+    assert times == sorted(set(times))
+    assert all(time.is_integer() for time in times)
+
+
+def test_rows_that_are_no_edges_are_kept_aside(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("src,trg,label,ts\n1,2,a,0\n1,,a,1\n1,2,a,-3\n1,2,b,soon\n3,4,a,5\n")
+    made = spool(tmp_path / "in", reach(), {"input": [EdgeFile(str(path))]}, tmp_path / "bad")
+    assert (made.edges, made.relevant, made.rejected) == (2, 2, 3)
+    rejected = [json.loads(line) for line in (tmp_path / "bad").read_text().splitlines()]
+    assert [(row["line"], row["text"]) for row in rejected] == [
+        (3, "1,,a,1"),
+        (4, "1,2,a,-3"),
+        (5, "1,2,b,soon"),
+    ]
+    assert all(row["file"] == str(path) and row["reason"] for row in rejected)
+
+
+def test_strict_stops_at_such_a_row(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("src,trg,label,ts\n1,2,a,0\n1,,a,1\n")
+    inputs = {"input": [EdgeFile(str(path))]}
+    with pytest.raises(InputError, match=r"a\.csv:3: trg is empty"):
+        spool(tmp_path / "in", reach(), inputs, tmp_path / "bad", strict=True)
+    assert not (tmp_path / "bad").exists()
+
+
+def test_a_finished_spool_is_used_again(tmp_path: Path) -> None:
+    inputs = {"input": [csv_file(tmp_path / "a.csv", random_edges(50))]}
+    first = spool(tmp_path / "in", reach(), inputs, tmp_path / "bad", largest_slice=8)
+    made = {path: path.stat().st_ino for path in first.folder.iterdir()}
+    again = spool(tmp_path / "in", reach(), inputs, tmp_path / "bad", largest_slice=8)
+    assert again == first
+    assert made == {path: path.stat().st_ino for path in first.folder.iterdir()}
+
+
+def test_a_half_finished_spool_is_made_anew(tmp_path: Path) -> None:
+    inputs = {"input": [csv_file(tmp_path / "a.csv", random_edges(50))]}
+    first = spool(tmp_path / "in", reach(), inputs, tmp_path / "bad", largest_slice=8)
+    whole = slices_of(first)
+    (first.folder / "_manifest.json").unlink()
+    (first.folder / "edges-00000009.parquet").write_bytes(b"torn")
+    again = spool(tmp_path / "in", reach(), inputs, tmp_path / "bad", largest_slice=8)
+    assert again == first
+    assert slices_of(again) == whole
+
+
+def test_other_input_is_refused(tmp_path: Path) -> None:
+    inputs = {"input": [csv_file(tmp_path / "a.csv", random_edges(50))]}
+    spool(tmp_path / "in", reach(), inputs, tmp_path / "bad")
+    csv_file(tmp_path / "a.csv", random_edges(51))
+    with pytest.raises(OtherQueryError, match="other input files"):
+        spool(tmp_path / "in", reach(), inputs, tmp_path / "bad")
+
+
+def test_integers_and_text_travel_together_as_text(tmp_path: Path) -> None:
+    plan = plan_of(
+        (scan(stream="numbers"), ()),
+        (scan(stream="names"), ()),
+        vertex_types=(("numbers", "integer"), ("names", "string")),
+    )
+    numbers = csv_file(tmp_path / "n.csv", [("007", "8", "a", 0)])
+    names = csv_file(tmp_path / "t.csv", [("007", "8", "a", 1)])
+    inputs = {"numbers": [numbers], "names": [names]}
+    made = spool(tmp_path / "in", plan, inputs, tmp_path / "bad")
+    assert made.vertex_type == "string"
+    assert slices_of(made) == [[("numbers", "a", "7", "8", 0), ("names", "a", "007", "8", 1)]]
+
+
+def test_a_stream_without_files(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="stream 'input', which has no input"):
+        spool(tmp_path / "in", reach(), {}, tmp_path / "bad")
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    inputs = {"input": [EdgeFile(str(tmp_path / "no.csv"))]}
+    with pytest.raises(InputError, match=r"no\.csv: cannot be read: No such file"):
+        spool(tmp_path / "in", reach(), inputs, tmp_path / "bad")
+    assert not (tmp_path / "in").exists()

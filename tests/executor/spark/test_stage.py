@@ -1,0 +1,164 @@
+"""A stage gives right results however its batches are cut and whatever dies between them.
+
+Driven by Spark's own tester, which keeps a processor's state in memory.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyspark.sql.streaming.stateful_processor import TimerValues
+from pyspark.sql.streaming.tws_tester import TwsTester
+
+from executor.leaves import leaves
+from executor.local import Edge, Result
+from executor.spark import partition as work
+from executor.spark.index_home import IndexHome
+from executor.spark.packing import arrow_bytes, table_of, wire_schema
+from executor.spark.processor import REPORT, RESULTS, Stage
+from tests.executor.spark.plans import expected, random_edges, reach, snapshots
+from tests.executor.spark.running import results_in
+
+PLAN = reach(length=12, slide=3)
+
+
+class Partition:
+    """The only partition of a stage, and all that it has put out."""
+
+    def __init__(self, run: str) -> None:
+        self.tester = TwsTester(Stage(PLAN.to_json(), run))
+        self.results: list[Result] = []
+        self.report: dict[str, Any] = {}
+
+    def batch(self, edges: Sequence[Edge], pieces: int = 1) -> None:
+        """One batch, its rows in some pieces that are not in order."""
+        cut = [edges[i::pieces] for i in range(pieces)][::-1]
+        packed = pd.DataFrame({"partition": 0, "rows": [packed_rows(part) for part in cut]})
+        output = self.tester.testInPandas(0, packed)
+        blocks = output[output["kind"] == RESULTS]["payload"]
+        self.results += [r for block in blocks for r in results_in(table_of(block))]
+        (report,) = output[output["kind"] == REPORT]["payload"]
+        self.report = json.loads(report)
+
+    def aborted_batch(self, edges: Sequence[Edge]) -> None:
+        """A batch whose results and state changes Spark does not commit."""
+        handle = self.tester.handle
+        states: list[Any] = [*handle.value_states.values(), *handle.map_states.values()]
+        before = [copy.deepcopy(state.state) for state in states]
+        results, report = self.results.copy(), self.report
+        self.batch(edges)
+        self.results, self.report = results, report
+        for state, saved in zip(states, before, strict=True):
+            state.state = saved
+
+
+def packed_rows(edges: Sequence[Edge]) -> bytes:
+    """Edges as they come from below the exchange."""
+    rows = [
+        {"leaf": 0, "src": src, "trg": trg, "ts": ts}
+        for src, trg, label, ts, *_ in edges
+        if label == "a"
+    ]
+    return arrow_bytes(pa.RecordBatch.from_pylist(rows, schema=wire_schema(leaves(PLAN))))
+
+
+@pytest.fixture(autouse=True)
+def _own_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No index is left from another test."""
+    monkeypatch.setattr(work, "_INDEXES", IndexHome())
+
+
+def another_worker() -> None:
+    """From now on in a worker that has no index."""
+    work._INDEXES = IndexHome()
+
+
+WHATS = st.lists(st.sampled_from(["batch", "batch", "aborted", "hop"]), min_size=1, max_size=14)
+
+
+@given(seed=st.integers(0, 99), whats=WHATS, rows=st.integers(1, 9), pieces=st.integers(1, 3))
+def test_whatever_happens_between_batches(
+    seed: int, whats: list[str], rows: int, pieces: int
+) -> None:
+    another_worker()
+    partition = Partition("run")
+    done: list[Edge] = []
+    edges = random_edges(200, seed, vertices=5)
+    for what in whats:
+        following = edges[len(done) : len(done) + rows]
+        if what == "hop":
+            another_worker()
+        elif what == "aborted":
+            partition.aborted_batch(following)
+        else:
+            partition.batch(following, pieces)
+            done += following
+    hops = partition.report.get("rebuilt", 0)
+    assert snapshots(partition.results) == snapshots(expected(PLAN, done))
+    assert hops <= whats.count("hop") + whats.count("aborted")
+
+
+def test_an_index_is_used_again_only_where_its_attempt_was_committed() -> None:
+    partition = Partition("run")
+    edges = random_edges(60, labels="a")
+    partition.batch(edges[:20])
+    partition.batch(edges[20:30])
+    assert partition.report["rebuilt"] == 0
+    partition.aborted_batch(edges[30:50])
+    partition.batch(edges[30:50])
+    assert partition.report["rebuilt"] == 1
+    another_worker()
+    partition.batch(edges[50:])
+    assert partition.report["rebuilt"] == 2
+    assert snapshots(partition.results) == snapshots(expected(PLAN, edges))
+
+
+def test_an_attempt_that_dies_midway_leaves_no_index() -> None:
+    partition = Partition("run")
+    edges = random_edges(60, labels="a")
+    partition.batch(edges[:30])
+    packed = pd.DataFrame({"partition": 0, "rows": [packed_rows(edges[30:])]})
+    partition.tester.handle.setGroupingKey(0)
+    attempt = partition.tester.processor.handleInputRows((0,), iter([packed]), TimerValues())
+    next(iter(attempt))
+    del attempt
+    partition.batch(edges[30:])
+    assert partition.report["rebuilt"] == 1
+    assert snapshots(partition.results) == snapshots(expected(PLAN, edges))
+
+
+def test_a_batch_without_rows_changes_nothing() -> None:
+    partition = Partition("run")
+    edges = random_edges(40, labels="a")
+    partition.batch(edges[:20])
+    partition.tester.testInPandas(0, pd.DataFrame({"partition": [0], "rows": [b""]}))
+    partition.batch(edges[20:])
+    assert snapshots(partition.results) == snapshots(expected(PLAN, edges))
+
+
+def test_late_rows_are_counted_and_left_out() -> None:
+    partition = Partition("run")
+    partition.batch([("1", "2", "a", 5)])
+    partition.batch([("2", "3", "a", 4), ("2", "4", "a", 5)])
+    assert partition.report["late"] == 1
+    assert {r.bindings for r in partition.results} == {("1", "2"), ("2", "4"), ("1", "4")}
+
+
+def test_totals_are_kept_over_restarts() -> None:
+    whole, restarted = Partition("whole"), Partition("restarted")
+    edges = random_edges(60, labels="a")
+    whole.batch(edges)
+    for start in range(0, 60, 20):
+        another_worker()
+        restarted.batch(edges[start : start + 20])
+    assert restarted.report["edges"] == whole.report["edges"] == 60
+    assert restarted.report["results"] == len(restarted.results)
+    assert restarted.report["operators"]["1"]["rows_in"] == 60

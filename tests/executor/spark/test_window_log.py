@@ -1,0 +1,104 @@
+"""The log of valid input forgets nothing that is valid, and stays small."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+
+import numpy as np
+import pyarrow as pa
+from hypothesis import given
+from hypothesis import strategies as st
+
+from executor.leaves import Leaf
+from executor.spark.packing import wire_schema
+from executor.spark.window_log import Directory, WindowLog
+from tests.executor.spark.plans import scan
+
+
+class Blobs(dict[int, bytes]):
+    """A dictionary that behaves as Spark's map state does here."""
+
+    def put(self, number: int, blob: bytes) -> None:
+        assert number not in self
+        self[number] = blob
+
+    def remove(self, number: int) -> None:
+        del self[number]
+
+    def __missing__(self, number: int) -> bytes:
+        raise AssertionError(f"blob {number} was removed or never put")
+
+    def get(self, number: int) -> bytes:  # type: ignore[override] # no default here
+        return self[number]
+
+
+def leaf(node: int, length: int, slide: int) -> Leaf:
+    return Leaf(node, scan("a", length, slide), (), "string")
+
+
+def table(leaves: tuple[Leaf, ...], rows: list[tuple[int, int]]) -> pa.Table:
+    """Rows (leaf, ts) with vertices that tell them apart."""
+    columns: dict[str, list[int] | list[str]] = {
+        "leaf": [number for number, _ in rows],
+        "src": [f"s{number}" for number, _ in rows],
+        "trg": [f"t{ts}" for _, ts in rows],
+        "ts": [ts for _, ts in rows],
+    }
+    return pa.table(columns, schema=wire_schema(leaves))
+
+
+WINDOWS = st.tuples(st.integers(1, 30), st.integers(1, 5)).map(lambda w: (max(w), w[1]))
+
+
+@given(
+    windows=st.lists(WINDOWS, min_size=1, max_size=3),
+    steps=st.lists(
+        st.lists(st.tuples(st.integers(0, 2), st.integers(0, 4)), max_size=6), max_size=12
+    ),
+)
+def test_holds_exactly_what_is_valid(
+    windows: list[tuple[int, int]], steps: list[list[tuple[int, int]]]
+) -> None:
+    leaves = tuple(leaf(i, *window) for i, window in enumerate(windows))
+    blobs, directory, seen, now = Blobs(), Directory(), list[tuple[int, int]](), 0
+    for step in steps:
+        times = accumulate((gap for _, gap in step), initial=now)
+        rows = [(number % len(leaves), ts) for (number, _), ts in zip(step, times, strict=False)]
+        now = max([now, *(ts for _, ts in rows)])
+        log = WindowLog(leaves, blobs, directory)
+        log.append(table(leaves, rows), now)
+        directory = log.directory  # all that is carried over, with the blobs
+        seen += rows
+        valid = [
+            (number, ts)
+            for number, ts in seen
+            if int(leaves[number].expiry(np.array([ts]))[0]) > now
+        ]
+        kept = WindowLog(leaves, blobs, directory).rows(now)
+        found = [(row["leaf"], row["ts"]) for row in kept.to_pylist()]
+        assert sorted(found) == sorted(valid)
+        assert [ts for _, ts in found] == sorted(ts for _, ts in found)
+        assert set(blobs) == {blob.number for blob in directory.blobs}
+        assert all(blob.expiry > now for blob in directory.blobs)
+
+
+def test_stays_small_with_short_batches() -> None:
+    leaves = (leaf(0, 400, 1),)
+    log = WindowLog(leaves, Blobs(), Directory())
+    most_blobs = most_rows = 0
+    for ts in range(1_500):
+        log.append(table(leaves, [(0, ts)]), ts)
+        most_blobs = max(most_blobs, len(log.directory.blobs))
+        held = sum(blob.last - blob.first + 1 for blob in log.directory.blobs)
+        most_rows = max(most_rows, held)
+    assert most_blobs < 30
+    assert most_rows <= 400 + 400 // 8 + 1
+
+
+def test_a_long_window_does_not_hold_the_rows_of_a_short_one() -> None:
+    leaves = (leaf(0, 1_000, 1), leaf(1, 10, 1))
+    log = WindowLog(leaves, Blobs(), Directory())
+    for ts in range(100):
+        log.append(table(leaves, [(0, ts), (1, ts)]), ts)
+    short = [blob for blob in log.directory.blobs if blob.window == 10]
+    assert sum(blob.last - blob.first + 1 for blob in short) <= 12

@@ -1,0 +1,180 @@
+"""HASH_JOIN against nested loops over snapshots."""
+
+from functools import partial
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from algebra.physical import HashJoin
+from executor.batch import FOREVER
+from executor.operators.base import CHUNK
+from executor.operators.join import JoinOperator
+from tests.executor.model import (
+    CUTS,
+    Row,
+    Rows,
+    changes,
+    check,
+    hold,
+    joined,
+    ports,
+    run,
+    sizes_over_time,
+    snapshot,
+)
+from tests.strategies.amount import examples
+
+JOINS = {
+    "chain": HashJoin(((0, 1), (1, 2)), (0, 2)),
+    "two keys": HashJoin(((0, 1), (1, 0)), (1, 0)),
+    "cross product": HashJoin(((0, 1), (2, 3)), (3, 0, 2)),
+    "star that keeps nothing of the key": HashJoin(((0, 1), (0, 2)), (2, 1)),
+    "three columns and one": HashJoin(((0, 1, 2), (2,)), (0,)),
+    "wide": HashJoin(((0, 1, 2, 3), (3, 4, 1)), (4, 3, 2, 1, 0)),
+    "output with a repeat": HashJoin(((0, 1), (1, 2)), (1, 1)),
+    "no columns kept": HashJoin(((0, 1), (1, 2)), ()),
+}
+
+
+def widths_of(join: HashJoin) -> list[int]:
+    return [len(binding) for binding in join.bindings]
+
+
+@pytest.mark.parametrize("name", JOINS)
+def test_snapshots(name: str) -> None:
+    join = JOINS[name]
+
+    @given(rows=ports(widths_of(join)), cuts=CUTS)
+    @examples(60)
+    def holds(rows: tuple[list[Row], ...], cuts: list[int]) -> None:
+        check(JoinOperator(join), partial(joined, join), rows, widths_of(join), cuts)
+
+    holds()
+
+
+@given(rows=ports((2, 2)), cuts=CUTS)
+@examples(60)
+def test_batches_do_not_change_the_rows(rows: tuple[list[Row], ...], cuts: list[int]) -> None:
+    join = JOINS["chain"]
+    whole = run(JoinOperator(join), rows, (2, 2), ())
+    assert sorted(run(JoinOperator(join), rows, (2, 2), cuts)) == sorted(whole)
+
+
+def test_validity_is_the_intersection() -> None:
+    join = JOINS["chain"]
+    found = check(
+        JoinOperator(join),
+        partial(joined, join),
+        ([Row((1, 2), 0, 10)], [Row((2, 3), 4, 20)]),
+        (2, 2),
+    )
+    assert found == [Row((1, 3), 4, 10)]
+
+
+def test_rows_that_only_meet_do_not_join() -> None:
+    join = JOINS["chain"]
+    rows = [Row((1, 2), 0, 4)], [Row((2, 3), 4, 20)]
+    assert check(JoinOperator(join), partial(joined, join), rows, (2, 2)) == []
+
+
+def test_a_row_that_expires_no_later_is_dropped_and_one_that_does_joins_again() -> None:
+    join = JOINS["chain"]
+    left = [Row((1, 2), 0, 10), Row((1, 2), 1, 10), Row((1, 2), 2, 9), Row((1, 2), 3, 12)]
+    right = [Row((2, 3), 0, 100)]
+    found = check(JoinOperator(join), partial(joined, join), (left, right), (2, 2))
+    assert found == [Row((1, 3), 0, 10), Row((1, 3), 3, 12)]
+
+
+def test_rows_of_a_stored_graph_stay() -> None:
+    join = JOINS["chain"]
+    operator = JoinOperator(join)
+    rows = [Row((1, 2), 0, FOREVER)], [Row((2, 3), 900, 910)]
+    assert run(operator, rows, (2, 2), (100, 800)) == [Row((1, 3), 900, 910)]
+    operator.purge(10**12)
+    assert operator.entries == 1
+
+
+def stream(seed: int, length: int, pace: int, fresh: bool) -> tuple[list[Row], list[Row]]:
+    """A long stream with hubs; the vertices change with time if ``fresh``."""
+    random = Random(seed)
+    sides: tuple[list[Row], list[Row]] = [], []
+    for i in range(length):
+        ts = i // pace
+        base = ts // 20 * 10 if fresh else 0
+
+        def vertex(base: int = base) -> int:
+            return base + min(int(random.expovariate(0.2)), 40)
+
+        length_of_row = random.choice([5, 30])
+        sides[random.randrange(2)].append(Row((vertex(), vertex()), ts, ts + length_of_row))
+    return sides
+
+
+@pytest.mark.parametrize("fresh", [False, True])
+def test_a_long_stream_in_one_batch(fresh: bool) -> None:
+    """So many rows that tables grow and state is swept within the batch."""
+    join = JOINS["chain"]
+    rows = stream(3, 12_000, 12, fresh)
+    operator = JoinOperator(join)
+    found = run(operator, rows, (2, 2), ())
+    meaning = partial(joined, join)
+    for t in changes(rows)[:: len(changes(rows)) // 12]:
+        assert snapshot(found, t) == meaning([snapshot(side, t) for side in rows])
+    assert operator.entries < 6_000, "what expired long ago is gone"
+
+
+def test_more_results_than_a_buffer_holds() -> None:
+    join = JOINS["cross product"]
+    rows = [Row((i, 0), 0, 5) for i in range(300)], [Row((0, i), 1, 6) for i in range(300)]
+    found = run(JoinOperator(join), rows, (2, 2), ())
+    assert len(found) == 300 * 300 > CHUNK
+    assert set(found) == {Row((j, i, 0), 1, 5) for i in range(300) for j in range(300)}
+
+
+def valid(rows: Rows, now: int) -> int:
+    """Different values that are valid after ``now``."""
+    return len({row.values for row in rows if row.exp > now and row.ts <= now})
+
+
+def test_a_purge_leaves_exactly_what_is_valid() -> None:
+    join = JOINS["chain"]
+    rows = stream(5, 3_000, 10, True)
+    operator = JoinOperator(join)
+    empty = operator.nbytes
+    run(operator, rows, (2, 2), range(0, 300, 50))
+    for now in (300, 310, 320):
+        operator.purge(now)
+        assert operator.entries == sum(valid(side, now) for side in rows)
+    assert operator.entries > 0
+    operator.purge(400)
+    assert operator.entries == 0
+    assert operator.nbytes == empty
+
+
+def test_state_is_bounded_on_a_stream_whose_vertices_change() -> None:
+    join = JOINS["chain"]
+    rows = stream(7, 40_000, 10, True)
+    operator = JoinOperator(join)
+    sizes = sizes_over_time(operator, rows, (2, 2))
+    early, late = sizes[10:100], sizes[100:]
+    assert max(late)[0] <= 1.5 * max(early)[0]
+    assert max(bytes_ for _, bytes_ in late) <= 2 * max(bytes_ for _, bytes_ in early)
+
+
+@given(rows=ports((2, 2)), now=st.integers(0, 60))
+@examples(60)
+def test_valid_rows_alone_restore_the_state(rows: tuple[list[Row], ...], now: int) -> None:
+    """An operator that saw only what is still valid goes on like one that saw all."""
+    join = JOINS["chain"]
+    before = [[row for row in side if row.ts < now] for side in rows]
+    after = [[row for row in side if row.ts >= now] for side in rows]
+    kept = [[row for row in side if row.exp > now] for side in before]
+    went_on, restored = JoinOperator(join), JoinOperator(join)
+    run(went_on, before, (2, 2), ())
+    run(restored, kept, (2, 2), ())
+    expected = run(went_on, after, (2, 2), ())
+    assert sorted(run(restored, after, (2, 2), ())) == sorted(expected)
+    if now == 0:
+        hold(expected, partial(joined, join), rows)

@@ -1,0 +1,78 @@
+"""The compiled code: one signature each, and never older than its source."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numba.core.dispatcher import Dispatcher
+
+from algebra import regex
+from algebra.physical import Coalesce, HashJoin, ProjectColumns, WindowScan
+from executor import kernels
+from executor.kernels import coalesce, forest, join, path, rows, tables, vertices
+from executor.local import Edge, run_plan
+from tests.executor.plans import path_over, plan_of
+
+
+def test_each_kernel_compiles_for_one_signature() -> None:
+    """Widths, vertex types, empty and full batches: none of them makes another variant."""
+    types = {"numbers": "integer"}
+    edges: list[Edge] = []
+    for i in range(3_000):
+        edges.append((f"v{i % 50}", f"v{i % 31}", "a", i // 30, "words"))
+        edges.append((i % 50, i % 31, "a", i // 30, "numbers"))
+    for stream in ("words", "numbers"):
+        plan = plan_of(
+            [
+                (WindowScan(stream, "a", 20, 3), ()),
+                (path_over(regex.plus(regex.Symbol(0))), (0,)),
+                (HashJoin(((0, 1), (1, 2)), (0, 1, 2)), (0, 1)),
+                (Coalesce(), (2,)),
+                (ProjectColumns((0,)), (3,)),
+                (Coalesce(), (4,)),
+                (HashJoin(((0,), (1,)), (0, 1)), (5, 5)),
+            ],
+            types,  # type: ignore[arg-type]
+        )
+        assert sum(1 for _ in run_plan(plan, edges, 500)) > 0
+    modules = coalesce, forest, join, path, rows, tables, vertices
+    compiled = {
+        f"{module.__name__}.{name}": len(value.signatures)
+        for module in modules
+        for name, value in vars(module).items()
+        if isinstance(value, Dispatcher)
+    }
+    assert {name: n for name, n in compiled.items() if n > 1} == {}
+    assert compiled["executor.kernels.path.advance"] == 1
+
+
+def test_machine_code_older_than_a_source_is_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kernels, "__file__", str(tmp_path / "__init__.py"))
+    cache = tmp_path / "__pycache__"
+    cache.mkdir()
+    for name, age in (
+        ("__init__.py", 100),
+        ("callee.py", 50),
+        ("__pycache__/caller.old.nbi", 60),
+        ("__pycache__/caller.new.nbi", 40),
+    ):
+        (tmp_path / name).write_text("")
+        os.utime(tmp_path / name, (1_000_000 - age, 1_000_000 - age))
+    kernels._forget_stale_code()
+    assert [found.name for found in cache.iterdir()] == ["caller.new.nbi"]
+
+
+def test_tables_hold_pairs() -> None:
+    table = tables.new_table(8)
+    for i in range(8):
+        tables.put(table, i * 64, -i, i)
+    larger = tables.enlarged_table(table, 500)
+    for held in (table, larger):
+        for i in range(8):
+            slot = tables.find(held, i * 64, -i)
+            assert held[slot].tolist() == [i * 64, -i, i]
+        assert held[tables.find(held, 64, 5), 2] == tables.EMPTY
+    assert np.count_nonzero(larger[:, 2] != tables.EMPTY) == 8

@@ -1,0 +1,130 @@
+"""Whose files are read for a plan, and how."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from algebra.plan import PhysicalPlan
+from catalog import Catalog, from_document, load
+from executor.spark import errors as spark_errors
+from headrace.errors import RunError, StoppedError, UsageError
+from headrace.planning import optimize
+from headrace.requests import PlanRequest
+from headrace.running import as_headrace_error, inputs_of_plan, read_inputs
+
+EXAMPLES = Path(__file__).parent.parent.parent / "examples" / "mathoverflow"
+CATALOG = load(EXAMPLES / "catalog.yaml")
+
+
+def planned(text: str, catalog: Catalog | None = None) -> PhysicalPlan:
+    return optimize(PlanRequest(text, catalog=catalog)).plan
+
+
+ONE = planned("Answer(x, y) <- a(x, y) WINDOW 1d")
+TWO_CATALOG = from_document(
+    {
+        "streams": {
+            "s": {"labels": {"a": {"rate": 1, "distinct_src": 5, "distinct_trg": 5}}},
+            "t": {"labels": {"b": {"rate": 1, "distinct_src": 5, "distinct_trg": 5}}},
+        }
+    }
+)
+TWO = planned("Answer(x, z) <- a(x, y), b(y, z) WINDOW 1d", TWO_CATALOG)
+
+
+def test_inputs_are_of_the_only_stream() -> None:
+    inputs = inputs_of_plan(ONE, None, [f"a={EXAMPLES / 'a2q.csv.gz'}"])
+    assert [file.label for file in inputs["input"]] == ["a"]
+
+
+def test_sources_come_from_the_catalog() -> None:
+    plan = planned("Answer(x, y) <- a2q(x, y) WINDOW 1d", CATALOG)
+    files = inputs_of_plan(plan, CATALOG, ())["mathoverflow"]
+    assert sorted(Path(file.path).name for file in files) == [
+        "a2q.csv.gz", "c2a.csv.gz", "c2q.csv.gz",
+    ]  # fmt: skip
+
+
+def test_inputs_are_read_as_the_catalog_says(tmp_path: Path) -> None:
+    file = tmp_path / "e.csv"
+    file.write_text("SRC,DST,UNIXTS\n1,2,3\n")
+    catalog = from_document(
+        {
+            "time_unit": "millisecond",
+            "streams": {
+                "s": {
+                    "columns": {"src": "SRC", "trg": "DST", "ts": "UNIXTS"},
+                    "label": "a",
+                    "vertex_type": "integer",
+                    "labels": {"a": {"rate": 1, "distinct_src": 5, "distinct_trg": 5}},
+                }
+            },
+        }
+    )
+    plan = planned("Answer(x, y) <- a(x, y) WINDOW 1d", catalog)
+    (read,) = inputs_of_plan(plan, catalog, [str(file)])["s"]
+    assert read.label == "a"
+    assert dict(read.columns) == {"src": "SRC", "trg": "DST", "ts": "UNIXTS"}
+    assert read.vertex_type == "integer"
+    assert read.time_unit == "millisecond"
+
+
+def test_nothing_to_read() -> None:
+    with pytest.raises(UsageError, match="there is no input for input"):
+        inputs_of_plan(ONE, None, ())
+
+
+def test_two_streams_and_one_input() -> None:
+    with pytest.raises(UsageError, match="reads 2 streams"):
+        inputs_of_plan(TWO, TWO_CATALOG, [str(EXAMPLES / "a2q.csv.gz")])
+    with pytest.raises(UsageError, match="there is no input for s, t"):
+        inputs_of_plan(TWO, TWO_CATALOG, ())
+
+
+@pytest.mark.parametrize(
+    ("inputs", "columns", "separator", "message"),
+    [
+        (["no.csv"], None, None, "there is no such file"),
+        (["a=no*.csv"], None, None, "there is no such file"),
+        ([str(EXAMPLES / "a2q.csv.gz")], "src,ts", None, "trg is missing"),
+        ([str(EXAMPLES / "a2q.csv.gz")], "src,src,trg", None, "src is there twice"),
+        ([], "src,trg,ts", None, "of which there is none"),
+        ([], None, ";", "of which there is none"),
+    ],
+)
+def test_inputs_that_make_no_sense(
+    inputs: list[str], columns: str | None, separator: str | None, message: str
+) -> None:
+    with pytest.raises(UsageError, match=message):
+        read_inputs(inputs, columns, separator)
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (spark_errors.InputError("m", "h"), UsageError),
+        (spark_errors.OtherQueryError("m", "h"), UsageError),
+        (spark_errors.OutputError("m", "h"), UsageError),
+        (spark_errors.UnsafePlanError("m", "h"), UsageError),
+        (spark_errors.JavaMissingError("m", "h"), RunError),
+        (spark_errors.SparkFailedError("m", "h"), RunError),
+        (spark_errors.CancelledError("m", "h"), StoppedError),
+    ],
+)
+def test_every_error_of_the_executor_has_its_kind(
+    error: spark_errors.ExecutionError, kind: type[Exception]
+) -> None:
+    ours = as_headrace_error(error)
+    assert type(ours) is kind
+    assert ours.display == "m\n  h"
+
+
+def test_no_error_of_the_executor_is_forgotten() -> None:
+    known = {
+        spark_errors.InputError, spark_errors.OtherQueryError, spark_errors.OutputError,
+        spark_errors.UnsafePlanError, spark_errors.JavaMissingError,
+        spark_errors.SparkFailedError, spark_errors.CancelledError,
+    }  # fmt: skip
+    assert set(spark_errors.ExecutionError.__subclasses__()) == known

@@ -1,0 +1,333 @@
+"""What is said of a query that cannot be taken: code, place, text, reason, hint."""
+
+import copy
+import pickle
+import random
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from catalog.defaults import default_catalog
+from languages import QueryError, parse
+from languages.canonical import input_labels, translate
+from languages.errors import CODES, listed
+from languages.regular_query import Location
+from tests.languages.examples import EXAMPLES
+
+SYNTAX = [
+    # text, place, offending text, what is said
+    ("", "1:1", "", "the query is empty"),
+    ("  % nothing\n", "1:1", "", "the query is empty"),
+    ("A(x,y)", "1:7", "", "ends too early; expected <-"),
+    ("A(x,y) <-", "1:10", "", "expected an atom, as likes(x, y)"),
+    ("A(x,y) <- a(x,y", "1:16", "", "expected a comma or )"),
+    ("A(x,y) <- a(x,y),\n", "1:18", "", "expected an atom"),
+    (
+        "A(x,y) <- x a",
+        "1:14",
+        "",
+        "expected a variable or a constant, a repeat (* + ? {m,n}), | or /",
+    ),
+    ("A(x,y) <- x a|", "1:15", "", "expected a path"),
+    ("A(x,y) <- x a{ y", "1:16", "y", "expected a comma or a whole number"),
+    ("A(x,y) <- x a{1 y", "1:17", "y", "expected a comma or }"),
+    ("A() <- a(x,y)", "1:3", ")", "expected a variable or a constant"),
+    ("A(x,y) <- b(x,y), C(x,y) <- d(x,y)", "1:26", "<-", "between rules stands a dot"),
+    ("A(x,y) <- x a.b y", "1:14", ".", "steps of a path are joined by /"),
+    ("A(x,y) <- x a +b y", "1:15", "+", "blanks on both sides means either"),
+    (
+        "A(x,y) <- a",
+        "1:12",
+        "",
+        "expected (source, target) or a path",
+    ),
+    ("A(x,y) - a(x,y)", "1:8", "-", "expected <-"),
+    ("A(x,y) <- x has-creator y", "1:16", "-", "in backquotes, `has-creator`"),
+    ("A(x,y) <- a(x, 5abc)", "1:16", "5abc", "no name begins with a digit"),
+    ('A(x,y) <- a(x, "y)', "1:16", '"', "not closed on its line"),
+    ("A(x,y) <- `a(x, y)", "1:11", "`", "not closed on its line"),
+    ("A(x,y) <- a(x, y) & b(x, y)", "1:19", "&", "no sign of the language"),
+    ("A(x,y) <- a(x, y) as", "1:21", "", "expected a name"),
+    ("A(x,y) <- a(x, y) as (x)", "1:25", "", "expected <-"),
+    ("WINDOW 24h A(x,y) <- a(x,y)", "1:8", "24h", "windows stand after the rules"),
+    ("A(x,y) <- a(x,y) WINDOW 24h B(x,y) <- c(x,y)", "1:29", "B", "before the windows"),
+    ("A(x,y) <- a(x,y) WINDOW", "1:24", "", "expected a length of time, as 24h"),
+    ("A(x,y) <- a(x,y) WINDOW 1h SLIDE", "1:33", "", "expected a length of time"),
+    ("A(x,y) <- a(x,y) WINDOW SLIDE 1h", "1:25", "SLIDE", "expected a length of time"),
+    ("A(x,y) <- a(x,y) ON s", "1:22", "", "expected ( or WINDOW"),
+    ("A(x,y) <- a(x,y) ON s () WINDOW 5", "1:24", ")", "expected a name"),
+    ("SELECT * FROM t", "1:8", "*", "expected <-, a comma or ("),
+    ("A(x,y) <- a(x,y).\nB(x,\n y) <- c(x y)", "3:12", "y", "expected"),
+    ("A(x,y) <- a(x,y), x < 5", "1:21", "<", "comparisons are not yet supported"),
+    ("A(x,y) <- a(x,y), 'u' != y", "1:23", "!=", "comparisons are not yet supported"),
+    ("A(x,y) <- a(x,y). EMIT ON ENTERING", "1:19", "EMIT", "EMIT is not yet supported"),
+    ("A(x,y) <- a(x,y) WINDOW 5 EMIT SNAPSHOT EVERY 5s", "1:27", "EMIT", "not yet supported"),
+    ("A(x,'y') <- a(x,y)", "1:5", "'y'", "a head holds variables only"),
+    ("A(x,y) <- a(x, 007)", "1:16", "007", "without leading zeros"),
+    ("A(x,y) <- a(x, 1.5)", "1:16", "1.5", "a whole one"),
+    ("A(x,y) <- a(x, -0)", "1:16", "-0", "put it in quotes"),
+    ("A(x,y) <- a(x, " + "9" * 5000 + ")", "1:16", "9" * 5000, "a whole one"),
+    (r"A(x,y) <- a(x, '\q')", "1:16", r"'\q'", "escape in the string is not known"),
+    (r"A(x,y) <- a(x, '\ud800')", "1:16", r"'\ud800'", "escape in the string is not known"),
+]
+
+OTHERS = [
+    ("E-ARITY", "A(x) <- l(x), p(x,y)", "1:9", "l", "this one has 1 term"),
+    ("E-ARITY", "A(x) <- p(x,y), l(?x)", "1:17", "l", "this one has 1 term"),
+    ("E-ARITY", "A(x) <- p(x,y), l+(x)", "1:17", "l", "this one has 1 term"),
+    ("E-ARITY", "A(x) <- l()", "1:9", "l", "this one has no terms"),
+    ("E-ARITY", "A(x) <- l(x, y, z)", "1:9", "l", "this one has 3 terms"),
+    ("E-ARITY", "A(x) <- `l-l`(x, y, z)", "1:9", "l-l", "this one has 3 terms"),
+    ("E-ARITY", "A(x) <- d(x,y). d(x,y,z) <- a(x,y), b(y,z)", "1:17", "d", "has 3"),
+    ("E-ARITY", "A(x,y) <- d(x,y). d(x) <- a(x,y).", "1:19", "d", "has 1"),
+    (
+        "E-ARITY",
+        "A(x,y) <- a(x,y). A(x) <- b(x,y)",
+        "1:19",
+        "A",
+        "1 variables here and 2 in line 1",
+    ),
+    ("E-ARITY", "A(x) <- a(x,y). Ans(x,y) <- b(x,y)", "1:1", "A", "here that is Ans"),
+    ("E-ARITY", "Answer(x) <- a(x,y). D(x,y) <- Answer(x,y)", "1:1", "Answer", "has 1"),
+    ("E-NEG", "A(x) <- not l(x,y)", "1:9", "not", "negated atom"),
+    ("E-NEG", "A(x) <- a(x,y), NOT l+(x,y)", "1:17", "NOT", "negated atom"),
+    ("E-NEG", "A(x) <- a(x,y), not (l(x,y))", "1:17", "not", "negated atom"),
+    ("E-NEG", "A(x) <- a(x,y), not ?x l ?y", "1:17", "not", "negated atom"),
+    ("E-NEG", "A(x) <- a(x,y), !l(x,y)", "1:17", "!", "negated atom"),
+    ("E-NEG", "A(x) <- ¬l(x,y)", "1:9", "¬", "negated atom"),
+    ("E-SAFE", "A(x,y) <- a(x,z)", "1:1", "A", "y is in the head of A"),
+    ("E-SAFE", "A(x,_) <- a(x,_)", "1:5", "_", "an anonymous variable"),
+    ("E-SAFE", "A(x) <- a('x',5)", "1:1", "A", "no atom of its body binds it"),
+    ("E-REC", "A(x,y) <- A(x,y)", "1:1", "A", "the rule of A depends on itself: A <- A"),
+    ("E-REC", "A(x,y) <- a(x,z), A+(z,y)", "1:1", "A", "A <- A; repetition is"),
+    (
+        "E-REC",
+        "Answer(x,y) <- B(x,y).\nB(x,y) <- x C/a y.\nC(x,y) <- b(x,z), B(z,y).",
+        "2:1",
+        "B",
+        "the rule of B depends on itself: B <- C <- B",
+    ),
+    ("E-REC", "A(x,y) <- x a/B y as B", "1:1", "B", "B <- B"),
+    ("E-REC", "A(x,y) <- B(x,y), A+(x,y) as B", "1:1", "A", "A <- B <- A"),
+    ("E-EDB", "A(x,y) <- a+(x,y) as d. d(x,y) <- b(x,y).", "1:11", "d", "the head of a rule"),
+    ("E-EDB", "A(x,y) <- a+(x,y) as d, b+(x,y) as d", "1:25", "d", "another path"),
+    ("E-ANSWER", "B(x,y) <- b(x,y).\nC(x,y) <- c(x,y)", "2:1", "C", "B, C all lead to nothing"),
+    ("E-WINDOW", "A(x,y) <- a(x,y) WINDOW 24y", "1:25", "24y", "'y' is no unit of time"),
+    ("E-WINDOW", "A(x,y) <- a(x,y) WINDOW P1M", "1:25", "P1M", "no fixed length"),
+    ("E-WINDOW", "A(x,y) <- a(x,y) WINDOW 1.5s", "1:25", "1.5s", "not a whole number of seconds"),
+    ("E-WINDOW", "A(x,y) <- a(x,y) WINDOW soon", "1:25", "soon", "no length of time"),
+    (
+        "E-WINDOW",
+        "A(x,y) <- a(x,y) WINDOW 1h SLIDE 2h",
+        "1:34",
+        "2h",
+        "longer than the window of 1h",
+    ),
+    ("E-WINDOW", "A(x,y) <- a(x,y) WINDOW 0", "1:25", "0", "has some length"),
+    ("E-WINDOW", "A(x,y) <- a(x,y) WINDOW 5 SLIDE 0", "1:33", "0", "has some length"),
+    ("E-WINDOW", "A(x,y) <- a(x,y) WINDOW 5\nWINDOW 6", "2:8", "all other streams", "already"),
+    ("E-WINDOW", "A(x,y) <- a(x,y) ON s WINDOW 5 ON s WINDOW 6", "1:35", "s", "already"),
+    (
+        "E-WINDOW",
+        "A(x,y) <- a(x,y) ON s (a, b) WINDOW 5 ON s (b) WINDOW 6",
+        "1:42",
+        "s (b)",
+        "already",
+    ),
+    ("E-SIZE", "A(x,y) <- x a{1000} y", "1:15", "{1000,1000}", "more than 512 steps"),
+    ("E-SIZE", "A(x,y) <- x a{0,150} y", "1:15", "{0,150}", "of them optional"),
+    ("E-SIZE", "A(x,y) <- x a{" + "9" * 5000 + "} y", "1:15", "", "more than 512 steps"),
+    ("E-SIZE", "A(x,y) <- x (a{30}/b){20} y", "1:23", "{20,20}", "more than 512 steps"),
+    ("E-SIZE", "A(x,y) <- x " + "a/" * 512 + "a y", "1:13", "", "more than 512 steps"),
+    (
+        "E-SIZE",
+        "A(x,y) <- x " + "(" * 150 + "a" + "*/b)" * 150 + " y",
+        "1:163",
+        "",
+        "nested more than 200 deep",
+    ),
+    ("E-SIZE", "A(x,y) <- x " + "^" * 201 + "a y", "1:214", "", "nested more than 200 deep"),
+    ("E-SIZE", "A(x,y) <- x a" + "*" * 201 + " y", "1:13", "", "nested more than 200 deep"),
+]
+
+
+def _error_of(text: str) -> QueryError:
+    with pytest.raises(QueryError) as caught:
+        parse(text, "rq")
+    return caught.value
+
+
+@pytest.mark.parametrize(("text", "place", "offending", "said"), SYNTAX)
+def test_syntax(text: str, place: str, offending: str, said: str) -> None:
+    error = _error_of(text)
+    assert error.code == "E-SYNTAX"
+    assert f"{error.line}:{error.column}" == place
+    assert error.text == offending
+    assert said in str(error)
+
+
+@pytest.mark.parametrize(("code", "text", "place", "offending", "said"), OTHERS)
+def test_other_errors(code: str, text: str, place: str, offending: str, said: str) -> None:
+    error = _error_of(text)
+    assert error.code == code
+    assert f"{error.line}:{error.column}" == place
+    if offending:
+        assert error.text == offending
+    assert said in str(error)
+
+
+def test_errors_without_a_place() -> None:
+    assert _error_of("A(x) <- a(x, y). " + "%" * 200_000).code == "E-SIZE"
+    assert "Unicode" in _error_of("A(x) <- a(x, '\udcff')").message
+
+
+def test_the_form_of_an_error() -> None:
+    error = _error_of("Answer(x, y) <-\n  likes(x, y) likes")
+    assert error.expected == ("<-", "a comma", "(")
+    assert str(error) == "E-SYNTAX 2:20: the query ends too early; expected <-, a comma or ("
+    arity = _error_of("Answer(x) <- likes(x, y, z)")
+    assert str(arity) == (
+        "E-ARITY 1:14: likes: an atom relates two vertices, this one has 3 terms; "
+        "write label(source, target); only Answer may have other arities"
+    )
+
+
+def test_it_shows_the_line_with_a_caret() -> None:
+    text = "% two rules\nAnswer(x, y) <- likes(x, z), not posts(z, y).\n"
+    assert _error_of(text).render(text).splitlines()[1:] == [
+        "  2 | Answer(x, y) <- likes(x, z), not posts(z, y).",
+        "    |                              ^^^",
+    ]
+    early = "Answer(x, y) <-"
+    assert _error_of(early).render(early).splitlines()[1:] == [
+        "  1 | Answer(x, y) <-",
+        "    |                ^",
+    ]
+
+
+def test_it_shows_no_control_characters() -> None:
+    text = "A(x, y) <- a(x,\ty)\x1b[31m"
+    shown = _error_of(text).render(text)
+    assert "\x1b" not in shown
+    assert "\t" not in shown
+    *_, line, caret = shown.splitlines()
+    assert line[caret.index("^")] == "\N{REPLACEMENT CHARACTER}"
+
+
+def test_of_a_long_line_it_shows_the_part_around_the_place() -> None:
+    text = "A(x) <- " + "a(x, y), " * 100 + "b(x), " + "a(x, y), " * 100
+    error = _error_of(text)
+    assert (error.code, error.column) == ("E-ARITY", 909)
+    _, line, caret = error.render(text).splitlines()
+    assert len(line) < 180
+    assert line.startswith("  1 | …")
+    assert line.endswith("…")
+    assert line[caret.index("^") :].startswith("b(x), a(x")
+    early = "A(x) <- b(x), " + "a(x, y), " * 100
+    _, line, caret = _error_of(early).render(early).splitlines()
+    assert line.startswith("  1 | A(x) <- b(x), ")
+    assert caret == "    |         ^"
+
+
+def test_long_names_and_long_circles_are_cut() -> None:
+    long = "a" * 1000
+    error = _error_of(f"A(x) <- {long}(x)")
+    assert error.text == long
+    assert len(str(error)) < 250
+    assert len(error.render(f"A(x) <- {long}(x)").splitlines()[-1]) < 180
+    circle = _error_of("".join(f"d{n}(x, y) <- d{(n + 1) % 99}(x, y)." for n in range(99)))
+    assert circle.code == "E-REC"
+    assert "d8 <- d9 <- ... <- d0; repetition" in str(circle)
+
+
+def test_without_a_line_to_show_it_is_the_one_line() -> None:
+    error = QueryError("E-SIZE", "too long")
+    assert error.render("text") == str(error) == "E-SIZE: too long"
+    elsewhere = QueryError("E-SYNTAX", "wrong", at=Location(7, 1))
+    assert elsewhere.render("one line") == str(elsewhere)
+
+
+def test_it_survives_copy_and_pickle() -> None:
+    error = _error_of("A(x) <- a(x,")
+    for other in (copy.copy(error), pickle.loads(pickle.dumps(error))):
+        assert str(other) == str(error)
+        assert vars(other) == vars(error)
+
+
+def test_every_code_is_explained_once() -> None:
+    assert all(code.startswith(("E-", "W-")) and said for code, said in CODES.items())
+    with pytest.raises(AssertionError):
+        QueryError("E-NONE", "no such code")
+
+
+def test_long_lists_are_cut() -> None:
+    assert listed(["a", "b"]) == "a, b"
+    assert listed([str(n) for n in range(20)], most=3) == "0, 1, 2 and 17 more"
+
+
+def test_an_unknown_language() -> None:
+    with pytest.raises(QueryError, match="known are rq") as caught:
+        parse("A(x) <- a(x, y)", "sql")
+    assert (caught.value.code, caught.value.text) == ("E-LANGUAGE", "sql")
+
+
+# --- any text -------------------------------------------------------------------------
+
+
+TEXTS = [text for text, _ in EXAMPLES.values()]
+SIGNS = r"""
+    Answer Ans a b + * ? { } ( ) , . / | ^ ⁻ _ 1 2 5 0 007 -1 1.5 24h PT4H 'c' "d" ` `q` <- :- ←
+    < > = != x ?x y ?y as AS on ON window WINDOW slide SLIDE emit EMIT not ! ¬ % \ ; : & ◦ · ' "
+"""
+TOKENS = st.sampled_from([*SIGNS.split(), "\n", "\t", " "])
+ANYTHING = st.text(st.characters() | st.sampled_from("ab(x,y)<-+*?{}|/^.'\"`_% \n"), max_size=80)
+
+
+def _only_query_errors(text: str) -> None:
+    """Parsing and translating succeed or raise a QueryError that can be shown."""
+    try:
+        query = parse(text)
+        translate(query, default_catalog(input_labels(query)))
+    except QueryError as raised:
+        error = raised
+    else:
+        return
+    assert error.code in error.render(text)
+    if error.line is not None:
+        assert 1 <= error.line <= text.count("\n") + 1
+
+
+@given(st.lists(TOKENS, max_size=40).map(" ".join) | st.lists(TOKENS, max_size=40).map("".join))
+@example("A(x,y) <- a(x,y)" * 100)
+@example("(" * 10_000)
+@example("A(x) <- x " + "(" * 10_000)
+@example("A(x) <- x " + "^" * 10_000 + "a y")
+@example("A(x) <- x a" + "*" * 10_000 + " y")
+@example("A(x) <- " + "(" * 10_000 + "a(x,y)" + ")" * 10_000)
+@example("A(x) <- x (a|b)*/a" + "/(a|b)" * 100 + " y WINDOW 5")
+@example("".join(f"d{n}(x,y) <- d{n + 1}(x,z), d{n + 1}(z,y)." for n in range(50)) + "WINDOW 5")
+@example("".join(f"d{n}(x,y) <- x d{n + 1}/a y." for n in range(500)) + "WINDOW 5")
+@example("A(x) <- x " + "^" * 10_000 + "(" + "a/" * 500 + "a) y")
+@example("A(" + "x, " * 10_000 + "x) <- a(x, x)")
+@example("A(x) <- " + ", ".join(f"a(x{n}, y{n})" for n in range(3000)))
+@example("d(x,y) <- a(x,y)." * 3000 + "WINDOW 5")
+@example("".join(f"d(x,y) <- a{n}(x,y)." for n in range(3000)) + "WINDOW 5")
+def test_any_text_is_a_query_or_a_query_error(text: str) -> None:
+    _only_query_errors(text)
+
+
+@given(ANYTHING)
+def test_any_characters_are_a_query_or_a_query_error(text: str) -> None:
+    _only_query_errors(text)
+
+
+@given(st.sampled_from(TEXTS), st.integers(1, 3), st.integers(0, 2**32))
+def test_a_damaged_query_is_a_query_or_a_query_error(text: str, times: int, seed: int) -> None:
+    chance = random.Random(seed)
+    for _ in range(times):
+        at = chance.randrange(len(text) + 1)
+        length = chance.choice([0, 1, 1, 2, 5, 20])
+        piece = chance.choice(["", "", text[at : at + 5], chance.choice("(){}<-+*?|/.,'\"`_%0xA ")])
+        text = text[:at] + piece + text[at + length :]
+    _only_query_errors(text)

@@ -1,0 +1,99 @@
+"""Every binding is found once, whenever its parts come."""
+
+from __future__ import annotations
+
+import pytest
+
+from memo import Expression, GroupExpression, Memo
+from memo.pattern import Group, Op, bindings
+from tests.memo.operators import Leaf, Node, Other
+
+LEFT = Op(Node, Op(Node, Group("a"), Group("b")), Group("c"))
+BOTH = Op(Node, Op(Other), Op(Other))
+
+
+def inserted(memo: Memo, tree: Expression, into: int | None = None) -> GroupExpression:
+    expression = memo.insert(tree, into=into).expression
+    assert expression is not None
+    return expression
+
+
+def leaf(name: str) -> Expression:
+    return Expression(Leaf(name))
+
+
+def found(memo: Memo, pattern: Op, root: GroupExpression) -> list[tuple[int, ...]]:
+    return [tuple(e.id for e in m.expressions) for m in bindings(pattern, 0, root, memo.group)]
+
+
+def test_wildcards_bind_groups_by_name() -> None:
+    memo = Memo()
+    root = inserted(memo, Expression(Node("f"), (leaf("a"), leaf("b"))))
+    (match,) = bindings(Op(Node, Group("x"), Group("y")), 0, root, memo.group)
+    assert (match["x"], match["y"]) == (memo.lookup(leaf("a")), memo.lookup(leaf("b")))
+    assert match.root is root
+
+
+def test_type_and_number_of_inputs_have_to_fit() -> None:
+    memo = Memo()
+    root = inserted(memo, Expression(Node("f"), (leaf("a"),)))
+    assert found(memo, Op(Node, Group("x"), Group("y")), root) == []
+    assert found(memo, Op(Other), root) == []
+    assert found(memo, Op(Node), root) == [(root.id,)]
+
+
+def test_members_that_come_later_are_matched_once() -> None:
+    memo = Memo()
+    root = inserted(
+        memo, Expression(Node("f"), (Expression(Node("g"), (leaf("a"), leaf("b"))), leaf("c")))
+    )
+    inner = root.inputs[0]
+    first = found(memo, LEFT, root)
+    assert len(first) == 1
+    assert found(memo, LEFT, root) == []
+    later = inserted(memo, Expression(Node("h"), (leaf("b"), leaf("a"))), into=inner)
+    inserted(memo, Expression(Other("o"), (leaf("b"), leaf("a"))), into=inner)
+    assert found(memo, LEFT, root) == [(root.id, later.id)]
+    assert found(memo, LEFT, root) == []
+
+
+def test_all_pairs_of_members_are_found_once() -> None:
+    memo = Memo()
+    left, right = (memo.insert(leaf(name)).group for name in "ab")
+    root = inserted(memo, Expression(Node("f"), (left, right)))
+    seen: list[tuple[int, ...]] = []
+    for k in range(4):
+        side = left if k % 2 else right
+        inserted(memo, Expression(Other(f"o{k}"), (memo.insert(leaf("c")).group,)), into=side)
+        seen += found(memo, BOTH, root)
+    assert len(seen) == 4
+    assert len(set(seen)) == 4
+
+
+def test_merging_groups_brings_their_members_and_repeats_none() -> None:
+    memo = Memo()
+    one, other = (
+        memo.insert(Expression(Node(name), (leaf("a"), leaf("b")))).group for name in "gh"
+    )
+    root = inserted(memo, Expression(Node("f"), (one, leaf("c"))))
+    beside = inserted(memo, Expression(Node("k"), (other, leaf("c"))))
+    first = found(memo, LEFT, root) + found(memo, LEFT, beside)
+    memo.merge(one, other)
+    second = found(memo, LEFT, root) + found(memo, LEFT, beside)
+    assert len(first) == 2
+    assert len(second) == 2
+    assert set(first).isdisjoint(second)
+
+
+def test_any_input_may_be_looked_into() -> None:
+    memo = Memo()
+    parts = tuple(Expression(Other(name), (leaf("a"),)) for name in "xyz")
+    root = inserted(memo, Expression(Node("f"), parts))
+    matches = list(bindings(Op(Node, some=Op(Other)), 0, root, memo.group))
+    assert [m.position for m in matches] == [0, 1, 2]
+    assert list(bindings(Op(Node, some=Op(Other)), 0, root, memo.group)) == []
+
+
+def test_a_third_level_is_refused() -> None:
+    with pytest.raises(ValueError, match="two levels"):
+        _ = Op(Node, Op(Node, Op(Node, Group("a")))).names

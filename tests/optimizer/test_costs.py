@@ -1,0 +1,154 @@
+"""The chosen plan is the cheapest of all: against brute force, and against all that is found."""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import combinations
+
+import pytest
+
+from algebra.logical import LogicalExpression, Pattern
+from algebra.physical import Coalesce, HashJoin, WindowScan
+from algebra.plan import PhysicalPlan
+from costmodel import CostModel
+from costmodel.characteristics import Characteristics
+from optimizer import Optimization
+from tests.optimizer.shapes import (
+    CLIQUE_4,
+    CONCAT_PLUS,
+    QS,
+    TABLE_4_2,
+    TERNARY_PLUS,
+    Edges,
+    SetCosts,
+    catalog,
+    chain,
+    cycle,
+    optimize,
+    pattern,
+    star,
+    variables,
+)
+
+SHAPES: dict[str, Edges] = {
+    "chain": chain(6),
+    "star": star(5),
+    "cycle": cycle(6),
+    "octahedron": CLIQUE_4,
+    "two triangles": ((0, 1), (1, 2), (2, 0), (2, 3), (3, 0)),
+}
+
+
+def brute_force(edges: Edges, model: SetCosts) -> float:
+    """The least cost over all ordered join trees without a cross product; no memo."""
+    n = len(edges)
+
+    def relation(atoms: frozenset[int]) -> Characteristics:
+        rate = float(sum(2**k for k in atoms))
+        return Characteristics(rate, 1.0, rate, (1.0,))
+
+    def connected(one: frozenset[int], other: frozenset[int]) -> bool:
+        return not {v for k in one for v in edges[k]}.isdisjoint(v for k in other for v in edges[k])
+
+    @cache
+    def cheapest(atoms: frozenset[int]) -> float:
+        if len(atoms) == 1:
+            return model.cost(WindowScan("s", "l", 1, 1), relation(atoms), ())
+        best = float("inf")
+        for size in range(1, len(atoms)):
+            for chosen in combinations(sorted(atoms), size):
+                left = frozenset(chosen)
+                right = atoms - left
+                if not connected(left, right):
+                    continue
+                below = (cheapest(left), cheapest(right))
+                if float("inf") in below:
+                    continue
+                own = model.cost(
+                    HashJoin(((0,), (0,)), (0,)), relation(atoms), (relation(left), relation(right))
+                )
+                best = min(best, sum(below, own))
+        return best
+
+    whole = relation(frozenset(range(n)))
+    return sum([cheapest(frozenset(range(n)))], model.cost(Coalesce(), whole, (whole,)))
+
+
+@pytest.mark.parametrize("prune", [True, False], ids=["pruned", "unpruned"])
+@pytest.mark.parametrize("seed", [None, 1, 2, 3, 4, 5])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_best_cost_is_that_of_brute_force(shape: str, seed: int | None, prune: bool) -> None:
+    model = SetCosts(seed)
+    outcome = optimize(pattern(SHAPES[shape]), model, prune=prune)
+    assert outcome.cost == brute_force(SHAPES[shape], model)
+
+
+QUERIES: dict[str, LogicalExpression] = {
+    "Qs": QS,
+    "Qp": CONCAT_PLUS,
+    "paper": TERNARY_PLUS,
+    **TABLE_4_2,
+}
+
+
+def recomputed(plan: PhysicalPlan) -> float:
+    """The tree cost of a plan, from the own costs of its nodes."""
+    cost: list[float] = []
+    for node in plan.nodes:
+        cost.append(sum([cost[i] for i in node.inputs], node.estimate.cost))
+        assert cost[-1] == node.estimate.cumulative_cost
+    return cost[-1]
+
+
+@pytest.mark.parametrize("model", ["thesis", "saturating", "random"])
+@pytest.mark.parametrize("name", QUERIES)
+def test_no_plan_of_the_memo_is_cheaper(name: str, model: str) -> None:
+    costs = SetCosts(7) if model == "random" else CostModel(model, catalog())  # type: ignore[arg-type]
+    outcome = optimize(QUERIES[name], costs)
+    plans = outcome.plans
+    if plans.count <= 500:
+        everything = [recomputed(plans.unrank(k)) for k in range(plans.count)]
+        assert min(everything) == outcome.cost
+        assert [recomputed(plan) for plan in plans.ranked()] == sorted(everything)
+    else:
+        assert min(map(recomputed, plans.sample(300, seed=1))) >= outcome.cost
+    assert recomputed(next(plans.ranked())) == outcome.cost
+    assert recomputed(outcome.plan) == outcome.cost
+
+
+@pytest.mark.parametrize("model", ["thesis", "saturating"])
+@pytest.mark.parametrize("name", QUERIES)
+def test_pruning_changes_no_cost(name: str, model: str) -> None:
+    costs = CostModel(model, catalog())  # type: ignore[arg-type]
+    pruned, whole = (optimize(QUERIES[name], costs, prune=p) for p in (True, False))
+    assert pruned.cost == whole.cost
+    assert pruned.plan.digest == whole.plan.digest
+
+
+def test_the_canonical_plan_is_left_deep_as_written() -> None:
+    expression = pattern(((1, 2), (3, 4), (2, 3)))
+    outcome = optimize(expression, SetCosts())
+    joins = [n.operator for n in outcome.canonical_plan.nodes if isinstance(n.operator, HashJoin)]
+    assert joins[0].bindings == ((0, 1), (2, 3)), "a cross product, as written"
+    # Rates 1 + 2 + 4, then {0,1} = 3, the whole twice = 7: join and coalesce.
+    assert outcome.canonical_cost == 1 + 2 + 4 + 3 + 7 + 7
+    assert outcome.cost == 1 + 2 + 4 + min(1 + 4, 2 + 4) + 7 + 7
+
+
+def test_shared_parts_are_one_node_and_counted_once_beside() -> None:
+    twice = pattern(((0, 1), (1, 2)), output=(0, 2), labels="ab")
+    expression = LogicalExpression(Pattern(((0, 1), (1, 2)), (0, 2)), (twice, twice))
+    outcome: Optimization = optimize(expression)
+    digests = [(n.operator, n.inputs) for n in outcome.plan.nodes]
+    assert len(set(digests)) == len(digests)
+    assert outcome.shared_cost == pytest.approx(sum(n.estimate.cost for n in outcome.plan.nodes))
+    assert outcome.shared_cost < outcome.cost
+
+
+def test_names_of_the_query_reach_the_columns() -> None:
+    edges: Edges = ((0, 1), (1, 2), (2, 3))
+    named = Pattern(edges, (0, 3), ("x", "y", "z", "w"))
+    outcome = optimize(LogicalExpression(named, pattern(edges).inputs))
+    names = {n.columns for n in outcome.plan.nodes if isinstance(n.operator, WindowScan)}
+    assert names == {("x", "y"), ("y", "z"), ("z", "w")}
+    assert variables(edges) == (0, 1, 2, 3)

@@ -1,0 +1,111 @@
+"""Whether result lines say, at every instant, exactly what the oracle says."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from tests.oracles.snapshot import Row, Truth
+
+
+@dataclass(frozen=True)
+class Line:
+    """One result line: a binding and its validity ``[ts, exp)``."""
+
+    row: Row
+    ts: int
+    exp: int
+
+
+@dataclass(frozen=True)
+class Mismatch:
+    """An instant at which the lines say something else than the oracle."""
+
+    instant: int
+    missing: frozenset[Row]
+    extra: frozenset[Row]
+
+    def __str__(self) -> str:
+        missing, extra = (_some(rows) for rows in (self.missing, self.extra))
+        return f"at instant {self.instant}: missing {missing}, extra {extra}"
+
+
+def _some(rows: frozenset[Row]) -> str:
+    shown = sorted(rows, key=repr)[:10]
+    return f"{shown}{f' and {len(rows) - 10} more' if len(rows) > 10 else ''}"
+
+
+def valid_at(lines: Iterable[Line], instant: int) -> frozenset[Row]:
+    """The answer that the lines give at an instant."""
+    return frozenset(line.row for line in lines if line.ts <= instant < line.exp)
+
+
+def mismatches(
+    truth: Truth, lines: Sequence[Line], instants: Iterable[int] | None = None
+) -> list[Mismatch]:
+    """All instants at which the lines are wrong, in order.
+
+    Without ``instants`` every instant is judged: neither the truth nor what the lines say
+    changes between two neighbours of those looked at, which are the ends of all
+    intervals. The instants just before them are looked at as well, so that the judge does
+    not depend on that argument.
+    """
+    if instants is None:
+        ends = {*truth.changes, *(line.ts for line in lines), *(line.exp for line in lines)}
+        instants = ends | {end - 1 for end in ends}
+    wanted = sorted(instants)
+    found = []
+    for instant, said in zip(wanted, _sweep(lines, wanted), strict=True):
+        right = truth.at(instant)
+        if said != right:
+            found.append(Mismatch(instant, right - said, said - right))
+    return found
+
+
+def _sweep(lines: Sequence[Line], instants: Sequence[int]) -> Iterable[frozenset[Row]]:
+    """What the lines say at each of the instants, which are in order."""
+    events = sorted(
+        event
+        for number, line in enumerate(lines)
+        for event in ((line.ts, 1, number), (line.exp, -1, number))
+        if line.ts < line.exp
+    )
+    open_lines: dict[Row, int] = defaultdict(int)
+    position = 0
+    for instant in instants:
+        while position < len(events) and events[position][0] <= instant:
+            _, change, number = events[position]
+            row = lines[number].row
+            open_lines[row] += change
+            if open_lines[row] == 0:
+                del open_lines[row]
+            position += 1
+        yield frozenset(open_lines)
+
+
+def broken_promises(lines: Iterable[Line]) -> list[str]:
+    """Lines that the interface rules out, whatever the query.
+
+    A line's interval is not empty, and no line lies inside what earlier lines of its
+    binding already said.
+    """
+    found = []
+    said: dict[Row, list[tuple[int, int]]] = defaultdict(list)
+    for line in lines:
+        if line.ts >= line.exp:
+            found.append(f"{line} is never valid")
+        if _covered(line.ts, line.exp, said[line.row]):
+            found.append(f"{line} lies inside what was said before: {said[line.row]}")
+        said[line.row].append((line.ts, line.exp))
+    return found
+
+
+def _covered(ts: int, exp: int, intervals: Iterable[tuple[int, int]]) -> bool:
+    """Whether ``[ts, exp)`` lies inside the union of intervals."""
+    reached = ts
+    for start, end in sorted(intervals):
+        if start > reached:
+            break
+        reached = max(reached, end)
+    return reached >= exp

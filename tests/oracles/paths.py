@@ -1,0 +1,136 @@
+"""Regular path pairs by search over partial derivatives (Antimirov 1996).
+
+A state of the search is a vertex and what is left to match. No automaton is built.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from functools import lru_cache
+
+from tests.oracles.query import Alt, Back, Regex, Repeat, Seq, Step, Vertex, steps
+
+Pair = tuple[Vertex, Vertex]
+Letter = tuple[str, bool]
+"""A label, and whether its edge is walked backwards."""
+
+Rest = tuple[Regex, ...]
+"""What is left to match, in this order; empty when the word may end here."""
+
+
+def path_pairs(regex: Regex, relations: Mapping[str, Collection[Pair]]) -> set[Pair]:
+    """The pairs joined by a path of at least one edge whose word is in the language."""
+    neighbours: dict[Letter, dict[Vertex, list[Vertex]]] = {}
+    for label in set(steps(regex)):
+        forwards = neighbours[label, False] = defaultdict(list)
+        backwards = neighbours[label, True] = defaultdict(list)
+        for source, target in relations[label]:
+            forwards[source].append(target)
+            backwards[target].append(source)
+    first: Rest = (_inverted_inwards(regex, False),)
+    starts = {v for letter in letters(first) for v in neighbours[letter]}
+    return {(start, end) for start in starts for end in _reached(start, first, neighbours)}
+
+
+def _reached(
+    start: Vertex, first: Rest, neighbours: Mapping[Letter, Mapping[Vertex, Iterable[Vertex]]]
+) -> set[Vertex]:
+    """The ends of paths from a start: where what is left accepts the empty word."""
+    seen: set[tuple[Vertex, Rest]] = set()
+    pending = [(start, first)]
+    while pending:
+        vertex, rest = pending.pop()
+        for letter in letters(rest):
+            for after in derivatives(rest, letter):
+                for neighbour in neighbours[letter].get(vertex, ()):
+                    state = neighbour, after
+                    if state not in seen:
+                        seen.add(state)
+                        pending.append(state)
+    return {vertex for vertex, rest in seen if all(map(nullable, rest))}
+
+
+def _inverted_inwards(regex: Regex, invert: bool) -> Regex:
+    """The same language with ``^`` at the steps only, and sequences turned where needed."""
+    match regex:
+        case Step():
+            return Back(regex) if invert else regex
+        case Back(part):
+            return _inverted_inwards(part, not invert)
+        case Seq(parts):
+            ordered = reversed(parts) if invert else parts
+            return Seq(tuple(_inverted_inwards(part, invert) for part in ordered))
+        case Alt(parts):
+            return Alt(tuple(_inverted_inwards(part, invert) for part in parts))
+        case Repeat(part, least, most):
+            return Repeat(_inverted_inwards(part, invert), least, most)
+
+
+@lru_cache(maxsize=65536)
+def nullable(regex: Regex) -> bool:
+    """Whether the empty word is in the language."""
+    match regex:
+        case Seq(parts):
+            return all(map(nullable, parts))
+        case Alt(parts):
+            return any(map(nullable, parts))
+        case Repeat(part, least, most):
+            enough = most is None or least <= most
+            return enough and (least == 0 or nullable(part))
+        case _:
+            return False
+
+
+@lru_cache(maxsize=65536)
+def letters(rest: Rest) -> frozenset[Letter]:
+    """The letters that a word of what is left can start with (perhaps a few more)."""
+    found: set[Letter] = set()
+    for regex in rest:
+        match regex:
+            case Step(label):
+                found.add((label, False))
+            case Back(Step(label)):
+                found.add((label, True))
+            case Seq(parts):
+                found |= letters(parts)
+            case Alt(parts):
+                found |= {letter for part in parts for letter in letters((part,))}
+            case Repeat(part):
+                found |= letters((part,))
+            case Back():
+                raise AssertionError("inverses stand at steps only")
+        if not nullable(regex):
+            break
+    return frozenset(found)
+
+
+@lru_cache(maxsize=65536)
+def derivatives(rest: Rest, letter: Letter) -> frozenset[Rest]:
+    """What can be left after one letter."""
+    if not rest:
+        return frozenset()
+    head, tail = rest[0], rest[1:]
+    found = {after + tail for after in _step(head, letter)}
+    if nullable(head):
+        found |= derivatives(tail, letter)
+    return frozenset(found)
+
+
+def _step(regex: Regex, letter: Letter) -> Iterable[Rest]:
+    match regex:
+        case Step(label):
+            return [()] if letter == (label, False) else []
+        case Back(Step(label)):
+            return [()] if letter == (label, True) else []
+        case Seq(parts):
+            return derivatives(parts, letter)
+        case Alt(parts):
+            return [after for part in parts for after in _step(part, letter)]
+        case Repeat(part, least, most):
+            if most is not None and (most == 0 or most < least):
+                return []
+            again = Repeat(part, max(least - 1, 0), None if most is None else most - 1)
+            return [(*after, again) for after in _step(part, letter)]
+        case Back():
+            raise AssertionError("inverses stand at steps only")

@@ -1,0 +1,262 @@
+"""The oracle's own form of a Regular Query, and how it prints itself as RQ text."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+Vertex = str | int
+
+
+# --- path regexes ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Step:
+    """One edge of a label (or derived predicate), forwards."""
+
+    label: str
+
+
+@dataclass(frozen=True)
+class Back:
+    """``^r``: the same paths, walked from their end to their start."""
+
+    part: Regex
+
+
+@dataclass(frozen=True)
+class Seq:
+    """One part after the other."""
+
+    parts: tuple[Regex, ...]
+
+
+@dataclass(frozen=True)
+class Alt:
+    """Any one of the parts."""
+
+    parts: tuple[Regex, ...]
+
+
+@dataclass(frozen=True)
+class Repeat:
+    """``least`` to ``most`` times; ``most`` None means any number."""
+
+    part: Regex
+    least: int
+    most: int | None
+
+
+Regex = Step | Back | Seq | Alt | Repeat
+
+
+def star(part: Regex) -> Regex:
+    """``r*``."""
+    return Repeat(part, 0, None)
+
+
+def plus(part: Regex) -> Regex:
+    """``r+``."""
+    return Repeat(part, 1, None)
+
+
+def maybe(part: Regex) -> Regex:
+    """``r?``."""
+    return Repeat(part, 0, 1)
+
+
+def steps(regex: Regex) -> Iterator[str]:
+    """The labels in a regex, with repeats."""
+    match regex:
+        case Step(label):
+            yield label
+        case Back(part) | Repeat(part):
+            yield from steps(part)
+        case Seq(parts) | Alt(parts):
+            for part in parts:
+                yield from steps(part)
+
+
+# --- rules ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Var:
+    """A variable; the name ``_`` is a fresh one each time."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Const:
+    """A vertex."""
+
+    value: Vertex
+
+
+Term = Var | Const
+
+
+@dataclass(frozen=True)
+class Atom:
+    """``label(source, target)``."""
+
+    label: str
+    source: Term
+    target: Term
+
+
+@dataclass(frozen=True)
+class Closure:
+    """``label+(source, target) as alias``: at least one step of a label."""
+
+    label: str
+    source: Term
+    target: Term
+    sign: str = "+"
+    alias: str | None = None
+
+
+@dataclass(frozen=True)
+class PathAtom:
+    """``source regex target``."""
+
+    regex: Regex
+    source: Term
+    target: Term
+
+
+BodyAtom = Atom | Closure | PathAtom
+
+
+@dataclass(frozen=True)
+class Rule:
+    """``head(variables) <- body``."""
+
+    head: str
+    variables: tuple[str, ...]
+    body: tuple[BodyAtom, ...]
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where the edges of a label come from, and their window."""
+
+    stream: str
+    range: int
+    slide: int = 1
+
+
+@dataclass(frozen=True)
+class Query:
+    """Rules for ``Answer`` and what it needs; ``sources`` are (label, source) pairs."""
+
+    rules: tuple[Rule, ...]
+    sources: tuple[tuple[str, Source], ...]
+
+    @property
+    def source(self) -> Mapping[str, Source]:
+        """The source of each input label."""
+        return dict(self.sources)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """What the columns of the answer are called."""
+        return next(rule.variables for rule in self.rules if rule.head == "Answer")
+
+    def __str__(self) -> str:
+        return text(self)
+
+
+# --- RQ text --------------------------------------------------------------------------
+
+
+def text(query: Query) -> str:
+    """The query in the native language (languages.md section 1).
+
+    One window for all labels is written without ``ON``; streams that have windows of
+    their own with it, and labels apart from their stream with a list of labels.
+    """
+    rules = [f"{r.head}({', '.join(r.variables)}) <- {_body(r.body)}." for r in query.rules]
+    return "\n".join([*rules, *_windows(query.source)])
+
+
+def _body(body: tuple[BodyAtom, ...]) -> str:
+    return ", ".join(map(_atom, body))
+
+
+def _atom(atom: BodyAtom) -> str:
+    match atom:
+        case Atom(label, source, target):
+            return f"{label}({_term(source)}, {_term(target)})"
+        case Closure(label, source, target, sign, alias):
+            closure = f"{label}{sign}({_term(source)}, {_term(target)})"
+            return f"{closure} as {alias}" if alias else closure
+        case PathAtom(regex, source, target):
+            return f"{_term(source)} {regex_text(regex)} {_term(target)}"
+
+
+def _term(term: Term) -> str:
+    match term:
+        case Var(name):
+            return name
+        case Const(int() as value):
+            return str(value)
+        case Const(value):
+            escaped = str(value).replace("\\", "\\\\").replace('"', '\\"')
+            return f'"{escaped}"'
+
+
+def regex_text(regex: Regex) -> str:
+    """A regex; all that could be read in two ways stands in parentheses."""
+    match regex:
+        case Step(label):
+            return label
+        case Back(Step(label)):
+            return f"^{label}"
+        case Back(part):
+            return f"^({regex_text(part)})"
+        case Seq(parts):
+            return "/".join(_closed(p) if isinstance(p, Alt) else regex_text(p) for p in parts)
+        case Alt(parts):
+            return "|".join(regex_text(p) for p in parts)
+        case Repeat(part, least, most):
+            return f"{_closed(part)}{_times(least, most)}"
+
+
+def _closed(regex: Regex) -> str:
+    return regex.label if isinstance(regex, Step) else f"({regex_text(regex)})"
+
+
+def _times(least: int, most: int | None) -> str:
+    match least, most:
+        case 0, None:
+            return "*"
+        case 1, None:
+            return "+"
+        case 0, 1:
+            return "?"
+        case _ if least == most:
+            return f"{{{least}}}"
+        case _:
+            return f"{{{least},{'' if most is None else most}}}"
+
+
+def _windows(sources: Mapping[str, Source]) -> Iterator[str]:
+    windows = {(source.range, source.slide) for source in sources.values()}
+    if len(windows) == 1:
+        yield _window(*windows.pop())
+        return
+    labels_of: dict[str, dict[tuple[int, int], list[str]]] = defaultdict(lambda: defaultdict(list))
+    for label, source in sorted(sources.items()):
+        labels_of[source.stream][source.range, source.slide].append(label)
+    for stream, by_window in sorted(labels_of.items()):
+        for window, labels in by_window.items():
+            which = f" ({', '.join(labels)})" if len(by_window) > 1 else ""
+            yield f"ON {stream}{which} {_window(*window)}"
+
+
+def _window(length: int, slide: int) -> str:
+    return f"WINDOW {length}" if slide == 1 else f"WINDOW {length} SLIDE {slide}"

@@ -1,0 +1,200 @@
+"""The answer at an instant: the one-time query over the snapshot (thesis Definition 15)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from tests.oracles.paths import Pair, path_pairs
+from tests.oracles.query import (
+    Atom,
+    BodyAtom,
+    Closure,
+    Const,
+    PathAtom,
+    Query,
+    Rule,
+    Source,
+    Step,
+    Term,
+    Var,
+    Vertex,
+    plus,
+    steps,
+)
+
+Row = tuple[Vertex, ...]
+Binding = Mapping[str, Vertex]
+Snapshot = Mapping[str, frozenset[Pair]]
+"""The edges of each label that are valid at one instant."""
+
+
+@dataclass(frozen=True, order=True)
+class Edge:
+    """A streaming graph edge (Definition 3), ordered by time."""
+
+    ts: int
+    src: Vertex
+    trg: Vertex
+    label: str
+
+
+def expiry(edge: Edge, source: Source) -> int:
+    """The end of an edge's validity (Definition 30): exclusive."""
+    return (edge.ts // source.slide) * source.slide + source.range
+
+
+@dataclass(frozen=True)
+class Truth:
+    """A query over a stream: its answer at every instant.
+
+    The answer is a constant between two neighbours of ``changes``, the instants at which
+    an edge appears or expires; before the first it is empty.
+    """
+
+    query: Query
+    edges: tuple[Edge, ...]
+
+    @cached_property
+    def changes(self) -> tuple[int, ...]:
+        """The instants at which the windowed input changes, in order."""
+        source = self.query.source
+        read = [edge for edge in self.edges if edge.label in source]
+        ends = {expiry(edge, source[edge.label]) for edge in read}
+        return tuple(sorted({edge.ts for edge in read} | ends))
+
+    def snapshot(self, instant: int) -> Snapshot:
+        """The windowed input at an instant, as a static graph."""
+        found: dict[str, set[Pair]] = {label: set() for label in self.query.source}
+        for edge in self.edges:
+            source = self.query.source.get(edge.label)
+            if source is not None and edge.ts <= instant < expiry(edge, source):
+                found[edge.label].add((edge.src, edge.trg))
+        return {label: frozenset(pairs) for label, pairs in found.items()}
+
+    def at(self, instant: int) -> frozenset[Row]:
+        """The answer at an instant."""
+        snapshot = self.snapshot(instant)
+        key = frozenset(snapshot.items())
+        if key not in self._known:
+            self._known[key] = frozenset(answer(self.query.rules, snapshot))
+        return self._known[key]
+
+    @cached_property
+    def _known(self) -> dict[frozenset[tuple[str, frozenset[Pair]]], frozenset[Row]]:
+        return {}
+
+
+def answer_at(query: Query, edges: Iterable[Edge], instant: int) -> frozenset[Row]:
+    """The answers of a query over a stream at an instant."""
+    return Truth(query, tuple(edges)).at(instant)
+
+
+def answer(rules: Iterable[Rule], snapshot: Snapshot) -> set[Row]:
+    """All of ``Answer``: each predicate once all that it is made of is known.
+
+    Raises:
+        ValueError: if predicates depend on each other in a circle.
+    """
+    rules_of: dict[str, list[Rule]] = defaultdict(list)
+    for rule in rules:
+        rules_of[rule.head].append(rule)
+        for atom in rule.body:
+            if isinstance(atom, Closure) and atom.alias is not None:
+                rules_of[atom.alias] = [_naming(atom, atom.alias)]
+    known: dict[str, set[Row]] = {label: set(pairs) for label, pairs in snapshot.items()}
+    while "Answer" not in known:
+        ready = [
+            head
+            for head, defining in rules_of.items()
+            if head not in known and all(_needs(rule) <= known.keys() for rule in defining)
+        ]
+        if not ready:
+            raise ValueError(f"never defined: {rules_of.keys() - known.keys()}")
+        for head in ready:
+            known[head] = {row for rule in rules_of[head] for row in _rows(rule, known)}
+    return known["Answer"]
+
+
+def _naming(closure: Closure, alias: str) -> Rule:
+    """The name given to a closure by ``as`` is a predicate for all rules."""
+    return Rule(alias, ("x", "y"), (Closure(closure.label, Var("x"), Var("y")),))
+
+
+def _needs(rule: Rule) -> set[str]:
+    return {label for atom in rule.body for label in labels_of(atom)}
+
+
+def labels_of(atom: BodyAtom) -> Iterable[str]:
+    """The labels and predicates that an atom reads."""
+    match atom:
+        case Atom(label) | Closure(label):
+            return [label]
+        case PathAtom(regex):
+            return steps(regex)
+
+
+def _rows(rule: Rule, known: Mapping[str, set[Row]]) -> Iterable[Row]:
+    """The rows of a rule: its atoms are joined from left to right, one binding at a time."""
+    bindings: list[Binding] = [{}]
+    for atom in rule.body:
+        pairs = list(_pairs(atom, known))
+        by_source: dict[Vertex, list[Row]] = defaultdict(list)
+        by_target: dict[Vertex, list[Row]] = defaultdict(list)
+        for pair in pairs:
+            by_source[pair[0]].append(pair)
+            by_target[pair[1]].append(pair)
+        joined: list[Binding] = []
+        for binding in bindings:
+            source, target = _value(atom.source, binding), _value(atom.target, binding)
+            if source is not None:
+                candidates = by_source.get(source, [])
+            elif target is not None:
+                candidates = by_target.get(target, [])
+            else:
+                candidates = pairs
+            for pair in candidates:
+                at_source = _bound(binding, atom.source, pair[0])
+                at_both = None if at_source is None else _bound(at_source, atom.target, pair[1])
+                if at_both is not None:
+                    joined.append(at_both)
+        bindings = joined
+    return {tuple(binding[v] for v in rule.variables) for binding in bindings}
+
+
+def _pairs(atom: BodyAtom, known: Mapping[str, set[Row]]) -> Iterable[Row]:
+    match atom:
+        case Atom(label):
+            return known[label]
+        case Closure(label):
+            return path_pairs(plus(Step(label)), {label: _binary(known[label])})
+        case PathAtom(regex):
+            return path_pairs(regex, {label: _binary(known[label]) for label in steps(regex)})
+
+
+def _binary(rows: set[Row]) -> set[Pair]:
+    return {(source, target) for source, target in rows}
+
+
+def _value(term: Term, binding: Binding) -> Vertex | None:
+    match term:
+        case Const(value):
+            return value
+        case Var(name):
+            return binding.get(name)
+
+
+def _bound(binding: Binding, term: Term, value: Vertex) -> Binding | None:
+    """The binding with a term bound to a vertex, None if it says otherwise."""
+    match term:
+        case Const(constant):
+            return binding if constant == value else None
+        case Var("_"):
+            return binding
+        case Var(name):
+            known = binding.get(name)
+            if known is None:
+                return {**binding, name: value}
+            return binding if known == value else None

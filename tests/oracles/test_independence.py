@@ -1,0 +1,24 @@
+"""The judge shares no code with the judged."""
+
+import ast
+from pathlib import Path
+
+FOLDER = Path(__file__).parent
+
+
+def test_the_oracle_imports_the_standard_library_and_itself_alone() -> None:
+    allowed = {"__future__", "collections", "dataclasses", "functools", "tests"}
+    for path in FOLDER.glob("*.py"):
+        if path.name.startswith("test_"):
+            continue
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                names = [node.module or ""]
+            else:
+                continue
+            for name in names:
+                assert name.partition(".")[0] in allowed, f"{path.name} imports {name}"
+                if name.startswith("tests"):
+                    assert name.startswith("tests.oracles."), f"{path.name} imports {name}"

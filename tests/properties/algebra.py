@@ -1,0 +1,191 @@
+"""What logical expressions and plans mean on a snapshot, without the executor.
+
+It tells a wrong rule from a wrong operator, and is quick enough for all plans of a memo.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import sqlglot
+from sqlglot import exp
+
+from algebra import logical, physical, regex
+from algebra.logical import LogicalExpression
+from algebra.plan import PhysicalPlan
+from tests.oracles.paths import path_pairs
+from tests.oracles.query import Alt, Back, Regex, Seq, Step, Vertex, maybe, plus, star
+from tests.oracles.snapshot import Row, Snapshot
+
+ORDERS: Mapping[type, Callable[[Any, Any], Any]] = {
+    exp.LT: operator.lt,
+    exp.LTE: operator.le,
+    exp.GT: operator.gt,
+    exp.GTE: operator.ge,
+}
+
+
+def rows_of(expression: LogicalExpression, snapshot: Snapshot) -> set[Row]:
+    """The rows of an expression where the scans of each label give the snapshot's edges."""
+    inputs = [rows_of(child, snapshot) for child in expression.inputs]
+    match expression.operator:
+        case logical.WScan() | logical.WScanUnion() as leaf:
+            read = [(scan.label, scan.predicate) for scan in leaf.scans]
+            return _scanned([(label, p.sql if p else None) for label, p in read], snapshot)
+        case logical.Filter(predicate):
+            return {row for row in inputs[0] if _holds(predicate.sql, row)}
+        case logical.Union():
+            return set().union(*inputs)
+        case logical.Project(columns):
+            return {tuple(row[column] for column in columns) for row in inputs[0]}
+        case logical.Pattern(bindings, output):
+            return _joined(bindings, output, inputs)
+        case logical.Path(path):
+            relations = {
+                str(i): {(row[0], row[1]) for row in rows} for i, rows in enumerate(inputs)
+            }
+            return set(path_pairs(as_written(path), relations))
+        case logical.Empty():
+            return set()
+
+
+def rows_of_plan(plan: PhysicalPlan, snapshot: Snapshot) -> set[Row]:
+    """The rows of a plan's root on a snapshot, operators by their own arguments."""
+    known: list[set[Row]] = []
+    for node in plan.nodes:
+        inputs = [known[i] for i in node.inputs]
+        match node.operator:
+            case physical.WindowScan(label=label, predicate=condition):
+                rows: set[Row] = _scanned([(label, condition)], snapshot)
+            case physical.WindowScanUnion(selections=selections):
+                rows = _scanned(selections, snapshot)
+            case physical.FilterRows(predicate):
+                rows = {row for row in inputs[0] if _holds(predicate, row)}
+            case physical.MergeUnion():
+                rows = set().union(*inputs)
+            case physical.ProjectColumns(columns):
+                rows = {tuple(row[column] for column in columns) for row in inputs[0]}
+            case physical.HashJoin(bindings, output):
+                rows = _joined(bindings, output, inputs)
+            case physical.SPath() as path:
+                rows = _walked(path, inputs)
+            case physical.Coalesce():
+                rows = inputs[0]
+            case physical.EmptyRelation():
+                rows = set()
+        assert all(len(row) == len(node.columns) for row in rows), f"columns of node {node.id}"
+        known.append(rows)
+    return known[plan.root]
+
+
+def _joined(
+    bindings: Sequence[tuple[int, ...]], output: tuple[int, ...], inputs: list[set[Row]]
+) -> set[Row]:
+    found: list[dict[int, Vertex]] = [{}]
+    for binding, rows in zip(bindings, inputs, strict=True):
+        found = [
+            {**known, **dict(zip(binding, row, strict=True))}
+            for known in found
+            for row in rows
+            if all(known.get(v, x) == x for v, x in zip(binding, row, strict=True))
+        ]
+    return {tuple(known[variable] for variable in output) for known in found}
+
+
+def _walked(path: physical.SPath, inputs: list[set[Row]]) -> set[Row]:
+    """Pairs of vertices joined by a walk that takes the automaton from 0 to acceptance."""
+    assert 0 not in path.accepting
+    assert all(target != 0 for *_, target in path.transitions)
+    steps: dict[tuple[int, Vertex], set[tuple[int, Vertex]]] = defaultdict(set)
+    for state, number, inverse, target in path.transitions:
+        for first, second in inputs[number]:
+            start, end = (second, first) if inverse else (first, second)
+            steps[state, start].add((target, end))
+    found: set[Row] = set()
+    for root in {vertex for state, vertex in list(steps) if state == 0}:
+        seen: set[tuple[int, Vertex]] = set()
+        pending = [(0, root)]
+        while pending:
+            fresh = steps.get(pending.pop(), set()) - seen
+            seen |= fresh
+            pending.extend(fresh)
+        found |= {(root, vertex) for state, vertex in seen if state in path.accepting}
+    return found
+
+
+def _scanned(selections: Iterable[tuple[str, str | None]], snapshot: Snapshot) -> set[Row]:
+    """The edges of some labels that satisfy the predicate beside each label."""
+    return {
+        pair
+        for label, predicate in selections
+        for pair in snapshot[label]
+        if predicate is None or _holds(predicate, pair)
+    }
+
+
+def _holds(sql: str, row: Row) -> bool:
+    """Whether a predicate is true of a row; unknown counts as not."""
+
+    def value(node: exp.Expression) -> Vertex:
+        match node:
+            case exp.Column():
+                return row[int(node.name[1:])]
+            case exp.Literal():
+                return str(node.this) if node.is_string else int(node.this)
+            case exp.Neg():
+                return -int(value(node.this))
+        raise AssertionError(f"no value: {node!r}")
+
+    def true(node: exp.Expression) -> bool | None:
+        match node:
+            case exp.Boolean():
+                return bool(node.this)
+            case exp.Paren():
+                return true(node.this)
+            case exp.Not():
+                inner = true(node.this)
+                return None if inner is None else not inner
+            case exp.And() | exp.Or():
+                sides = {true(node.this), true(node.expression)}
+                decisive = isinstance(node, exp.Or)
+                if decisive in sides:
+                    return decisive
+                return None if None in sides else not decisive
+            case exp.EQ() | exp.NEQ():
+                equal = value(node.this) == value(node.expression)
+                return equal == isinstance(node, exp.EQ)
+        kind = type(node)
+        left, right = value(node.this), value(node.expression)
+        if isinstance(left, int) and isinstance(right, int):
+            return bool(ORDERS[kind](left, right))
+        if isinstance(left, str) and isinstance(right, str):
+            return bool(ORDERS[kind](left, right))
+        return None
+
+    tree = sqlglot.parse_one(sql, dialect="spark")
+    assert isinstance(tree, exp.Expression)
+    return true(tree) is True
+
+
+def as_written(path: regex.Regex) -> Regex:
+    """A regex of the product in the oracle's form."""
+    match path:
+        case regex.Symbol(ref, inverse):
+            return Back(Step(str(ref))) if inverse else Step(str(ref))
+        case regex.Concat(parts):
+            return Seq(tuple(map(as_written, parts)))
+        case regex.Alternation(parts):
+            return Alt(tuple(map(as_written, parts)))
+        case regex.Star(part):
+            return star(as_written(part))
+        case regex.Plus(part):
+            return plus(as_written(part))
+        case regex.Optional(part):
+            return maybe(as_written(part))
+        case regex.Epsilon():
+            return Seq(())
+        case regex.Nothing():
+            return Alt(())

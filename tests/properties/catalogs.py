@@ -1,0 +1,37 @@
+"""Catalogs for random queries, with statistics alike or wild."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from random import Random
+
+from catalog.model import Catalog, LabelStatistics, Stream
+from tests.oracles.query import Query
+
+
+def catalog_of(query: Query, integers: bool, seed: int = 0) -> Catalog:
+    """The streams of a query, with statistics of a seed (0: all alike)."""
+    random = Random(seed)
+    labels: dict[str, dict[str, LabelStatistics]] = defaultdict(dict)
+    for label, source in query.sources:
+        labels[source.stream][label] = statistics(random) if seed else ALIKE
+    return Catalog(
+        {
+            name: Stream(name, found, vertex_type="integer" if integers else "string")
+            for name, found in labels.items()
+        }
+    )
+
+
+ALIKE = LabelStatistics(rate=10.0, distinct_src=50.0, distinct_trg=50.0, vertices=80.0)
+
+
+def statistics(random: Random) -> LabelStatistics:
+    """Statistics over five decades."""
+    source, target = 10 ** random.uniform(0, 5), 10 ** random.uniform(0, 5)
+    return LabelStatistics(
+        rate=10 ** random.uniform(-2, 3),
+        distinct_src=source,
+        distinct_trg=target,
+        vertices=max(source, target) * random.uniform(1, 2),
+    )

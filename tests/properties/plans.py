@@ -1,0 +1,62 @@
+"""Random and named cases to the plans that the optimizer finds for them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import islice
+from random import Random
+
+from algebra.plan import PhysicalPlan, PlanStream
+from costmodel import CostModel
+from languages import parse
+from languages.canonical import translate
+from optimizer import Optimization, Optimizer, Options
+from tests.oracles.query import text
+from tests.properties.catalogs import catalog_of
+from tests.properties.tally import TRIED
+from tests.strategies.queries import Case
+
+FEW = 30
+"""Up to so many plans all of them are tried, else a sample of so many."""
+
+THOROUGH = Options(prune=False, check=True)
+
+
+def optimized(
+    case: Case,
+    options: Options = THOROUGH,
+    statistics: int = 0,
+    cost_model: CostModel | None = None,
+) -> Optimization:
+    """The optimizer's work on a case; ``statistics`` is the seed of the catalog's."""
+    catalog = catalog_of(case.query, case.integers, statistics)
+    model = replace(cost_model or CostModel(), catalog=catalog)
+    streams = tuple(
+        PlanStream(name=s.name, labels=tuple(s.labels), vertex_type=s.vertex_type)
+        for s in catalog.streams.values()
+    )
+    query = translate(parse(text(case.query)), catalog)
+    TRIED["searches"] += 1
+    return Optimizer(model, options).optimize(query, streams, catalog.time_unit)
+
+
+def plans_of(found: Optimization, most: int = FEW, seed: int = 0) -> list[PhysicalPlan]:
+    """All plans if there are few, else the chosen, the canonical and a uniform sample."""
+    if found.plans.count <= most:
+        return list(islice(found.plans.ranked(), most + 1))
+    return [found.plan, found.canonical_plan, *found.plans.sample(most - 2, seed)]
+
+
+def read_back(plan: PhysicalPlan) -> PhysicalPlan:
+    """The plan after a journey as JSON text."""
+    again = PhysicalPlan.from_json(plan.to_json())
+    assert again.digest == plan.digest
+    assert again.to_json() == plan.to_json()
+    return again
+
+
+def some_disabled(rule_names: list[str], seed: int) -> Options:
+    """Options with about a third of the rules switched off."""
+    random = Random(seed)
+    disabled = frozenset(name for name in rule_names if random.random() < 1 / 3)
+    return replace(THOROUGH, disabled_rules=disabled)

@@ -1,0 +1,6 @@
+"""How much the properties tried, for the summary at the end of a test run."""
+
+from collections import Counter
+
+TRIED: Counter[str] = Counter()
+"""By what was done: "queries optimized", "plans walked over", "runs judged", ..."""

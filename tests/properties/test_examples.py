@@ -1,0 +1,58 @@
+"""The example queries on the bundled data, against the oracle at instants all over it."""
+
+from random import Random
+
+import pytest
+
+from algebra.plan import PhysicalPlan, PlanStream
+from catalog import load
+from costmodel import CostModel
+from languages import parse
+from languages.canonical import translate
+from optimizer import Optimization, Optimizer
+from tests.oracles.judgement import Line
+from tests.oracles.snapshot import Edge, Truth
+from tests.properties.running import judge, lines_of
+from tests.strategies import examples
+from tests.strategies.amount import MORE
+from tests.strategies.queries import Case
+
+INSTANTS = 8 * max(MORE, 1)
+
+
+@pytest.fixture(scope="module")
+def edges() -> tuple[Edge, ...]:
+    return examples.edges()
+
+
+def _optimized(name: str) -> Optimization:
+    catalog = load(examples.FOLDER / "catalog.yaml")
+    streams = tuple(
+        PlanStream(name=s.name, labels=tuple(s.labels)) for s in catalog.streams.values()
+    )
+    query = translate(parse((examples.FOLDER / f"{name}.rq").read_text("utf-8")), catalog)
+    return Optimizer(CostModel(catalog=catalog)).optimize(query, streams, catalog.time_unit)
+
+
+def _instants(truth: Truth, lines: list[Line]) -> list[int]:
+    """Instants at random, and some at and just before the ends of results."""
+    random = Random(MORE)
+    first, last = truth.changes[0], truth.changes[-1]
+    chosen = [random.randint(first, last) for _ in range(INSTANTS // 2)]
+    for _ in range(INSTANTS // 4):
+        line = random.choice(lines)
+        chosen += [random.choice([line.ts, line.ts - 1]), random.choice([line.exp, line.exp - 1])]
+    return chosen
+
+
+@pytest.mark.parametrize("name", examples.QUERIES)
+def test_chosen_and_canonical_plan(name: str, edges: tuple[Edge, ...]) -> None:
+    found = _optimized(name)
+    truth = Truth(examples.QUERIES[name], edges)
+    plans: dict[str, PhysicalPlan] = {p.digest: p for p in (found.plan, found.canonical_plan)}
+    instants: list[int] = []
+    for plan in plans.values():
+        lines = lines_of(Case(truth.query, edges), plan, 2000)
+        assert len(lines) > 500
+        instants = instants or _instants(truth, lines)
+        judge(truth, plan, lines, instants)

@@ -1,0 +1,127 @@
+"""Every plan of the memo means, on every snapshot, what the query means.
+
+Plans are walked over here, not run, so that many more of them can be tried; the executor
+has its turn in `test_execution`.
+"""
+
+from itertools import islice, pairwise
+
+import pytest
+from hypothesis import given, note
+from hypothesis import strategies as st
+
+from algebra.plan import PhysicalPlan
+from costmodel import CostModel
+from costmodel.constants import Constants
+from languages import parse
+from optimizer import Options
+from rules.registry import transformation_rules
+from tests.oracles.query import text
+from tests.oracles.snapshot import Truth
+from tests.properties.algebra import rows_of_plan
+from tests.properties.plans import THOROUGH, optimized, plans_of, read_back, some_disabled
+from tests.properties.tally import TRIED
+from tests.strategies.amount import examples
+from tests.strategies.named import NAMED
+from tests.strategies.queries import Case, cases
+
+RULES = [rule.name for rule in transformation_rules()]
+INSTANTS = 6
+
+
+def _check(case: Case, plans: list[PhysicalPlan]) -> None:
+    """Plans are right at the instants of the largest snapshots."""
+    truth = Truth(case.query, case.edges)
+    snapshots = {frozenset(truth.snapshot(t).items()): t for t in truth.changes}
+    largest = sorted(snapshots, key=lambda s: -sum(len(pairs) for _, pairs in s))[:INSTANTS]
+    for plan in plans:
+        TRIED["plans walked over"] += 1
+        assert len(plan.columns) == len(case.query.columns)
+        for snapshot in largest:
+            found, right = rows_of_plan(plan, dict(snapshot)), truth.at(snapshots[snapshot])
+            assert found == right, (
+                f"{text(case.query)}\nat {snapshots[snapshot]} of {case.edges}\n"
+                f"missing {right - found}, extra {found - right}\n{plan.to_json()}"
+            )
+
+
+@given(case=cases(), seed=st.integers(0, 999))
+@examples(120)
+def test_plans_of_random_queries(case: Case, seed: int) -> None:
+    note(text(case.query))
+    found = optimized(case, statistics=seed)
+    assert found.stop_reason == "complete"
+    _check(case, [read_back(plan) for plan in plans_of(found, seed=seed)])
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_plans_of_named_queries(name: str) -> None:
+    @given(case=cases(st.just(NAMED[name])), seed=st.integers(0, 999))
+    @examples(3)
+    def check(case: Case, seed: int) -> None:
+        _check(case, [read_back(plan) for plan in plans_of(optimized(case), 100, seed)])
+
+    check()
+
+
+@given(case=cases(), seed=st.integers(0, 999))
+@examples(60)
+def test_plans_with_rules_disabled(case: Case, seed: int) -> None:
+    note(text(case.query))
+    options = some_disabled(RULES, seed)
+    note(f"without {sorted(options.disabled_rules)}")
+    _check(case, plans_of(optimized(case, options), 10, seed))
+
+
+COST_MODELS = [
+    CostModel("thesis"),
+    CostModel("saturating"),
+    CostModel("saturating", constants=Constants(push=100.0)),
+    CostModel("saturating", constants=Constants(hash_update=100.0, hash_probe=100.0)),
+    CostModel("thesis", constants=Constants(queue_update=100.0, queue_probe=100.0)),
+    CostModel("saturating", constants=Constants(0, 0, 0, 0, 0, 0, 0)),
+]
+
+
+@given(case=cases(), seed=st.integers(0, 999), cost_model=st.sampled_from(COST_MODELS))
+@examples(60)
+def test_best_plans_under_other_costs(case: Case, seed: int, cost_model: CostModel) -> None:
+    note(text(case.query))
+    found = optimized(case, Options(check=True), seed, cost_model)
+    _check(case, [found.plan, found.canonical_plan])
+    if not any("W-CROSS" in warning for warning in parse(text(case.query)).warnings):
+        # Without cross products in the query, what was written is in the space searched.
+        assert found.cost <= found.canonical_cost * (1 + 1e-12)
+
+
+@given(case=cases(), budget=st.integers(1, 40))
+@examples(60)
+def test_plans_of_a_search_cut_short(case: Case, budget: int) -> None:
+    note(text(case.query))
+    found = optimized(case, Options(budget_expressions=budget, check=True))
+    _check(case, plans_of(found, 10))
+
+
+@given(case=cases(), seed=st.integers(0, 999))
+@examples(60)
+def test_pruning_never_costs_the_best_plan(case: Case, seed: int) -> None:
+    note(text(case.query))
+    found = optimized(case, Options(check=True), seed)
+    reference = optimized(case, THOROUGH, seed)
+    assert found.cost == pytest.approx(reference.cost, rel=1e-12)
+
+
+@given(case=cases(), seed=st.integers(0, 999))
+@examples(60)
+def test_ranked_plans_are_all_of_them_and_cheapest_first(case: Case, seed: int) -> None:
+    note(text(case.query))
+    found = optimized(case, statistics=seed)
+    ranked = list(islice(found.plans.ranked(), 100))
+    assert len(ranked) == min(found.plans.count, 100)
+    costs = [plan.nodes[plan.root].estimate.cumulative_cost for plan in ranked]
+    assert costs[0] == pytest.approx(found.cost, rel=1e-12)
+    assert all(before <= after * (1 + 1e-12) for before, after in pairwise(costs))
+    drawn = found.plans.sample(5, seed)
+    assert drawn == found.plans.sample(5, seed)
+    if found.plans.count <= 100:
+        assert {plan.digest for plan in drawn} <= {plan.digest for plan in ranked}

@@ -1,0 +1,55 @@
+"""The canonical expression means, on every snapshot, what the rules mean."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from algebra.logical import WScan
+from languages import parse
+from languages.canonical import translate
+from tests.oracles.query import Source, text
+from tests.oracles.snapshot import Truth
+from tests.properties.algebra import rows_of
+from tests.properties.catalogs import catalog_of
+from tests.strategies.amount import examples
+from tests.strategies.named import NAMED
+from tests.strategies.queries import Case, cases
+
+
+def _check(case: Case) -> None:
+    query = translate(parse(text(case.query)), catalog_of(case.query, case.integers))
+    assert len(query.columns) == len(case.query.columns)
+    truth = Truth(case.query, case.edges)
+    for instant in truth.changes:
+        found = rows_of(query.expression, truth.snapshot(instant))
+        assert found == truth.at(instant), text(case.query)
+
+
+@given(case=cases())
+@examples(200)
+def test_canonical_expressions_mean_what_the_rules_mean(case: Case) -> None:
+    _check(case)
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_named_queries(name: str) -> None:
+    @given(case=cases(st.just(NAMED[name])))
+    @examples(5)
+    def check(case: Case) -> None:
+        _check(case)
+
+    check()
+
+
+@given(case=cases())
+@examples(100)
+def test_scans_have_the_streams_and_windows_of_their_labels(case: Case) -> None:
+    query = translate(parse(text(case.query)), catalog_of(case.query, case.integers))
+    pending = [query.expression]
+    while pending:
+        expression = pending.pop()
+        pending.extend(expression.inputs)
+        if isinstance(expression.operator, WScan):
+            scan = expression.operator
+            window = Source(scan.stream, scan.window.range, scan.window.slide)
+            assert case.query.source[scan.label] == window

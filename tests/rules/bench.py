@@ -1,0 +1,76 @@
+"""A workbench for single rules: a memo with an expression in it, and one rule applied to all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from algebra.logical import LogicalExpression, WScan
+from algebra.window import Window
+from memo import Expression, GroupExpression, Memo, MemoListener, Tree
+from memo.pattern import bindings
+from optimizer.algebra_side import AlgebraSide
+from rules.rule import Context, TransformationRule
+
+
+def scan(label: str) -> LogicalExpression:
+    return LogicalExpression(WScan("s", label, Window(10)))
+
+
+def tree(expression: LogicalExpression) -> Expression:
+    """A logical expression as the memo wants it."""
+    return Expression(expression.operator, tuple(tree(part) for part in expression.inputs))
+
+
+@dataclass(frozen=True)
+class Applied:
+    """What one rule made of one group: the trees it yielded, and the memo afterwards."""
+
+    memo: Memo
+    group: int
+    results: tuple[Tree, ...]
+
+    def found(self, expression: LogicalExpression) -> bool:
+        """Whether an expression is now in the group."""
+        return self.memo.lookup(tree(expression)) == self.memo.find(self.group)
+
+
+def apply(
+    rule: TransformationRule,
+    *members: LogicalExpression,
+    below: tuple[tuple[LogicalExpression, ...], ...] = (),
+    cross_products: bool = False,
+    paths_of_labels: bool = True,
+) -> Applied:
+    """One rule, applied once to every member of a group.
+
+    ``members`` are put into one group, and so is each tuple of ``below``, before that.
+    """
+    side = AlgebraSide(paths_of_labels=paths_of_labels)
+    memo = side.new_memo(MemoListener())
+    for equal in below:
+        first = memo.insert(tree(equal[0])).group
+        for other in equal[1:]:
+            memo.insert(tree(other), into=first)
+    group = memo.insert(tree(members[0])).group
+    for other in members[1:]:
+        memo.insert(tree(other), into=group)
+    context = Context(memo, side.flat, cross_products=cross_products)
+    results: list[Tree] = []
+    for expression in list(memo.group(group).expressions):
+        results += _apply(rule, expression, context)
+    memo.check()
+    return Applied(memo, group, tuple(results))
+
+
+def _apply(rule: TransformationRule, expression: GroupExpression, context: Context) -> list[Tree]:
+    results: list[Tree] = []
+    if any(p.of_type is type(expression.operator) for p in rule.patterns) and rule.considers(
+        expression, context
+    ):
+        for slot, pattern in enumerate(rule.patterns):
+            for match in bindings(pattern, slot, expression, context.memo.group):
+                if rule.condition(match, context):
+                    for result in rule.rewrite(match, context):
+                        context.memo.insert(result, expression.group, rule.name, expression)
+                        results.append(result)
+    return results

@@ -1,0 +1,113 @@
+"""What the pages say holds."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from inspect import getdoc
+from pathlib import Path
+from typing import get_args, get_type_hints
+
+import pytest
+import typer
+
+from algebra.physical import PhysicalOperator
+from api.cli import app
+from languages import parse
+from languages.errors import CODES
+from rules.registry import implementation_rules, transformation_rules
+
+ROOT = Path(__file__).parent.parent
+PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("examples/*/*.md")]
+BLOCK = re.compile(r"^```\w*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+every_page = pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
+
+
+@every_page
+def test_links_between_pages_lead_somewhere(page: Path) -> None:
+    text = re.sub(r"`[^`]*`", "", page.read_text("utf-8"))
+    links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text)
+    assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+def test_the_queries_shown_are_queries() -> None:
+    blocks = [block for page in PAGES for block in BLOCK.findall(page.read_text("utf-8"))]
+    queries = [block for block in blocks if re.search(r"^\w+\(.*<-", block, re.MULTILINE)]
+    assert len(queries) >= 2
+    for query in queries:
+        parse(query)
+
+
+def test_the_python_shown_runs() -> None:
+    blocks = [block for page in PAGES for block in PYTHON.findall(page.read_text("utf-8"))]
+    assert blocks
+    for block in blocks:
+        done = subprocess.run(
+            [sys.executable, "-c", block], cwd=ROOT, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, f"{block}\n{done.stderr}"
+
+
+@every_page
+def test_the_commands_shown_have_the_options_shown(page: Path) -> None:
+    """Every `headrace COMMAND --option ...` in code, in a block or in a line."""
+    text = page.read_text("utf-8")
+    code = BLOCK.findall(text) + re.findall(r"`(headrace [^`]+)`", text)
+    shown = [line for piece in code for line in piece.splitlines() if line.startswith("headrace ")]
+    commands = {
+        name: {option for parameter in command.params for option in parameter.opts}
+        for name, command in typer.main.get_group(app).commands.items()
+    }
+    for line in shown:
+        name = line.split()[1]
+        assert set(re.findall(r"(?<=\s)--?\w[\w-]*", line)) <= commands[name], line
+
+
+def _said(of: type) -> str:
+    """The first line of a docstring, for a cell of a table."""
+    first = (getdoc(of) or "").partition("\n")[0]
+    return " ".join(first.replace("|", "\\|").replace("``", "`").split())
+
+
+TABLES: dict[tuple[str, str], list[tuple[str, ...]]] = {
+    ("language.md", "error codes"): [
+        ("code", "raised for"),
+        *((f"`{code}`", reason) for code, reason in CODES.items()),
+    ],
+    ("plan.md", "operators"): [
+        ("`op`", "does"),
+        *(
+            (f"`{get_type_hints(operator)['op'].__args__[0]}`", _said(operator))
+            for operator in get_args(PhysicalOperator)
+        ),
+    ],
+    ("rules.md", "transformation rules"): [
+        ("rule", "no.", "rewrites"),
+        *(
+            (f"`{rule.name}`", str(rule.number or ""), f"`{_said(type(rule))}`")
+            for rule in transformation_rules()
+        ),
+    ],
+    ("rules.md", "implementation rules"): [
+        ("rule", "implements"),
+        *((f"`{rule.name}`", f"`{_said(type(rule))}`") for rule in implementation_rules()),
+    ],
+}
+
+
+@pytest.mark.parametrize(("page", "name"), TABLES)
+def test_tables_of_what_there_is_are_complete(
+    page: str, name: str, golden: Callable[[Path, str], None]
+) -> None:
+    """What is between the marks is made from the code: --update-golden writes it."""
+    path = ROOT / "docs" / page
+    head, *rows = TABLES[page, name]
+    lines = [f"| {' | '.join(row)} |" for row in (head, ("---",) * len(head), *rows)]
+    table = "\n".join([f"<!-- {name} -->", *lines, "<!-- end -->"])
+    text = path.read_text("utf-8")
+    inside = re.compile(rf"<!-- {name} -->.*?<!-- end -->", re.DOTALL)
+    assert len(inside.findall(text)) == 1
+    golden(path, inside.sub(lambda _: table, text))
