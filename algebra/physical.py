@@ -98,12 +98,16 @@ class SPath:
     The automaton is deterministic, minimal and trimmed but for its start state 0, which
     no transition enters. ``transitions`` are ``(state, input, inverse, next state)`` with
     the input's number; ``regex`` is for people.
+
+    ``roots``: over several partitions each can grow the trees of ``all`` roots that it meets,
+    or only of its ``own``, those that hash to it; its inputs are then broadcast.
     """
 
     states: int
     transitions: tuple[tuple[int, int, bool, int], ...]
     accepting: tuple[int, ...]
     regex: str = field(default="", compare=False)
+    roots: Literal["all", "own"] = "all"
     op: Literal["S_PATH"] = "S_PATH"
 
 
@@ -112,6 +116,26 @@ class Coalesce:
     """Drops a row that earlier rows of its value already said; extends validity."""
 
     op: Literal["COALESCE"] = "COALESCE"
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """Moves rows between partitions; each keeps the order of the rows of its partition.
+
+    ``spread``: ``hash`` sends a row where the vertices of ``columns`` hash to, ``single`` to
+    the first partition, ``broadcast`` a copy to each.
+    """
+
+    spread: Literal["hash", "single", "broadcast"]
+    columns: tuple[int, ...] = ()
+    op: Literal["EXCHANGE"] = "EXCHANGE"
+
+
+@dataclass(frozen=True, slots=True)
+class ToKernel:
+    """Hands rows over from Spark SQL, which computed what is below, to compiled operators."""
+
+    op: Literal["TO_KERNEL"] = "TO_KERNEL"
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,5 +155,7 @@ PhysicalOperator = (
     | HashJoin
     | SPath
     | Coalesce
+    | Exchange
+    | ToKernel
     | EmptyRelation
 )

@@ -85,6 +85,7 @@ class PhysicalPlan(_Model):
 
     version: Literal[1] = PLAN_VERSION
     time_unit: str = "second"
+    parallelism: int = Field(default=1, ge=1, le=1024, description="partitions it is made for")
     nodes: tuple[PlanNode, ...] = Field(min_length=1)
     root: int
     streams: tuple[PlanStream, ...]
@@ -123,7 +124,8 @@ class PhysicalPlan(_Model):
             [n.op, _args(n.operator), list(n.inputs), n.properties.model_dump(mode="json")]
             for n in self.nodes
         ]
-        text = json.dumps([self.version, self.time_unit, essence, self.columns], sort_keys=True)
+        made_for = [self.version, self.time_unit, self.parallelism]
+        text = json.dumps([*made_for, essence, self.columns], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def to_document(self) -> dict[str, Any]:
@@ -138,6 +140,7 @@ class PhysicalPlan(_Model):
             "version": dumped["version"],
             "digest": self.digest,
             "time_unit": dumped["time_unit"],
+            "parallelism": dumped["parallelism"],
             "nodes": nodes,
             "root": dumped["root"],
             "streams": dumped["streams"],

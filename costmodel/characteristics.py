@@ -8,8 +8,9 @@ n = vertices of the snapshot graph (at most ``vertices``); m = ``longest_path``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
+from typing import Self
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,3 +31,13 @@ class Characteristics:
     distinct: tuple[float, ...]
     longest_path: int | None = None
     vertices: float = inf
+
+    def share(self, partitions: int) -> Self:
+        """What one of so many partitions sees of it, spread evenly."""
+        if partitions == 1:
+            return self
+        return replace(
+            self,
+            arrival_rate=self.arrival_rate / partitions,
+            population=self.population / partitions,
+        )

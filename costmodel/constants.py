@@ -12,7 +12,8 @@ class Constants:
 
     In the thesis: ``push`` is C_O, ``evaluate`` C_sigma, ``hash_update`` U_h,
     ``hash_probe`` P_h, ``queue_update`` U_pq, ``queue_probe`` P_pq. ``network`` moves one
-    byte of a row to another partition (spec 3, item 5).
+    byte of a row to another partition (spec 3, item 5), ``convert`` one from Spark SQL to the
+    compiled operators.
 
     Unit: microseconds. The defaults are magnitudes of compiled hash tables, binary heaps
     and Arrow batches on a current core, not a measurement; calibration replaces them.
@@ -29,6 +30,7 @@ class Constants:
     queue_update: float = 0.05
     queue_probe: float = 0.02
     network: float = 0.01
+    convert: float = 0.01
 
     def __post_init__(self) -> None:
         for name in self.__dataclass_fields__:

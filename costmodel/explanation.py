@@ -34,6 +34,10 @@ MEANINGS: Mapping[str, str] = {
     "Ph": "constant: probe a hash entry",
     "Upq": "constant: update a priority queue",
     "Ppq": "constant: probe a priority queue",
+    "w": "bytes of a row",
+    "N": "partitions",
+    "net": "constant: move a byte to another partition",
+    "conv": "constant: hand a byte from Spark SQL to compiled operators",
 }
 """The symbols of the equations; rates and populations in rows, per unit of application time."""
 
@@ -233,6 +237,43 @@ def coalesce(source: Characteristics, output: Characteristics, c: Constants) -> 
             ("cost", "ri · (I + P + E) + rO · CO", cost),
         ),
     )
+
+
+def own_roots(
+    rate: float, n: float, k: int, output: Characteristics, c: Constants, *, partitions: int
+) -> Explanation:
+    """Ours: formula 12 on one partition, which has all edges and its part of the trees."""
+    symbols = {
+        "ri": rate,
+        "n": n,
+        "k": float(k),
+        "N": float(partitions),
+        "rO": output.arrival_rate,
+        "Uh": c.hash_update,
+        "Ph": c.hash_probe,
+        "Upq": c.queue_update,
+        "Ppq": c.queue_probe,
+        "CO": c.push,
+    }
+    plain = path(rate, n, k, output, c)
+    *parts, _ = [(line.symbol, line.equation, line.value) for line in plain.lines]
+    cost = formulas.path_of_own_roots(rate, n, k, output.arrival_rate, c, partitions=partitions)
+    total = ("cost", "ri · ((I + E) / N + Uh · k) + rO · CO", cost)
+    return _explained(None, "PATH by root", symbols, (*parts, total))
+
+
+def exchange(rate: float, columns: int, c: Constants) -> Explanation:
+    """Ours: what crosses the network at the busiest partition."""
+    symbols = {"ri": rate, "w": float(formulas.row_width(columns)), "net": c.network}
+    cost = formulas.exchange(rate, columns, c)
+    return _explained(None, "EXCHANGE", symbols, (("cost", "ri · w · net", cost),))
+
+
+def convert(rate: float, columns: int, c: Constants) -> Explanation:
+    """Ours: the change of convention."""
+    symbols = {"ri": rate, "w": float(formulas.row_width(columns)), "conv": c.convert}
+    cost = formulas.convert(rate, columns, c)
+    return _explained(None, "TO_KERNEL", symbols, (("cost", "ri · w · conv", cost),))
 
 
 def nothing(name: str) -> Explanation:

@@ -82,13 +82,30 @@ def row_width(columns: int) -> int:
     return HEADER_BYTES + COLUMN_BYTES * columns
 
 
-def exchange(rate: float, columns: int, copies: int, c: Constants) -> float:
+def exchange(rate: float, columns: int, c: Constants) -> float:
     """Moving rows between partitions: rate · row width · network constant (spec 3, item 5).
 
-    ``copies`` is 1 where each row goes to one partition, and the number of partitions
-    where it goes to all of them.
+    ``rate`` is that of the partition that sends or receives most: one in n of the rows when
+    they are hashed to n partitions, all of them when they are broadcast to each.
     """
-    return rate * row_width(columns) * c.network * copies
+    return rate * row_width(columns) * c.network
+
+
+def convert(rate: float, columns: int, c: Constants) -> float:
+    """Handing rows from Spark SQL to compiled operators: rate · row width · constant."""
+    return rate * row_width(columns) * c.convert
+
+
+def path_of_own_roots(
+    input_rate: float, n: float, k: int, rate: float, c: Constants, *, partitions: int
+) -> float:
+    """Formula 12 on one of several partitions: all edges arrive, the trees are divided.
+
+    ri·((I + E) / partitions + Uh·k) + rO·CO: each partition enters every edge, and grows its
+    part of the trees; ``rate`` is that of its own results.
+    """
+    grown = path_insertion(n, k, c) + path_expiration(n, k, c)
+    return input_rate * (grown / partitions + c.hash_update * k) + rate * c.push
 
 
 @lru_cache(maxsize=4096)

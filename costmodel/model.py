@@ -33,8 +33,9 @@ class CostModel:
 
     ``kind``: ``thesis`` is the twelve formulas of thesis 6.3 to the letter; ``saturating``
     keeps within what set semantics allow (:mod:`costmodel.estimates`). ``catalog`` gives
-    the statistics of the leaves. The unit of cost is that of ``constants`` per time unit of
-    the catalog. Two cost models with equal fields estimate equally.
+    the statistics of the leaves, ``parallelism`` is the number of partitions. The unit of cost
+    is that of ``constants`` per time unit of the catalog. Two cost models with equal fields
+    estimate equally.
 
     Raises:
         ValueError: for another kind.
@@ -44,6 +45,7 @@ class CostModel:
     catalog: Catalog = field(default_factory=lambda: Catalog({}))
     constants: Constants = field(default_factory=Constants)
     assumptions: Assumptions = field(default_factory=Assumptions)
+    parallelism: int = 1
     reading: Reading = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -67,8 +69,9 @@ class CostModel:
     def cost(self, operator: PhysicalOperator, output: Characteristics, inputs: Inputs) -> float:
         """The operator's own cost per time unit of the catalog (formulas 8-12).
 
-        ``output`` and ``inputs`` are the characteristics of the groups that it computes and
-        reads; the cost of a plan is the sum over its operators.
+        ``output`` and ``inputs`` are the characteristics of what it computes and reads, over
+        several partitions those of the busiest one's share (:meth:`Characteristics.share`);
+        the cost of a plan is the sum over its operators.
         """
         return _COSTS[type(operator)](self, operator, output, inputs)
 
@@ -174,7 +177,27 @@ def _s_path(
     model: CostModel, operator: physical.SPath, output: Characteristics, inputs: Inputs
 ) -> float:
     rate, vertices, states = model.path_inputs(operator, inputs)
+    if operator.roots == "own":
+        return formulas.path_of_own_roots(
+            rate,
+            vertices,
+            states,
+            output.arrival_rate,
+            model.constants,
+            partitions=model.parallelism,
+        )
     return formulas.path(rate, vertices, states, output.arrival_rate, model.constants)
+
+
+def _explain_s_path(
+    model: CostModel, operator: physical.SPath, output: Characteristics, inputs: Inputs
+) -> explanation.Explanation:
+    rate, vertices, states = model.path_inputs(operator, inputs)
+    if operator.roots == "own":
+        return explanation.own_roots(
+            rate, vertices, states, output, model.constants, partitions=model.parallelism
+        )
+    return explanation.path(rate, vertices, states, output, model.constants)
 
 
 def _coalesce(model: CostModel, _: Any, output: Characteristics, inputs: Inputs) -> float:
@@ -182,6 +205,19 @@ def _coalesce(model: CostModel, _: Any, output: Characteristics, inputs: Inputs)
     return formulas.coalesce(
         source.arrival_rate, source.population, output.arrival_rate, model.constants
     )
+
+
+def _busiest(output: Characteristics, inputs: Inputs) -> float:
+    """Rows per time unit at the partition that sends or receives most of an exchange."""
+    return max(output.arrival_rate, inputs[0].arrival_rate)
+
+
+def _exchange(model: CostModel, _: Any, output: Characteristics, inputs: Inputs) -> float:
+    return formulas.exchange(_busiest(output, inputs), len(output.distinct), model.constants)
+
+
+def _to_kernel(model: CostModel, _: Any, output: Characteristics, inputs: Inputs) -> float:
+    return formulas.convert(output.arrival_rate, len(output.distinct), model.constants)
 
 
 def _nothing(*_: Any) -> float:
@@ -197,6 +233,8 @@ _COSTS: Mapping[type, Callable[[CostModel, Any, Characteristics, Inputs], float]
     physical.HashJoin: _hash_join,
     physical.SPath: _s_path,
     physical.Coalesce: _coalesce,
+    physical.Exchange: _exchange,
+    physical.ToKernel: _to_kernel,
     physical.EmptyRelation: _nothing,
 }
 
@@ -215,8 +253,14 @@ _EXPLANATIONS: Mapping[
         None, "PROJECT", out, m.constants
     ),
     physical.HashJoin: lambda m, o, out, i: explanation.pattern(i[0], i[1], out, m.constants),
-    physical.SPath: lambda m, o, out, i: explanation.path(*m.path_inputs(o, i), out, m.constants),
+    physical.SPath: _explain_s_path,
     physical.Coalesce: lambda m, o, out, i: explanation.coalesce(i[0], out, m.constants),
+    physical.Exchange: lambda m, o, out, i: explanation.exchange(
+        _busiest(out, i), len(out.distinct), m.constants
+    ),
+    physical.ToKernel: lambda m, o, out, i: explanation.convert(
+        out.arrival_rate, len(out.distinct), m.constants
+    ),
     physical.EmptyRelation: lambda m, o, out, i: explanation.nothing("EMPTY"),
 }
 """A new physical operator needs one line in each of the two tables, and its formula."""

@@ -1,6 +1,7 @@
 """The leaves of a plan: what a pipeline is fed with.
 
-A leaf is a WSCAN or WSCAN_UNION node with the FILTERs that stand directly on it. Whoever
+A leaf is a WSCAN or WSCAN_UNION node with the FILTERs that stand directly on it, up to the
+TO_KERNEL that hands its rows over. Whoever
 reads the source selects a leaf's rows (in process :meth:`Leaf.select`; on Spark in SQL, from the
 same predicates by :func:`executor.predicates.spark_sql`) and turns them into a batch with
 :meth:`Leaf.encode`.
@@ -9,14 +10,14 @@ same predicates by :func:`executor.predicates.spark_sql`) and turns them into a 
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from algebra.physical import FilterRows, WindowScan, WindowScanUnion
+from algebra.physical import FilterRows, ToKernel, WindowScan, WindowScanUnion
 from algebra.plan import PhysicalPlan
 from catalog.model import VertexType
 from executor import predicates
@@ -106,6 +107,7 @@ def leaves(plan: PhysicalPlan) -> tuple[Leaf, ...]:
     """
     vertex_types: dict[str, VertexType] = {s.name: s.vertex_type for s in plan.streams}
     chains: dict[int, Leaf] = {}
+    handed_over: set[int] = set()
     for node in plan.nodes:
         match node.operator:
             case WindowScan(stream=stream) | WindowScanUnion(stream=stream) as scan:
@@ -113,7 +115,10 @@ def leaves(plan: PhysicalPlan) -> tuple[Leaf, ...]:
                     if part.predicate is not None:
                         predicates.checked(part.predicate, 2)
                 chains[node.id] = Leaf(node.id, scan, (), vertex_types.get(stream, "string"))
-            case FilterRows(predicate=sql) if node.inputs[0] in chains:
+            case ToKernel() if node.inputs[0] in chains:
+                chains[node.id] = replace(chains[node.inputs[0]], node=node.id)
+                handed_over.add(node.id)
+            case FilterRows(predicate=sql) if node.inputs[0] in set(chains) - handed_over:
                 below = chains[node.inputs[0]]
                 predicates.checked(sql, 2)
                 chains[node.id] = Leaf(

@@ -22,12 +22,14 @@ import numpy as np
 from algebra.physical import (
     Coalesce,
     EmptyRelation,
+    Exchange,
     FilterRows,
     HashJoin,
     MergeUnion,
     PhysicalOperator,
     ProjectColumns,
     SPath,
+    ToKernel,
     WindowScan,
     WindowScanUnion,
 )
@@ -277,8 +279,10 @@ def _width(operator: PhysicalOperator, inputs: Sequence[int]) -> int:
         case FilterRows() | Coalesce():
             _require(len(inputs) == 1, "it has one input")
             return inputs[0]
-        case WindowScan() | WindowScanUnion():
+        case WindowScan() | WindowScanUnion() | ToKernel():
             raise ValueError("a scan is an input of the pipeline, not a part of it")
+        case Exchange():
+            raise ValueError("an exchange lies between two stages, not in one")
 
 
 def _require(holds: bool, problem: str) -> None:
@@ -304,5 +308,7 @@ def _operator(
             return FilterOperator(sql, width, dictionary)
         case EmptyRelation():
             return EmptyOperator(width)
-        case WindowScan() | WindowScanUnion():
+        case WindowScan() | WindowScanUnion() | ToKernel():
             raise ValueError("a scan is an input of the pipeline, not a part of it")
+        case Exchange():
+            raise ValueError("an exchange lies between two stages, not in one")

@@ -100,8 +100,10 @@ def physical_operator(
             return f"{','.join(columns[0])} → {','.join(columns[0][c] for c in kept)}"
         case physical.HashJoin(bindings, output, variables):
             return joined(bindings, output, _variable(variables))
-        case physical.SPath():
-            return path_text(operator, inputs)
+        case physical.SPath(roots=roots):
+            return path_text(operator, inputs) + (" by root" if roots == "own" else "")
+        case physical.Exchange(spread, hashed):
+            return f"{spread}({','.join(columns[0][c] for c in hashed)})" if hashed else spread
         case _:
             return ""
 

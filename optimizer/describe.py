@@ -9,11 +9,13 @@ from algebra.logical import Empty, Filter, Path, PathSemantics, Pattern, Project
 from algebra.physical import (
     Coalesce,
     EmptyRelation,
+    Exchange,
     FilterRows,
     HashJoin,
     MergeUnion,
     ProjectColumns,
     SPath,
+    ToKernel,
     WindowScan,
 )
 from algebra.properties import RequiredProperties, Spread
@@ -78,10 +80,12 @@ def _parts(operator: Hashable, inputs: tuple[str, ...]) -> tuple[str, str, tuple
         case Path(r, semantics):
             simple = " simple" if semantics is PathSemantics.SIMPLE else ""
             return "path", _over(r, inputs) + simple, ()
-        case SPath(regex=text):
-            return "S_PATH", text, inputs
-        case Coalesce():
-            return "COALESCE", "", inputs
+        case SPath(regex=text, roots=roots):
+            return "S_PATH", text + (" by root" if roots == "own" else ""), inputs
+        case Exchange(spread, columns):
+            return "EXCHANGE", f"{spread}({_listed(columns)})" if columns else spread, inputs
+        case Coalesce() | ToKernel():
+            return operator.op, "", inputs
         case Empty() | EmptyRelation():
             return "empty", "", inputs
         case _:

@@ -234,12 +234,16 @@ class Search(MemoListener):
     ) -> Iterator[tuple[float, tuple[tuple[GroupId, Hashable], ...]]]:
         """All ways to a goal, as :meth:`memo.Memo.check` wants them."""
         assert isinstance(required, RequiredProperties)
-        goal = self.goal(group, required)
-        for choice in self.implementations(group):
-            for inputs in self.input_goals(choice, required):
-                yield choice.local, tuple((g.group, g.required) for g in inputs)
+        for choice, inputs in self.ways(self.goal(group, required)):
+            yield choice.local, tuple((g.group, g.required) for g in inputs)
+
+    def ways(self, goal: Goal) -> Iterator[tuple[Choice, tuple[Goal, ...]]]:
+        """All ways to a goal, enforcers last: a choice, and the goals of what it reads."""
+        for choice in self.implementations(goal.group):
+            for inputs in self.input_goals(choice, goal.required):
+                yield choice, inputs
         for choice, weaker in self.enforcers(goal):
-            yield choice.local, ((weaker.group, weaker.required),)
+            yield choice, (weaker,)
 
     def set_winner(self, goal: Goal, choice: Choice, inputs: tuple[Goal, ...], cost: float) -> None:
         """Keeps a cheaper plan."""

@@ -5,7 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from algebra import logical
-from algebra.physical import FilterRows, PhysicalOperator, SPath, WindowScan, WindowScanUnion
+from algebra.physical import (
+    Exchange,
+    FilterRows,
+    PhysicalOperator,
+    SPath,
+    ToKernel,
+    WindowScan,
+    WindowScanUnion,
+)
 from algebra.plan import Estimate, PhysicalPlan, PlanNode
 from api.render.numbers import Per, per_unit, printable
 from headrace import notation
@@ -162,11 +170,18 @@ def _argument_facts(
 
 def _step_names(node: PlanNode, plan: PhysicalPlan) -> list[str]:
     """What a path calls its inputs."""
-    operators = [plan.nodes[key].operator for key in node.inputs]
+    operators = [_unmoved(plan.nodes[key], plan).operator for key in node.inputs]
     return [
         notation.step_name(o.label if isinstance(o, WindowScan) else None, position)
         for position, o in enumerate(operators)
     ]
+
+
+def _unmoved(node: PlanNode, plan: PhysicalPlan) -> PlanNode:
+    """The node that computed the rows that a node hands on."""
+    while isinstance(node.operator, ToKernel | Exchange):
+        node = plan.nodes[node.inputs[0]]
+    return node
 
 
 def _logical_summary(expression: logical.LogicalExpression, time_unit: str) -> tuple[str, str]:

@@ -8,11 +8,13 @@ from typing import Literal
 from algebra.physical import (
     Coalesce,
     EmptyRelation,
+    Exchange,
     FilterRows,
     HashJoin,
     MergeUnion,
     ProjectColumns,
     SPath,
+    ToKernel,
     WindowScan,
     WindowScanUnion,
 )
@@ -47,7 +49,7 @@ def column_types(plan: PhysicalPlan) -> tuple[ColumnType, ...]:
         match node.operator:
             case WindowScan(stream=stream) | WindowScanUnion(stream=stream):
                 known.append((frozenset({of_stream[stream]}),) * 2)
-            case FilterRows() | Coalesce():
+            case FilterRows() | Coalesce() | Exchange() | ToKernel():
                 known.append(inputs[0])
             case MergeUnion():
                 known.append(tuple(frozenset().union(*c) for c in zip(*inputs, strict=True)))

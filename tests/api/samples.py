@@ -5,12 +5,14 @@ from __future__ import annotations
 from algebra.physical import (
     Coalesce,
     EmptyRelation,
+    Exchange,
     FilterRows,
     HashJoin,
     MergeUnion,
     PhysicalOperator,
     ProjectColumns,
     SPath,
+    ToKernel,
     WindowScan,
     WindowScanUnion,
 )
@@ -55,7 +57,8 @@ def sample_plan(label: str = "a2q") -> PhysicalPlan:
         return len(nodes) - 1
 
     a = node(WindowScan("e", label, 30 * DAY, DAY), (), "xy", 0.5)
-    b = node(WindowScan("e", "b", 30 * DAY, DAY), (), "yz", 0.25)
+    scanned = node(WindowScan("e", "b", 30 * DAY, DAY), (), "yz", 0.25)
+    b = node(ToKernel(), (scanned,), "yz", 0.125)
     path = node(
         SPath(4, ((0, 0, False, 1), (1, 1, True, 2), (2, 0, False, 1)), (2,), f"({label}·^b)+"),
         (a, b), "yz", 1234.5,
@@ -65,7 +68,8 @@ def sample_plan(label: str = "a2q") -> PhysicalPlan:
         WindowScanUnion("e", (("b", "c0 <> c1"), ("c", None)), 30 * DAY, DAY), (), "yz", 0.75
     )
     both = node(MergeUnion(), (path, empty, several), "yz", 3)
-    once = node(Coalesce(), (both,), "yz", 40)
+    moved = node(Exchange("hash", (0,)), (both,), "yz", 1.5)
+    once = node(Coalesce(), (moved,), "yz", 40)
     join = node(HashJoin(((0, 1), (1, 2)), (0, 1, 2), ("x", "y", "z")), (a, once), "xyz", 567)
     some = node(FilterRows("c0 <> c2 AND c2 <> 'c1'"), (join,), "xyz", 2)
     node(ProjectColumns((0, 2)), (some,), "xz", 0.001)

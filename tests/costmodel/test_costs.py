@@ -165,8 +165,15 @@ def test_path_grows_with_rate_and_window() -> None:
 
 def test_moving_rows_costs_their_bytes() -> None:
     assert formulas.row_width(3) == 40
-    assert formulas.exchange(10.0, 3, 1, C) == 10 * 40 * 17
-    assert formulas.exchange(10.0, 3, 8, C) == 8 * formulas.exchange(10.0, 3, 1, C)
+    assert formulas.exchange(10.0, 3, C) == 10 * 40 * 17
+
+
+def test_broadcasting_to_n_partitions_costs_n_times_as_much_as_hashing() -> None:
+    source = Characteristics(80.0, 10.0, 800.0, (5.0, 5.0))
+    spread = source.share(8)
+    hashed = MODEL.cost(physical.Exchange("hash", (0,)), spread, (spread,))
+    assert MODEL.cost(physical.Exchange("broadcast"), source, (spread,)) == 8 * hashed
+    assert MODEL.cost(physical.Exchange("single"), source, (spread,)) == 8 * hashed
 
 
 @pytest.mark.parametrize("value", [-1.0, inf, math.nan])

@@ -25,11 +25,14 @@ def where(sql: str, below: LogicalExpression) -> LogicalExpression:
         (where("c1 = c0", A), where("c0 = c1", A)),
         (where("c0 = 1", where("1 = c0", A)), where("c0 = 1", A)),
         (where("c1 = 2", where("c0 = 1", A)), where("c0 = 1 AND c1 = 2", A)),
-        (where("c0 = 3", where("c1 = 2", where("c0 = 1", A))), where("c0 = 1 AND c0 = 3 AND c1 = 2", A)),
+        (
+            where("c0 = 3", where("c1 = 2", where("c0 = 1", A))),
+            where("c0 = 1 AND c0 = 3 AND c1 = 2", A),
+        ),
         (where("c0 = c0", A), A),
         (where("c0 = 1", where("c0 = c0", A)), where("c0 = 1", A)),
         (where("c0 <> c0 AND c1 = 1", A), LogicalExpression(Empty(2))),
-        (where("c0 = 1", where("'a' = 1", A)), where("c0 = 1", LogicalExpression(Empty(2)))),
+        (where("c0 = 1", where("'a' = 1", A)), LogicalExpression(Empty(2))),
         (pattern(chain(3)), pattern(chain(3))),
     ],
 )  # fmt: skip

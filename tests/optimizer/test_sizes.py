@@ -86,7 +86,11 @@ BUDGETS: dict[str, tuple[LogicalExpression, int, int]] = {
     "OR of equalities": (where("c0 = 1 OR c1 = 2 OR c0 = 3 OR c1 = 4 OR c0 = 5", A), 10, 23),
     "OR over a chain": (where("c0 = 1 OR c2 = 2 OR c4 = 3", pattern(chain(4))), 38, 153),
     "AND over a chain": (where("c0 = 1 AND c2 = 2 AND c4 = 3", pattern(chain(4))), 40, 120),
-    "AND over a star": (where("c0 = 1 AND c1 = 2 AND c2 = 3 AND c3 = 4", pattern(star(4))), 42, 225),
+    "AND over a star": (
+        where("c0 = 1 AND c1 = 2 AND c2 = 3 AND c3 = 4", pattern(star(4))),
+        42,
+        225,
+    ),
     "filtered atoms": (selective(4, 3), 24, 78),
     "more filtered atoms": (selective(5, 5), 52, 260),
     "constant over Q10": (where("c0 = 1", TABLE_4_2["Q10"]), 32, 194),
@@ -147,6 +151,9 @@ ELSEWHERE: dict[str, LogicalExpression] = {
     "projections": LogicalExpression(Project((1, 0)), (path(regex.concat([Symbol(0)] * 2), A),)),
     "projections of projections": LogicalExpression(
         Project((1, 0)), (union(LogicalExpression(Project((1, 0)), (A,)), A),)
+    ),
+    "a projection of a projection": LogicalExpression(
+        Project((1, 0)), (path(Symbol(0, inverse=True), A),)
     ),
 }
 
