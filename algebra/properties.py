@@ -11,13 +11,12 @@ from enum import StrEnum
 
 
 class Spread(StrEnum):
-    """How rows lie over partitions."""
+    """How rows lie over partitions; paths divided by root are hashed by their source."""
 
     ANY = "any"
     SINGLE = "single"
     HASH = "hash"
     BROADCAST = "broadcast"
-    BY_ROOT = "by_root"
 
 
 class UpdatePattern(StrEnum):
@@ -64,21 +63,26 @@ class DeliveredProperties:
 class RequiredProperties:
     """What a consumer asks for; None or ``any`` where it does not care.
 
-    ``coalesced`` asks that no row lies inside what earlier rows of its value said.
+    ``coalesced`` asks that no row lies inside what earlier rows of its value said. Rows that
+    lie ``any``how are still each on one partition, once: ``broadcast`` ones are not.
     """
 
     distribution: Distribution = ANY
     coalesced: bool = False
     update_pattern: UpdatePattern | None = None
-    convention: Convention | None = None
+    convention: Convention = Convention.KERNEL
 
     def satisfied_by(self, delivered: DeliveredProperties) -> bool:
         """Whether a stream that delivers ``delivered`` needs no enforcer."""
+        anyhow = self.distribution.spread is Spread.ANY
         return (
-            (self.distribution.spread is Spread.ANY or self.distribution == delivered.distribution)
+            (
+                self.distribution == delivered.distribution
+                or (anyhow and delivered.distribution.spread is not Spread.BROADCAST)
+            )
             and (delivered.coalesced or not self.coalesced)
             and self.update_pattern in (None, delivered.update_pattern)
-            and self.convention in (None, delivered.convention)
+            and self.convention is delivered.convention
         )
 
 

@@ -114,6 +114,16 @@ BudgetExpressions = Annotated[
         rich_help_panel=PLANNING,
     ),
 ]
+Parallelism = Annotated[
+    int,
+    typer.Option(
+        "--parallelism",
+        min=1,
+        max=1024,
+        help="Plan for so many partitions that work at the same time.",
+        rich_help_panel=PLANNING,
+    ),
+]
 Out = Annotated[
     Path | None,
     typer.Option(

@@ -55,6 +55,7 @@ class OptionsBody(_Body):
     disabled_rules: tuple[str, ...] = Field(default=(), max_length=100)
     budget_ms: float | None = Field(default=None, gt=0)
     budget_expressions: int | None = Field(default=None, ge=1, le=MOST_EXPRESSIONS)
+    parallelism: int = Field(default=1, ge=1, le=1024, description="partitions to plan for")
 
 
 class OptimizeBody(_Body):
@@ -161,6 +162,7 @@ def _request(body: OptimizeBody, catalog: Catalog | None) -> PlanRequest:
             options.disabled_rules,
             budget,
             options.budget_expressions,
+            options.parallelism,
         ),
     )
 

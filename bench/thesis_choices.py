@@ -93,7 +93,7 @@ class Correlation:
 
 
 def shape(plan: PhysicalPlan) -> Shape:
-    """A plan without the order of its joins' inputs, and without COALESCE."""
+    """A plan without the order of its joins' inputs, and without enforcers."""
     known: list[Shape] = []
     for node in plan.nodes:
         inputs = [known[i] for i in node.inputs]
@@ -104,7 +104,7 @@ def shape(plan: PhysicalPlan) -> Shape:
                 known.append(join(*inputs))
             case physical.SPath(regex=regex):
                 known.append(along(regex, *inputs))
-            case physical.Coalesce():
+            case physical.Coalesce() | physical.ToKernel():
                 known.append(inputs[0])
             case _:
                 known.append((node.operator.op, *inputs))

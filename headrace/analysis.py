@@ -16,6 +16,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from algebra.physical import ToKernel
 from algebra.plan import PhysicalPlan, PlanError
 from catalog.edges import EdgeFile, EdgeFileError, read
 from executor.local import LocalRun
@@ -115,7 +116,7 @@ def analyze(
                 on_progress(done)
     ticks = 0 if first is None else last - first + 1
     return Analysis(
-        {key: _measured(counters, ticks) for key, counters in sorted(run.counters.items())},
+        {key: _measured(counters, ticks) for key, counters in _counted(plan, run.counters)},
         edges,
         rejected,
         results,
@@ -167,6 +168,17 @@ def _by_stream(plan: PhysicalPlan, chunk: pa.RecordBatch) -> list[pa.RecordBatch
         ]
         batches.append(pa.RecordBatch.from_arrays(columns, names=own.schema.names))
     return batches
+
+
+def _counted(
+    plan: PhysicalPlan, counters: Mapping[int, Counters]
+) -> Iterator[tuple[int, Counters]]:
+    """The counters by node; what hands rows over hands on as many as the node below gave."""
+    known = dict(counters)
+    for node in plan.nodes:
+        if isinstance(node.operator, ToKernel) and node.id in known:
+            known.setdefault(node.inputs[0], Counters(rows_out=known[node.id].rows_out))
+    yield from sorted(known.items())
 
 
 def _measured(counters: Counters, ticks: int) -> Measured:

@@ -10,18 +10,14 @@ from algebra import physical
 from algebra import text as algebra_text
 from algebra.logical import LogicalExpression, LogicalOperator, WScan
 from algebra.plan import PhysicalPlan
-from algebra.properties import RequiredProperties
+from algebra.properties import Convention, RequiredProperties
 from costmodel.explanation import Explanation
 from headrace import notation
 from headrace.planning import Planned, Translated
 from languages import printer
 from memo.printer import format_memo
-from optimizer.canonical import CanonicalPlans
-from optimizer.errors import CannotPlanError
-from optimizer.extraction import winning_plan
 from optimizer.goals import Choice
-from optimizer.physical_properties import COALESCED
-from optimizer.steps import in_order
+from optimizer.steps import at_the_busiest, in_order
 
 if TYPE_CHECKING:
     from headrace.analysis import Analysis
@@ -167,16 +163,11 @@ def memo_statistics(planned: Planned) -> dict[str, Any]:
 
 def formulas(planned: Planned) -> dict[int, Explanation]:
     """The cost formula of every node of the plan, with its numbers put in."""
-    optimization = planned.optimization
-    try:
-        root = winning_plan(optimization.search, optimization.root, COALESCED)
-    except CannotPlanError:  # the budget left no time to cost anything: the canonical plan runs
-        root = CanonicalPlans(planned.cost_model).plan(planned.logical.expression)
+    steps = in_order(planned.optimization.best)
+    parallelism = planned.optimization.plan.parallelism
     return {
-        key: planned.cost_model.explain(
-            step.operator, step.estimate, tuple(below.estimate for below in step.inputs)
-        )
-        for key, (step, _) in enumerate(in_order(root))
+        key: planned.cost_model.explain(step.operator, *at_the_busiest(step, parallelism))
+        for key, (step, _) in enumerate(steps)
     }
 
 
@@ -281,7 +272,9 @@ class _Names:
         parts = ["coalesced"] if properties.coalesced else []
         if str(properties.distribution) != "any":
             parts.append(str(properties.distribution))
-        parts += [str(p) for p in (properties.update_pattern, properties.convention) if p]
+        parts += [str(properties.update_pattern)] if properties.update_pattern else []
+        if properties.convention is not Convention.KERNEL:
+            parts.append(str(properties.convention))
         return ", ".join(parts)
 
     def _logical(self, operator: LogicalOperator, inputs: tuple[str, ...]) -> tuple[str, str]:

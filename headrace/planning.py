@@ -83,7 +83,7 @@ def optimize(request: PlanRequest) -> Planned:
     """
     translated = translate_query(request)
     options = request.options
-    cost_model = CostModel(options.cost_model, translated.catalog)
+    cost_model = CostModel(options.cost_model, translated.catalog, parallelism=options.parallelism)
     defaults = Options()
     streams = _plan_streams(translated.logical, translated.catalog)
     disabled = frozenset(options.disabled_rules)
@@ -93,6 +93,7 @@ def optimize(request: PlanRequest) -> Planned:
         disabled_rules=disabled,
         budget_ms=options.budget_ms,
         budget_expressions=options.budget_expressions or defaults.budget_expressions,
+        parallelism=options.parallelism,
     )
     try:
         optimization = Optimizer(cost_model, chosen).optimize(

@@ -21,7 +21,8 @@ class PlanningOptions:
     """How to plan.
 
     ``window`` and ``slide`` are written lengths of time for queries that have no window;
-    budgets that are None are the optimizer's own.
+    budgets that are None are the optimizer's own; ``parallelism`` is how many partitions the
+    plan is for.
     """
 
     window: str | None = None
@@ -30,6 +31,7 @@ class PlanningOptions:
     disabled_rules: tuple[str, ...] = ()
     budget_ms: float | None = None
     budget_expressions: int | None = None
+    parallelism: int = 1
 
 
 @dataclass(frozen=True, slots=True)

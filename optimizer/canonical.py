@@ -1,30 +1,41 @@
 """The canonical plan: the query as written, before any rule.
 
 Joins are left-deep in their written order, each keeping the variables that are needed above,
-paths one automaton each, and the answer is coalesced. It is estimated from its own operators
-and serves as the yardstick that a chosen plan is compared with.
+paths one automaton each, and the answer is coalesced, all of it on one partition. It is
+estimated from its own operators and serves as the yardstick that a chosen plan is compared with.
 """
 
 from __future__ import annotations
 
-from algebra.logical import LogicalExpression, LogicalOperator, Path, Pattern, Project, Union
-from algebra.physical import Coalesce, PhysicalOperator
-from algebra.properties import DeliveredProperties
+from dataclasses import replace
+
+from algebra.logical import (
+    Filter,
+    LogicalExpression,
+    LogicalOperator,
+    Path,
+    Pattern,
+    Project,
+    Union,
+)
+from algebra.physical import Coalesce, Exchange, PhysicalOperator, ToKernel
+from algebra.properties import SINGLE, Convention
 from costmodel.characteristics import Characteristics
 from memo import GroupExpression
 from optimizer.cost import CostEstimator
 from optimizer.errors import CannotPlanError
 from optimizer.physical_properties import delivered
-from optimizer.steps import Step
-from rules.registry import implementation_rules
+from optimizer.steps import Step, at_the_busiest
+from rules.registry import implementations_by_operator
 
 
 class CanonicalPlans:
     """Builds canonical plans under one cost model; equal sub-expressions are built once."""
 
-    def __init__(self, cost_model: CostEstimator) -> None:
+    def __init__(self, cost_model: CostEstimator, parallelism: int = 1) -> None:
         self._cost_model = cost_model
-        self._rules = {rule.operator: rule for rule in implementation_rules()}
+        self._parallelism = parallelism
+        self._rules = implementations_by_operator()
         self._known: dict[LogicalExpression, Step] = {}
 
     def plan(self, expression: LogicalExpression) -> Step:
@@ -45,7 +56,7 @@ class CanonicalPlans:
                 inputs = tuple(self._known[part] for part in current.inputs)
                 self._known[current] = self._build(current.operator, inputs)
                 pending.pop()
-        root = self._known[expression]
+        root = self._on_one_kernel(self._known[expression])
         return root if root.delivers.coalesced else self._coalesced(root)
 
     def _build(self, operator: LogicalOperator, inputs: tuple[Step, ...]) -> Step:
@@ -80,6 +91,8 @@ class CanonicalPlans:
         return done
 
     def _step(self, operator: LogicalOperator, inputs: tuple[Step, ...]) -> Step:
+        if not isinstance(operator, Filter):
+            inputs = tuple(map(self._on_one_kernel, inputs))
         below = tuple(step.estimate for step in inputs)
         estimate = self._cost_model.characteristics(operator, below)
         unplaced = GroupExpression(
@@ -90,7 +103,8 @@ class CanonicalPlans:
             rule="",
             source=None,
         )
-        physical = next(iter(self._rules[type(operator)].implement(unplaced)), None)
+        ways = (p for rule in self._rules[type(operator)] for p in rule.implement(unplaced))
+        physical = next(ways, None)
         if physical is None:
             raise CannotPlanError(f"nothing computes {operator}")
         return self._priced(physical, inputs, estimate)
@@ -98,14 +112,20 @@ class CanonicalPlans:
     def _coalesced(self, root: Step) -> Step:
         return self._priced(Coalesce(), (root,), root.estimate)
 
+    def _on_one_kernel(self, step: Step) -> Step:
+        """Rows of Spark SQL handed over, all to one partition."""
+        if step.delivers.convention is Convention.SPARK_SQL:
+            step = self._priced(ToKernel(), (step,), step.estimate)
+        if step.delivers.distribution != SINGLE:
+            step = self._priced(Exchange("single"), (step,), step.estimate)
+        return step
+
     def _priced(
         self, operator: PhysicalOperator, inputs: tuple[Step, ...], estimate: Characteristics
     ) -> Step:
-        below = tuple(step.estimate for step in inputs)
-        local = self._cost_model.cost(operator, estimate, below)
-        widths = tuple(len(e.distinct) for e in below)
-        delivers: DeliveredProperties = delivered(
-            operator, widths, tuple(step.delivers for step in inputs)
-        )
-        cost = sum([step.cost for step in inputs], local)
-        return Step(operator, inputs, estimate, local, cost, delivers)
+        widths = tuple(len(step.estimate.distinct) for step in inputs)
+        below = tuple(step.delivers for step in inputs)
+        delivers = delivered(operator, widths, below, self._parallelism)
+        unpriced = Step(operator, inputs, estimate, 0.0, 0.0, delivers)
+        local = self._cost_model.cost(operator, *at_the_busiest(unpriced, self._parallelism))
+        return replace(unpriced, local=local, cost=sum([step.cost for step in inputs], local))

@@ -18,7 +18,7 @@ from algebra.physical import (
     ToKernel,
     WindowScan,
 )
-from algebra.properties import RequiredProperties, Spread
+from algebra.properties import Convention, RequiredProperties, Spread
 from memo import GroupId, Memo
 from memo.printer import format_memo
 from optimizer.goals import Choice
@@ -40,7 +40,7 @@ def describe(operator: Hashable, inputs: tuple[str, ...]) -> str:
 
 
 def describe_properties(properties: Hashable) -> str:
-    """Required properties: what is asked for, nothing for anything."""
+    """Required properties: what is asked for, nothing for any rows of a kernel."""
     assert isinstance(properties, RequiredProperties)
     asked: list[str] = []
     if properties.distribution.spread is not Spread.ANY:
@@ -49,7 +49,7 @@ def describe_properties(properties: Hashable) -> str:
         asked.append("coalesced")
     if properties.update_pattern is not None:
         asked.append(str(properties.update_pattern))
-    if properties.convention is not None:
+    if properties.convention is not Convention.KERNEL:
         asked.append(str(properties.convention))
     return ", ".join(asked)
 

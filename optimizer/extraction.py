@@ -53,14 +53,14 @@ def plan_of_tree(search: Search, tree: PlanTree[PlanGoal, Choice]) -> Step:
 
 def chosen_step(search: Search, group: GroupId, choice: Choice, inputs: tuple[Step, ...]) -> Step:
     """The step of a choice over its input plans."""
-    widths = tuple(search.memo.group(i).properties.width for i in choice.inputs)
+    below = tuple(step.delivers for step in inputs)
     return Step(
         choice.operator,
         inputs,
         search.estimate(group),
         choice.local,
         sum([step.cost for step in inputs], choice.local),
-        delivered(choice.operator, widths, tuple(step.delivers for step in inputs)),
+        delivered(choice.operator, search.widths(choice), below, search.options.parallelism),
         search.memo.find(group),
         choice.source,
         choice.rule,

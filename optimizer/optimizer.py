@@ -15,10 +15,10 @@ from optimizer.events import Listener, RuleStatistics
 from optimizer.extraction import winning_plan
 from optimizer.normalization import absent_operators, normalized
 from optimizer.options import Options
-from optimizer.physical_properties import COALESCED
+from optimizer.physical_properties import answers
 from optimizer.plans import Plans
 from optimizer.search import Search, StopReason
-from optimizer.steps import plan_of, shared_cost
+from optimizer.steps import Step, plan_of, shared_cost
 from rules.registry import enabled_rules, idle_rules
 
 
@@ -26,12 +26,14 @@ from rules.registry import enabled_rules, idle_rules
 class Optimization:
     """The outcome of a search.
 
-    ``cost`` is the chosen plan's tree cost, ``shared_cost`` with shared sub-plans counted
-    once, ``canonical_cost`` the tree cost of ``canonical_plan``, the query as written.
+    ``best`` are the steps of the chosen plan, ``cost`` is its tree cost, ``shared_cost`` that
+    with shared sub-plans counted once, ``canonical_cost`` the tree cost of ``canonical_plan``,
+    the query as written.
     ``rules`` are statistics by rule name. ``root`` is the memo's group of the whole query.
     """
 
     plan: PhysicalPlan
+    best: Step
     cost: float
     shared_cost: float
     canonical_plan: PhysicalPlan
@@ -74,18 +76,20 @@ class Optimizer:
         idle = idle_rules(absent_operators(expression))
         options = replace(options, disabled_rules=options.disabled_rules | idle)
         search = Search(self._cost_model, options, listeners)
-        canonical = CanonicalPlans(self._cost_model).plan(query.expression)
+        parallelism = options.parallelism
+        canonical = CanonicalPlans(self._cost_model, parallelism).plan(query.expression)
         root = Entry(search.memo, search.side.flat).insert(expression)
-        winner = search.optimize(root, COALESCED)
+        required = search.optimize_any(root, answers(parallelism))
         # Without any time for costing the query runs as it was written.
-        best = canonical if winner is None else winning_plan(search, root, COALESCED)
+        best = canonical if required is None else winning_plan(search, root, required)
         if self._options.check:
             search.memo.check(search.alternatives)
         return Optimization(
-            plan=plan_of(best, query.columns, streams, time_unit),
+            plan=plan_of(best, query.columns, streams, time_unit, parallelism),
+            best=best,
             cost=best.cost,
             shared_cost=shared_cost(best),
-            canonical_plan=plan_of(canonical, query.columns, streams, time_unit),
+            canonical_plan=plan_of(canonical, query.columns, streams, time_unit, parallelism),
             canonical_cost=canonical.cost,
             memo=search.memo,
             root=search.memo.find(root),

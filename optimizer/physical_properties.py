@@ -5,53 +5,162 @@ over an automaton with one accepting state reports a pair only when its validity
 delivers that; with several, two states may report the same. A filter keeps what it gets, and
 so does a projection that only reorders columns. Joins, unions and projections that drop
 columns make duplicates.
+
+Where rows may lie is the matter of :mod:`optimizer.placements`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 from algebra.physical import (
     Coalesce,
     EmptyRelation,
+    Exchange,
     FilterRows,
     PhysicalOperator,
     ProjectColumns,
     SPath,
 )
-from algebra.properties import ANYTHING, DeliveredProperties, RequiredProperties
+from algebra.properties import (
+    ANY,
+    SINGLE,
+    DeliveredProperties,
+    Distribution,
+    RequiredProperties,
+    UpdatePattern,
+)
+from optimizer.placements import DIVIDED, Place, Placement, placements
 
 COALESCED = RequiredProperties(coalesced=True)
+"""What is asked of an answer."""
+COALESCED_ON_ONE = RequiredProperties(distribution=SINGLE, coalesced=True)
 
-Requirements = tuple[RequiredProperties, ...]
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """What to ask of the inputs, so that an operator delivers what is required of it.
+
+    ``divided``: over how many partitions the rows of each input, and of the result, are.
+    """
+
+    inputs: tuple[RequiredProperties, ...]
+    divided: tuple[int, ...]
+    result_divided: int
+
+
+def answers(parallelism: int) -> tuple[RequiredProperties, ...]:
+    """The properties under which a plan is a complete one."""
+    return (COALESCED,) if parallelism == 1 else (COALESCED, COALESCED_ON_ONE)
 
 
 def ways_to_deliver(
-    operator: PhysicalOperator, widths: tuple[int, ...], required: RequiredProperties
-) -> tuple[Requirements, ...]:
+    operator: PhysicalOperator,
+    widths: tuple[int, ...],
+    required: RequiredProperties,
+    parallelism: int = 1,
+) -> tuple[Way, ...]:
     """What to ask of the inputs, in each way, so that the operator delivers ``required``.
 
     ``widths`` are the inputs' numbers of columns. Enforcers are not asked: they close the
-    gap that is left.
+    gap that is left. ``any`` stands for rows that each lie on one of several partitions,
+    however they were hashed; rows on a single one have to be asked for.
     """
-    anything = (ANYTHING,) * len(widths)
-    if not required.coalesced:
-        return (anything,)
-    if makes_coalesced(operator):
-        return (anything,)
-    if passes_coalesced(operator, widths):
-        return ((COALESCED,),)
-    return ()
+    asked = False
+    if required.coalesced and not makes_coalesced(operator):
+        if not passes_coalesced(operator, widths):
+            return ()
+        asked = True
+    fitting = [
+        placement
+        for placement in placements(operator, widths, parallelism)
+        if placement.output.convention is required.convention
+        and _fits(placement.output.distribution, required.distribution, parallelism)
+    ]
+    found = {_requirements(p, asked, required, parallelism): p for p in fitting}
+    return tuple(
+        Way(
+            inputs,
+            tuple([place.divided(parallelism) for place in placement.inputs]),
+            placement.output.divided(parallelism),
+        )
+        for inputs, placement in found.items()
+        if len(found) == 1 or not any(_covers(other, inputs) for other in found)
+    )
+
+
+def _fits(delivered: Distribution, required: Distribution, parallelism: int) -> bool:
+    if required == ANY:
+        return parallelism == 1 or delivered.spread in DIVIDED
+    return delivered == required
+
+
+def _requirements(
+    placement: Placement, coalesced: bool, required: RequiredProperties, parallelism: int
+) -> tuple[RequiredProperties, ...]:
+    return tuple(
+        [
+            RequiredProperties(
+                ANY if parallelism == 1 else place.distribution,
+                coalesced,
+                required.update_pattern,
+                place.convention,
+            )
+            for place in placement.inputs
+        ]
+    )
+
+
+def _covers(
+    general: tuple[RequiredProperties, ...], special: tuple[RequiredProperties, ...]
+) -> bool:
+    """Whether one asks of each input the same or less."""
+    return general != special and all(
+        g == s
+        or (
+            g.distribution == ANY
+            and s.distribution.spread in DIVIDED
+            and g.convention is s.convention
+        )
+        for g, s in zip(general, special, strict=True)
+    )
 
 
 def delivered(
     operator: PhysicalOperator,
     widths: tuple[int, ...],
     inputs: tuple[DeliveredProperties, ...],
+    parallelism: int = 1,
 ) -> DeliveredProperties:
-    """What the operator delivers over such inputs."""
+    """What the operator delivers over such inputs.
+
+    Raises:
+        ValueError: if it cannot run over them.
+    """
+    places = tuple([Place(i.distribution, i.convention) for i in inputs])
+    output = next(
+        (p.output for p in placements(operator, widths, parallelism) if p.inputs == places), None
+    )
+    if output is None:
+        raise ValueError(f"{operator.op} cannot run over {', '.join(map(_name, places))}")
     coalesced = makes_coalesced(operator) or (
         passes_coalesced(operator, widths) and inputs[0].coalesced
     )
-    return DeliveredProperties(coalesced=coalesced)
+    return DeliveredProperties(
+        output.distribution, coalesced, update_pattern(inputs), output.convention
+    )
+
+
+def update_pattern(inputs: Sequence[DeliveredProperties]) -> UpdatePattern:
+    """With deletions if any input has some: none of the operators takes them out."""
+    patterns = {i.update_pattern for i in inputs}
+    deletions = UpdatePattern.WITH_DELETIONS
+    return deletions if deletions in patterns else UpdatePattern.APPEND_ONLY
+
+
+def _name(place: Place) -> str:
+    return f"{place.distribution} rows of {place.convention}"
 
 
 def makes_coalesced(operator: PhysicalOperator) -> bool:
@@ -68,7 +177,7 @@ def makes_coalesced(operator: PhysicalOperator) -> bool:
 def passes_coalesced(operator: PhysicalOperator, widths: tuple[int, ...]) -> bool:
     """Whether the result is coalesced if the input is."""
     match operator:
-        case FilterRows():
+        case FilterRows() | Exchange():
             return True
         case ProjectColumns(columns=columns):
             return set(columns) == set(range(widths[0]))

@@ -83,4 +83,6 @@ class Plans:
         return plan_of_tree(self._search, tree)
 
     def _document(self, tree: PlanTree[PlanGoal, Choice]) -> PhysicalPlan:
-        return plan_of(self.step(tree), self._columns, self._streams, self._time_unit)
+        parallelism = self._search.options.parallelism
+        step = self.step(tree)
+        return plan_of(step, self._columns, self._streams, self._time_unit, parallelism)

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import replace
 from math import inf
 from time import perf_counter
 from typing import Literal
 
 from algebra.logical import LogicalOperator
-from algebra.physical import Coalesce
 from algebra.properties import RequiredProperties
 from costmodel.characteristics import Characteristics
 from memo import Group, GroupExpression, GroupId, Memo, MemoListener, Winner
 from memo.pattern import Match
 from optimizer.algebra_side import AlgebraSide
 from optimizer.cost import CostEstimator
+from optimizer.enforcers import Enforcers
 from optimizer.errors import CannotPlanError
 from optimizer.events import (
     Event,
@@ -30,7 +31,7 @@ from optimizer.options import Options
 from optimizer.physical_properties import ways_to_deliver
 from optimizer.rule_table import RuleEntry, rule_table
 from optimizer.tasks import ApplyRule, ExploreExpression, ExploreGroup, OptimizeGroup, Task
-from rules.registry import implementation_rules
+from rules.registry import implementations_by_operator
 from rules.rule import Context
 
 StopReason = Literal["complete", "budget_ms", "budget_expressions"]
@@ -65,7 +66,8 @@ class Search(MemoListener):
         self.step = 0
         self._stack: list[Task] = []
         self._by_type: dict[type, tuple[RuleEntry, ...]] = {}
-        self._implementation = {rule.operator: rule for rule in implementation_rules()}
+        self._implementations = implementations_by_operator(options.parallelism)
+        self.enforcing = Enforcers(self, options.parallelism)
         self._estimates: dict[GroupId, Characteristics] = {}
         self._goals: dict[tuple[GroupId, RequiredProperties], Goal] = {}
         self._choices: dict[GroupId, tuple[Choice, ...]] = {}
@@ -111,6 +113,23 @@ class Search(MemoListener):
         if goal.best is None:
             raise CannotPlanError(f"nothing computes G{self.memo.find(root)} {goal.required}")
         return goal.best
+
+    def optimize_any(
+        self, root: GroupId, acceptable: tuple[RequiredProperties, ...]
+    ) -> RequiredProperties | None:
+        """The properties, of those acceptable, under which the root has its cheapest plan.
+
+        Raises:
+            CannotPlanError: if nothing computes the root under any of them.
+        """
+        found: list[tuple[float, RequiredProperties]] = []
+        for required in acceptable:
+            winner = self.optimize(root, required)
+            if winner is not None:
+                found.append((winner.cost, required))
+        if not found:
+            return None
+        return min(found, key=lambda plan: plan[0])[1]
 
     def push(self, task: Task) -> None:
         """Puts a task on the stack."""
@@ -187,47 +206,62 @@ class Search(MemoListener):
         return known
 
     def implementations(self, group: GroupId) -> tuple[Choice, ...]:
-        """The ways to compute a group, enforcers apart, the cheapest in itself first."""
+        """The ways to compute a group on one partition, enforcers apart, cheapest first."""
         group = self.memo.find(group)
         known = self._choices.get(group)
         if known is None:
             found: dict[Hashable, Choice] = {}
             output = self._estimates[group]
             for expression in self.memo.group(group).expressions:
-                rule = self._implementation.get(type(expression.operator))
-                if rule is None:
-                    continue
-                inputs = tuple([self._estimates[i] for i in expression.inputs])
-                for operator in rule.implement(expression):
-                    key = (operator, expression.inputs)
-                    if key not in found:
-                        local = self.cost_model.cost(operator, output, inputs)
-                        found[key] = Choice(
-                            operator, expression.inputs, local, rule.name, expression.id
-                        )
+                for rule in self._implementations.get(type(expression.operator), ()):
+                    inputs = tuple([self._estimates[i] for i in expression.inputs])
+                    for operator in rule.implement(expression):
+                        key = (operator, expression.inputs)
+                        if key not in found:
+                            local = self.cost_model.cost(operator, output, inputs)
+                            found[key] = Choice(
+                                operator, expression.inputs, local, rule.name, expression.id
+                            )
             known = tuple(sorted(found.values(), key=lambda c: (c.local, c.source)))
             self._choices[group] = known
         return known
 
-    def input_goals(self, choice: Choice, required: RequiredProperties) -> list[tuple[Goal, ...]]:
-        """What to ask of the inputs of a choice, in each way that delivers ``required``."""
-        widths = tuple([self.memo.group(i).properties.width for i in choice.inputs])
-        return [
-            tuple([self.goal(i, wanted) for i, wanted in zip(choice.inputs, way, strict=True)])
-            for way in ways_to_deliver(choice.operator, widths, required)
-        ]
+    def operator_ways(self, goal: Goal) -> list[tuple[Choice, tuple[Goal, ...]]]:
+        """The ways to a goal by an operator that computes the group."""
+        found: list[tuple[Choice, tuple[Goal, ...]]] = []
+        parallelism = self.options.parallelism
+        for choice in self.implementations(goal.group):
+            widths = self.widths(choice)
+            for way in ways_to_deliver(choice.operator, widths, goal.required, parallelism):
+                asked = zip(choice.inputs, way.inputs, strict=True)
+                placed = choice
+                if parallelism > 1:
+                    local = self.placed_cost(choice, goal.group, way.divided, way.result_divided)
+                    placed = replace(choice, local=local)
+                found.append((placed, tuple([self.goal(i, wanted) for i, wanted in asked])))
+        if parallelism > 1:
+            found.sort(key=lambda way: way[0].local)
+        return found
+
+    def placed_cost(
+        self, choice: Choice, group: GroupId, divided: tuple[int, ...], result_divided: int
+    ) -> float:
+        """What a choice costs the busiest partition, with rows divided over so many."""
+        inputs = zip(choice.inputs, divided, strict=True)
+        return self.cost_model.cost(
+            choice.operator,
+            self.estimate(group).share(result_divided),
+            tuple([self.estimate(i).share(over) for i, over in inputs]),
+        )
+
+    def widths(self, choice: Choice) -> tuple[int, ...]:
+        """The numbers of columns of what a choice reads."""
+        return tuple([self.memo.group(i).properties.width for i in choice.inputs])
 
     def enforcers(self, goal: Goal) -> Iterator[tuple[Choice, Goal]]:
         """The enforcers that lead to a goal, each with the weaker goal that it reads."""
-        if goal.required.coalesced:
-            yield self.coalesce(goal.group), self.goal(goal.group, RequiredProperties())
-
-    def coalesce(self, group: GroupId) -> Choice:
-        """Coalescing a group."""
-        output = self.estimate(group)
-        operator = Coalesce()
-        local = self.cost_model.cost(operator, output, (output,))
-        return Choice(operator, (self.memo.find(group),), local, "CoalesceEnforcer", -1)
+        for choice, weaker in self.enforcing.of(goal.group, goal.required):
+            yield choice, self.goal(goal.group, weaker)
 
     def alternatives(
         self, group: GroupId, required: Hashable
@@ -239,9 +273,7 @@ class Search(MemoListener):
 
     def ways(self, goal: Goal) -> Iterator[tuple[Choice, tuple[Goal, ...]]]:
         """All ways to a goal, enforcers last: a choice, and the goals of what it reads."""
-        for choice in self.implementations(goal.group):
-            for inputs in self.input_goals(choice, goal.required):
-                yield choice, inputs
+        yield from self.operator_ways(goal)
         for choice, weaker in self.enforcers(goal):
             yield choice, (weaker,)
 
@@ -347,12 +379,7 @@ class Search(MemoListener):
         for goal in goals:
             if id(goal) in ways:
                 continue
-            found = [
-                (choice, inputs)
-                for choice in self.implementations(goal.group)
-                for inputs in self.input_goals(choice, goal.required)
-            ]
-            found += [(choice, (weaker,)) for choice, weaker in self.enforcers(goal)]
+            found = list(self.ways(goal))
             ways[id(goal)] = found
             goals.extend(below for _, inputs in found for below in inputs)
         goals = list({id(goal): goal for goal in goals}.values())

@@ -21,6 +21,7 @@ from algebra.physical import (
 from algebra.plan import Estimate, NodeProperties, PhysicalPlan, PlanNode, PlanStream, PlanWindow
 from algebra.properties import DeliveredProperties
 from costmodel.characteristics import Characteristics
+from optimizer.placements import Place
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,8 +79,23 @@ def shared_cost(root: Step) -> float:
     return sum(step.local for step, _ in in_order(root))
 
 
+def at_the_busiest(
+    step: Step, parallelism: int
+) -> tuple[Characteristics, tuple[Characteristics, ...]]:
+    """What a step's cost was computed from: its result and inputs on the busiest partition."""
+
+    def share(of: Step) -> Characteristics:
+        return of.estimate.share(Place(of.delivers.distribution).divided(parallelism))
+
+    return share(step), tuple(map(share, step.inputs))
+
+
 def plan_of(
-    root: Step, columns: tuple[str, ...], streams: tuple[PlanStream, ...], time_unit: str
+    root: Step,
+    columns: tuple[str, ...],
+    streams: tuple[PlanStream, ...],
+    time_unit: str,
+    parallelism: int = 1,
 ) -> PhysicalPlan:
     """The document of a plan; ``columns`` are what the query calls the answer's columns."""
     ordered = in_order(root)
@@ -112,6 +128,7 @@ def plan_of(
     }
     return PhysicalPlan(
         time_unit=time_unit,
+        parallelism=parallelism,
         nodes=tuple(nodes),
         root=len(nodes) - 1,
         streams=streams,

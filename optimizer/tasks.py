@@ -154,9 +154,8 @@ class OptimizeGroup(Task):
         goal.limit = self.limit
         search.push(FinishGoal(goal))
         search.push(Enforce(goal))
-        for choice in reversed(search.implementations(group.id)):
-            for inputs in reversed(search.input_goals(choice, goal.required)):
-                search.push(OptimizeInputs(goal, choice, inputs))
+        for choice, inputs in reversed(search.operator_ways(goal)):
+            search.push(OptimizeInputs(goal, choice, inputs))
 
 
 class Enforce(Task):

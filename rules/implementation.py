@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -121,6 +122,21 @@ class PathBySPath(ImplementationRule):
         assert isinstance(path, Path)
         if path.semantics is PathSemantics.ARBITRARY:
             yield _spath(path.regex)
+
+
+class PathByOwnRoots(ImplementationRule):
+    """P[r](S)  ⇒  S_PATH by root: each partition has all edges and the trees of its own roots
+
+    For several partitions.
+    """
+
+    name = "PathByOwnRoots"
+    operator = Path
+
+    def implement(self, expression: GroupExpression) -> Iterator[PhysicalOperator]:
+        for path in PathBySPath().implement(expression):
+            assert isinstance(path, SPath)
+            yield replace(path, roots="own")
 
 
 class EmptyByNothing(ImplementationRule):

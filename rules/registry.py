@@ -101,8 +101,20 @@ def implementation_rules() -> tuple[ImplementationRule, ...]:
         implementation.ProjectByColumns(),
         implementation.PatternByHashJoin(),
         implementation.PathBySPath(),
+        implementation.PathByOwnRoots(),
         implementation.EmptyByNothing(),
     )
+
+
+def implementations_by_operator(
+    parallelism: int = 1,
+) -> dict[type, tuple[ImplementationRule, ...]]:
+    """The implementation rules for so many partitions, by the logical operator they compute."""
+    found: dict[type, tuple[ImplementationRule, ...]] = {}
+    for rule in implementation_rules():
+        if parallelism > 1 or not isinstance(rule, implementation.PathByOwnRoots):
+            found[rule.operator] = (*found.get(rule.operator, ()), rule)
+    return found
 
 
 def enabled_rules(disabled: Collection[str] = ()) -> tuple[TransformationRule, ...]:

@@ -60,6 +60,7 @@ def explain(
     disable_rule: opt.DisabledRules,
     budget_ms: opt.BudgetMs = None,
     budget_expressions: opt.BudgetExpressions = None,
+    parallelism: opt.Parallelism = 1,
     debug: opt.Debug = False,
 ) -> None:
     """Show how a query is understood, planned and costed."""
@@ -83,7 +84,13 @@ def explain(
         columns=columns,
         separator=sep,
         options=PlanningOptions(
-            window, slide, cost_model, tuple(disable_rule), budget_ms, budget_expressions
+            window,
+            slide,
+            cost_model,
+            tuple(disable_rule),
+            budget_ms,
+            budget_expressions,
+            parallelism,
         ),
     )
     colour = out is None and watched(sys.stdout)

@@ -21,6 +21,7 @@ def optimize(
     disable_rule: opt.DisabledRules,
     budget_ms: opt.BudgetMs = None,
     budget_expressions: opt.BudgetExpressions = None,
+    parallelism: opt.Parallelism = 1,
     debug: opt.Debug = False,
 ) -> None:
     """Find the cheapest plan of a query and write it as JSON, for headrace run."""
@@ -38,7 +39,13 @@ def optimize(
             columns=columns,
             separator=sep,
             options=PlanningOptions(
-                window, slide, cost_model, tuple(disable_rule), budget_ms, budget_expressions
+                window,
+                slide,
+                cost_model,
+                tuple(disable_rule),
+                budget_ms,
+                budget_expressions,
+                parallelism,
             ),
         )
     )

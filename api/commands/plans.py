@@ -55,6 +55,7 @@ def plans(
     disable_rule: opt.DisabledRules,
     budget_ms: opt.BudgetMs = None,
     budget_expressions: opt.BudgetExpressions = None,
+    parallelism: opt.Parallelism = 1,
     debug: opt.Debug = False,
 ) -> None:
     """Show the complete plans of a query: how many there are, and the cheapest ones."""
@@ -75,7 +76,13 @@ def plans(
             columns=columns,
             separator=sep,
             options=PlanningOptions(
-                window, slide, cost_model, tuple(disable_rule), budget_ms, budget_expressions
+                window,
+                slide,
+                cost_model,
+                tuple(disable_rule),
+                budget_ms,
+                budget_expressions,
+                parallelism,
             ),
         )
     )

@@ -91,6 +91,7 @@ def run(
     disable_rule: opt.DisabledRules,
     budget_ms: opt.BudgetMs = None,
     budget_expressions: opt.BudgetExpressions = None,
+    parallelism: opt.Parallelism = 1,
     debug: opt.Debug = False,
 ) -> None:
     """Run a query, or a plan made before, on Spark, until its input ends."""
@@ -106,7 +107,7 @@ def run(
         for option, given in (
             ("--window", window), ("--slide", slide), ("--disable-rule", disable_rule),
             ("--budget-ms", budget_ms), ("--budget-expressions", budget_expressions),
-            ("--language", language),
+            ("--parallelism", parallelism > 1), ("--language", language),
         ):  # fmt: skip
             if given:
                 raise UsageError(f"{option} is for planning, and {read.name} is a plan already")
@@ -121,7 +122,13 @@ def run(
                 columns=columns,
                 separator=sep,
                 options=PlanningOptions(
-                    window, slide, cost_model, tuple(disable_rule), budget_ms, budget_expressions
+                    window,
+                    slide,
+                    cost_model,
+                    tuple(disable_rule),
+                    budget_ms,
+                    budget_expressions,
+                    parallelism,
                 ),
             )
         )

@@ -52,7 +52,7 @@ def plan_shape(plan: PhysicalPlan) -> Shape:
                 known.append(join(*inputs))
             case physical.SPath(regex=r):
                 known.append(along(r, *inputs))
-            case physical.Coalesce():
+            case physical.Coalesce() | physical.ToKernel():
                 known.append(inputs[0])
             case other:
                 raise AssertionError(f"unexpected in such a plan: {other}")

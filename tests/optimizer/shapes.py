@@ -8,7 +8,7 @@ from typing import Any
 
 from algebra import logical, regex
 from algebra.logical import LogicalExpression, LogicalOperator, LogicalQuery, Path, Pattern, WScan
-from algebra.physical import HashJoin, PhysicalOperator, SPath, WindowScan
+from algebra.physical import HashJoin, PhysicalOperator, SPath, ToKernel, WindowScan
 from algebra.regex import Regex, Symbol
 from algebra.window import Window
 from catalog.model import Catalog, LabelStatistics, Stream
@@ -120,8 +120,8 @@ class SetCosts:
     """A model whose estimates depend on the set of leaves alone, and are exact.
 
     The rate of leaf number k is 2^k, that of anything else the sum over its different leaves,
-    so it names the set. Costs are drawn at random from the operator and the rates around it, or are
-    the rate of the result if ``seed`` is None.
+    so it names the set. TO_KERNEL is free. Other costs are drawn at random from the operator and
+    the rates around it, or are the rate of the result if ``seed`` is None.
     """
 
     seed: int | None = None
@@ -146,6 +146,8 @@ class SetCosts:
         output: Characteristics,
         inputs: tuple[Characteristics, ...],
     ) -> float:
+        if isinstance(operator, ToKernel):
+            return 0.0
         if self.seed is None:
             return output.arrival_rate
         what: str = operator.op

@@ -72,7 +72,7 @@ def rows_of_plan(plan: PhysicalPlan, snapshot: Snapshot) -> set[Row]:
                 rows = _joined(bindings, output, inputs)
             case physical.SPath() as path:
                 rows = _walked(path, inputs)
-            case physical.Coalesce():
+            case physical.Coalesce() | physical.Exchange() | physical.ToKernel():
                 rows = inputs[0]
             case physical.EmptyRelation():
                 rows = set()

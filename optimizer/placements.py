@@ -1,0 +1,160 @@
+"""Where rows lie and what computes them: over which placements an operator can run.
+
+A *place* is a distribution and a convention. Over one partition every row lies on it. Over
+several, edges come *any*how, each on one partition; a join runs where rows that may meet do:
+both sides hashed on a variable they share, or a copy of one side everywhere. PATH needs all
+edges, and divides its trees by root: broadcast inputs, results hashed on their source. Scans
+and the filters on them are Spark SQL; all else is a kernel's.
+
+Rows are hashed by one column: that suffices for every operator here and keeps the goals of a
+group linear in its columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import product
+
+from algebra.physical import (
+    Coalesce,
+    EmptyRelation,
+    Exchange,
+    FilterRows,
+    HashJoin,
+    MergeUnion,
+    PhysicalOperator,
+    ProjectColumns,
+    SPath,
+    ToKernel,
+    WindowScan,
+    WindowScanUnion,
+)
+from algebra.properties import ANY, BROADCAST, SINGLE, Convention, Distribution, Spread
+
+DIVIDED = (Spread.ANY, Spread.HASH)
+"""Spreads that leave each row on one of several partitions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """How rows lie over partitions, and what computes them."""
+
+    distribution: Distribution
+    convention: Convention = Convention.KERNEL
+
+    def divided(self, parallelism: int) -> int:
+        """Over how many partitions the rows are divided."""
+        return parallelism if self.distribution.spread in DIVIDED else 1
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Places of an operator's inputs over which it gives the right rows, and that of those."""
+
+    inputs: tuple[Place, ...]
+    output: Place
+
+
+IN_SQL = Place(ANY, Convention.SPARK_SQL)
+IN_SQL_ON_ONE = Place(SINGLE, Convention.SPARK_SQL)
+
+
+def hashed(column: int) -> Distribution:
+    """Hashed by a column."""
+    return Distribution(Spread.HASH, (column,))
+
+
+def distributions(width: int, parallelism: int) -> tuple[Distribution, ...]:
+    """How rows of so many columns can lie."""
+    if parallelism == 1:
+        return (SINGLE,)
+    return (ANY, SINGLE, BROADCAST, *map(hashed, range(width)))
+
+
+@lru_cache(maxsize=1 << 14)
+def placements(
+    operator: PhysicalOperator, widths: tuple[int, ...], parallelism: int
+) -> tuple[Placement, ...]:
+    """All placements of an operator over inputs of so many columns, each once."""
+    match operator:
+        case WindowScan() | WindowScanUnion():
+            return (Placement((), IN_SQL if parallelism > 1 else IN_SQL_ON_ONE),)
+        case ToKernel():
+            below = IN_SQL if parallelism > 1 else IN_SQL_ON_ONE
+            return (Placement((below,), Place(below.distribution)),)
+        case FilterRows():
+            below = IN_SQL if parallelism > 1 else IN_SQL_ON_ONE
+            anywhere = map(Place, distributions(widths[0], parallelism))
+            return (Placement((below,), below), *(Placement((p,), p) for p in anywhere))
+        case _:
+            spread = _over_several if parallelism > 1 else _on_one
+            return tuple(
+                Placement(tuple(map(Place, inputs)), Place(output))
+                for inputs, output in spread(operator, widths)
+            )
+
+
+Spreads = Iterator[tuple[tuple[Distribution, ...], Distribution]]
+"""Distributions of the inputs, and of the output."""
+
+
+def _on_one(operator: PhysicalOperator, widths: tuple[int, ...]) -> Spreads:
+    if not (isinstance(operator, SPath) and operator.roots == "own"):
+        yield (SINGLE,) * len(widths), SINGLE
+
+
+def _over_several(operator: PhysicalOperator, widths: tuple[int, ...]) -> Spreads:
+    match operator:
+        case EmptyRelation():
+            yield (), ANY
+        case ProjectColumns(columns=columns):
+            for below in _everywhere(widths[0]):
+                yield (below,), _renamed(below, range(widths[0]), columns)
+        case MergeUnion():
+            for inputs in product(*map(_everywhere, widths)):
+                if len(set(inputs)) == 1:
+                    yield inputs, inputs[0]
+                elif all(i.spread in DIVIDED for i in inputs):
+                    yield inputs, ANY
+        case HashJoin():
+            yield from _joins(operator, widths)
+        case SPath(roots="own"):
+            yield (BROADCAST,) * len(widths), hashed(0)
+        case SPath():
+            yield (SINGLE,) * len(widths), SINGLE
+            yield (BROADCAST,) * len(widths), BROADCAST
+        case Coalesce():
+            for below in _everywhere(widths[0]):
+                if below != ANY:
+                    yield (below,), below
+        case Exchange(spread=spread, columns=columns):
+            for below in _everywhere(widths[0]):
+                if below.spread in DIVIDED:
+                    yield (below,), Distribution(Spread(spread), columns)
+
+
+def _joins(join: HashJoin, widths: tuple[int, ...]) -> Spreads:
+    left, right = join.bindings
+    for variable in sorted(set(left) & set(right)):
+        inputs = hashed(left.index(variable)), hashed(right.index(variable))
+        yield inputs, _renamed(inputs[0], left, join.output)
+    for here in _everywhere(widths[1]):
+        yield (BROADCAST, here), _renamed(here, right, join.output)
+    for here in _everywhere(widths[0]):
+        if here != BROADCAST:
+            yield (here, BROADCAST), _renamed(here, left, join.output)
+    yield (SINGLE, SINGLE), SINGLE
+
+
+def _everywhere(width: int) -> tuple[Distribution, ...]:
+    return distributions(width, parallelism=2)
+
+
+def _renamed(below: Distribution, names: Sequence[int], kept: Sequence[int]) -> Distribution:
+    """The distribution of an output that keeps some of an input's columns, called by names."""
+    if below.spread is not Spread.HASH:
+        return below
+    name = names[below.columns[0]]
+    return hashed(kept.index(name)) if name in kept else ANY
