@@ -79,7 +79,7 @@ class Optimizer:
         parallelism = options.parallelism
         canonical = CanonicalPlans(self._cost_model, parallelism).plan(query.expression)
         root = Entry(search.memo, search.side.flat).insert(expression)
-        required = search.optimize_any(root, answers(parallelism))
+        required = search.optimize_any(root, answers(len(query.columns), parallelism))
         # Without any time for costing the query runs as it was written.
         best = canonical if required is None else winning_plan(search, root, required)
         if self._options.check:

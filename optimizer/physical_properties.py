@@ -50,9 +50,14 @@ class Way:
     result_divided: int
 
 
-def answers(parallelism: int) -> tuple[RequiredProperties, ...]:
-    """The properties under which a plan is a complete one."""
-    return (COALESCED,) if parallelism == 1 else (COALESCED, COALESCED_ON_ONE)
+def answers(width: int, parallelism: int) -> tuple[RequiredProperties, ...]:
+    """The properties under which a plan of so many columns is a complete one.
+
+    Without a column there is nothing to hash by, and equal rows meet on one partition only.
+    """
+    if parallelism == 1:
+        return (COALESCED,)
+    return (COALESCED, COALESCED_ON_ONE) if width else (COALESCED_ON_ONE,)
 
 
 def ways_to_deliver(
