@@ -14,7 +14,7 @@ are equal.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TypeVar
 
@@ -36,14 +36,23 @@ class PathSemantics(StrEnum):
 class WScan:
     """W: the edges of one label of a stream, valid as its window says (Definition 30).
 
-    With a ``predicate`` over c0 (source) and c1 (target) it is W(σ_F(S)): only the edges that
-    satisfy it are scanned.
+    Columns are source, target, and the edge's ``properties`` by name; ``ts``, the edge's own
+    time, is one of them. Edges are one row if they agree in all columns. With a ``predicate``
+    over the columns it is W(σ_F(S)): only the edges that satisfy it are scanned.
+
+    Raises:
+        ValueError: if a property is there twice.
     """
 
     stream: str
     label: str
     window: Window
     predicate: Predicate | None = None
+    properties: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if len(set(self.properties)) < len(self.properties):
+            raise ValueError("a scan gives a property once")
 
     def canonical(self, inputs: tuple[I, ...]) -> tuple[LogicalOperator, tuple[I, ...]]:
         """The predicate in its normal form, left out if it is always true."""
@@ -51,21 +60,29 @@ class WScan:
             return self, inputs
         normal = self.predicate.normal
         kept = None if normal == TRUE else normal
-        return WScan(self.stream, self.label, self.window, kept), inputs
+        return replace(self, predicate=kept), inputs
 
     def width(self, inputs: Sequence[int]) -> int:
-        """The number of columns: source and target."""
-        return 2
+        """The number of columns: source, target and properties."""
+        return 2 + len(self.properties)
 
     @property
     def scans(self) -> tuple[WScan, ...]:
         """The windowed labels that the leaf reads."""
         return (self,)
 
+    def reads_with(self, other: WScan) -> bool:
+        """Whether one scan can read both."""
+        return (self.stream, self.window, self.properties) == (
+            other.stream,
+            other.window,
+            other.properties,
+        )
+
     @property
     def unfiltered(self) -> WScan:
         """The scan of all edges of the label."""
-        return self if self.predicate is None else WScan(self.stream, self.label, self.window)
+        return self if self.predicate is None else replace(self, predicate=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,14 +90,15 @@ class WScanUnion:
     """W(S1 ∪ S2): several labels of one stream under one window, read in one scan.
 
     Raises:
-        ValueError: if ``scans`` are fewer than two, or of several streams or windows.
+        ValueError: if ``scans`` are fewer than two, or of several streams or windows, or give
+            different columns.
     """
 
     scans: tuple[WScan, ...]
 
     def __post_init__(self) -> None:
-        if len(self.scans) < 2 or len({(s.stream, s.window) for s in self.scans}) > 1:
-            raise ValueError("a scan of several labels has one stream and one window")
+        if len(self.scans) < 2 or not all(self.scans[0].reads_with(s) for s in self.scans):
+            raise ValueError("a scan of several labels has one stream, window and set of columns")
 
     def canonical(self, inputs: tuple[I, ...]) -> tuple[LogicalOperator, tuple[I, ...]]:
         """The scans in their canonical form, sorted, none twice."""
@@ -94,8 +112,8 @@ class WScanUnion:
         return WScanUnion(tuple(parts[key] for key in sorted(parts))), inputs
 
     def width(self, inputs: Sequence[int]) -> int:
-        """The number of columns: source and target."""
-        return 2
+        """The number of columns: source, target and properties."""
+        return self.scans[0].width(inputs)
 
 
 @dataclass(frozen=True, slots=True)

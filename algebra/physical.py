@@ -15,7 +15,8 @@ from typing import Literal
 class WindowScan:
     """Reads one label of a stream and gives each edge its validity (Definition 30).
 
-    ``predicate``, SQL over ``c0`` and ``c1``, is checked while reading; null: all edges.
+    Columns are source, target, and the edge's ``properties`` by name (``ts``: its own time).
+    ``predicate``, SQL over columns ``c0``, ``c1``, ..., is checked while reading; null: all edges.
     """
 
     stream: str
@@ -23,6 +24,7 @@ class WindowScan:
     range: int
     slide: int
     predicate: str | None = None
+    properties: tuple[str, ...] = ()
     op: Literal["WSCAN"] = "WSCAN"
 
     @property
@@ -43,13 +45,14 @@ class WindowScanUnion:
     selections: tuple[tuple[str, str | None], ...]
     range: int
     slide: int
+    properties: tuple[str, ...] = ()
     op: Literal["WSCAN_UNION"] = "WSCAN_UNION"
 
     @property
     def scans(self) -> tuple[WindowScan, ...]:
         """What is read, label by label."""
         return tuple(
-            WindowScan(self.stream, label, self.range, self.slide, predicate)
+            WindowScan(self.stream, label, self.range, self.slide, predicate, self.properties)
             for label, predicate in self.selections
         )
 

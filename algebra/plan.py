@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from algebra.physical import PhysicalOperator, WindowScan, WindowScanUnion
+from algebra.values import PropertyType, VertexType
 
 PLAN_VERSION: Literal[1] = 1
 
@@ -64,11 +65,12 @@ class PlanNode(_Model):
 
 
 class PlanStream(_Model):
-    """What the plan reads of a stream."""
+    """What the plan reads of a stream; ``properties`` are the types of those it reads."""
 
     name: str
     labels: tuple[str, ...]
-    vertex_type: Literal["string", "integer"] = "string"
+    vertex_type: VertexType = "string"
+    properties: dict[str, PropertyType] = Field(default_factory=dict)
 
 
 class PlanWindow(_Model):
@@ -192,7 +194,7 @@ def _args(operator: PhysicalOperator) -> dict[str, Any]:
     fields = type(operator).__dataclass_fields__
     values = {k: getattr(operator, k) for k, f in fields.items() if f.compare and k != "op"}
     # What is left out says nothing, so that a field of a later release keeps older digests.
-    return {k: value for k, value in values.items() if value is not None}
+    return {k: value for k, value in values.items() if value not in (None, ())}
 
 
 def _with_operator(rest: dict[str, Any]) -> dict[str, Any]:

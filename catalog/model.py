@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Literal
 
-VertexType = Literal["string", "integer"]
+from algebra.values import PropertyType, VertexType
+
+__all__ = ["Catalog", "LabelStatistics", "PropertyType", "Source", "Stream", "VertexType"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,8 @@ class Source:
 class Stream:
     """A stream of edges, or a stored graph.
 
-    ``columns`` maps ``src``, ``trg``, ``label``, ``ts`` (and properties) to the source's
+    ``properties`` are the types of its edges' properties; an edge may lack any of them.
+    ``columns`` maps ``src``, ``trg``, ``label``, ``ts`` and properties to the source's
     names; ``label`` fixes the label of every row. With ``open_labels`` any other label may
     occur too, and nothing is known of it.
     """
@@ -63,6 +65,7 @@ class Stream:
     delay: int = 0
     deletions: bool = False
     stored: bool = False
+    properties: Mapping[str, PropertyType] = field(default_factory=lambda: MappingProxyType({}))
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,7 @@ class ScanByWindow(ImplementationRule):
         assert isinstance(scan, WScan)
         window, predicate = scan.window, scan.predicate
         sql = None if predicate is None else predicate.sql
-        yield WindowScan(scan.stream, scan.label, window.range, window.slide, sql)
+        yield WindowScan(scan.stream, scan.label, window.range, window.slide, sql, scan.properties)
 
 
 class ScanOfSeveral(ImplementationRule):
@@ -61,7 +61,10 @@ class ScanOfSeveral(ImplementationRule):
         assert isinstance(leaf, WScanUnion)
         window = leaf.scans[0].window
         selections = tuple((s.label, s.predicate.sql if s.predicate else None) for s in leaf.scans)
-        yield WindowScanUnion(leaf.scans[0].stream, selections, window.range, window.slide)
+        first = leaf.scans[0]
+        yield WindowScanUnion(
+            first.stream, selections, window.range, window.slide, first.properties
+        )
 
 
 class FilterByRows(ImplementationRule):

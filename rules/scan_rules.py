@@ -84,9 +84,9 @@ class WScanUnionTransposeInverse(TransformationRule):
     """W(S1) ∪ W(S2)  →  W(S1 ∪ S2)
 
     Thesis rule 13, right to left, for scans of one stream, which have one origin and delay,
-    and of one window (range and slide). A UNION below WSCAN never coalesces: each edge that it
-    reads becomes a row. Not for streams with deletions: switch it off there, as
-    :mod:`headrace.planning` does.
+    of one window (range and slide) and with equal columns. A UNION below WSCAN never
+    coalesces: each edge that it reads becomes a row. Not for streams with deletions: switch it
+    off there, as :mod:`headrace.planning` does.
     """
 
     name = "WScanUnionTransposeInverse"
@@ -102,7 +102,7 @@ class WScanUnionTransposeInverse(TransformationRule):
 
     def condition(self, match: Match, context: Context) -> bool:
         scans = [scan for e in match.expressions[1:] for scan in _scans(e)]
-        same = len({(scan.stream, scan.window) for scan in scans}) == 1
+        same = all(scans[0].reads_with(scan) for scan in scans)
         return same and len(scans) <= MOST_PARTS
 
     def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from algebra.logical import LogicalExpression, Pattern, WScan, WScanUnion
@@ -130,7 +132,15 @@ def test_a_scan_of_several_labels_is_sorted_and_has_none_twice() -> None:
 
 
 def test_a_scan_has_one_window() -> None:
-    with pytest.raises(ValueError, match="one stream and one window"):
+    with pytest.raises(ValueError, match="one stream, window and set of columns"):
         several(A, LogicalExpression(WScan("s", "b", Window(20))))
-    with pytest.raises(ValueError, match="one stream and one window"):
+    with pytest.raises(ValueError, match="one stream, window and set of columns"):
         several(A)
+    with pytest.raises(ValueError, match="one stream, window and set of columns"):
+        several(A, LogicalExpression(replace(B.operator, properties=("p",))))  # type: ignore[type-var]
+
+
+def test_a_scan_gives_a_property_once() -> None:
+    assert WScan("s", "a", Window(20), properties=("p", "ts")).width(()) == 4
+    with pytest.raises(ValueError, match="a property once"):
+        WScan("s", "a", Window(20), properties=("p", "p"))
