@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from algebra.logical import LogicalExpression, Pattern, WScan, WScanUnion
@@ -137,7 +135,7 @@ def test_a_scan_has_one_window() -> None:
     with pytest.raises(ValueError, match="one stream, window and set of columns"):
         several(A)
     with pytest.raises(ValueError, match="one stream, window and set of columns"):
-        several(A, LogicalExpression(replace(B.operator, properties=("p",))))  # type: ignore[type-var]
+        several(A, LogicalExpression(WScan("s", "b", Window(10), properties=("p",))))
 
 
 def test_a_scan_gives_a_property_once() -> None:
