@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from itertools import combinations
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memo import Expression, Memo
+from memo import Expression, Memo, OperatorSide
 from tests.memo.operators import Leaf, Node
 from tests.strategies.amount import examples
 
@@ -104,3 +105,48 @@ def test_the_memo_is_a_congruence_closure(steps: list[tuple[str, object, object]
     wanted = naive.classes()
     same = [found[i] == found[j] for i, j in combinations(range(len(found)), 2)]
     assert same == [wanted[i] == wanted[j] for i, j in combinations(range(len(found)), 2)]
+
+
+joined = st.lists(st.integers(0, 40), min_size=1, max_size=3)
+set_step = st.one_of(
+    st.tuples(st.just("leaf"), st.sampled_from("abcd"), st.just([0])),
+    st.tuples(st.just("or"), st.just(""), joined),
+    st.tuples(st.just("found"), st.just(""), joined),
+)
+
+
+@examples(300)
+@given(st.lists(set_step, max_size=30))
+def test_a_fingerprint_makes_groups_of_equal_meaning_one(
+    steps: list[tuple[str, str, list[int]]],
+) -> None:
+    """``or`` means the set of its leaves: also one that equals an input of its own."""
+    leaves: dict[int, frozenset[str]] = {}
+
+    def fingerprint(operator: Hashable, inputs: tuple[int, ...]) -> Hashable | None:
+        if isinstance(operator, Leaf):
+            return frozenset(operator.name)
+        return frozenset[str]().union(*(leaves[memo.find(i)] for i in inputs))
+
+    memo = Memo(OperatorSide(fingerprint=fingerprint))
+    meanings: list[frozenset[str]] = []
+    groups: list[int] = []
+    for kind, name, numbers in steps:
+        terms = [k % len(groups) for k in numbers] if groups else []
+        meaning = frozenset(name) if kind == "leaf" else frozenset[str]()
+        meaning = meaning.union(*(meanings[t] for t in terms)) if kind != "leaf" else meaning
+        if kind == "leaf":
+            group = memo.insert(Expression(Leaf(name))).group
+        elif not groups:
+            continue
+        else:
+            tree = Expression(Node("or"), tuple(groups[t] for t in terms))
+            equal = [g for g, m in zip(groups, meanings, strict=True) if m == meaning]
+            into = equal[-1] if kind == "found" and equal else None
+            group = memo.insert(tree, into=into).group
+        leaves[memo.find(group)] = meaning
+        groups.append(group)
+        meanings.append(meaning)
+        memo.check()
+    for (g, m), (h, n) in combinations(zip(groups, meanings, strict=True), 2):
+        assert (memo.find(g) == memo.find(h)) == (m == n)
