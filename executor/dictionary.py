@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from executor.batch import FOREVER, IntArray
 from executor.kernels import vertices as kernel
 from executor.kernels.tables import EMPTY, capacity_for, enlarged
+from executor.placement import string_buffers
 from executor.schedule import Schedule
 
 _SMALLEST = 64
@@ -78,12 +79,7 @@ class Dictionary:
         codes = np.empty(len(vertices), np.int64)
         if not len(vertices):
             return codes
-        _, offset_buffer, data_buffer = vertices.buffers()
-        assert offset_buffer is not None
-        first, last = vertices.offset, vertices.offset + len(vertices)
-        offsets = np.frombuffer(memoryview(offset_buffer), np.int64)[first : last + 1].copy()
-        data = np.frombuffer(memoryview(data_buffer or b""), np.uint8)
-        data.flags.writeable = False  # always the one type that the kernel is compiled for
+        offsets, data = string_buffers(vertices)
         self._h[kernel.ROW] = 0
         while status := kernel.encode_strings(
             self._h, offsets, data, expiries, self._entries, self._index, self._heap, codes
@@ -111,6 +107,17 @@ class Dictionary:
     def are_integers(self, codes: IntArray) -> NDArray[np.bool_]:
         """Which of the codes stand for integers; the others stand for strings."""
         return np.asarray(self._entries[codes, kernel.LENGTH] == kernel.INTEGER)
+
+    def partitions(self, codes: IntArray, partitions: int) -> IntArray:
+        """The partitions, of so many, to which the vertices of codes belong.
+
+        The same as :func:`executor.placement.partitions_of` says of the vertices.
+        """
+        found = np.zeros(len(codes), np.int64)
+        if partitions > 1:
+            codes = np.require(codes, np.int64, ["C", "W"])
+            kernel.place_codes(self._entries, codes, partitions, found)
+        return found
 
     def decode(self, codes: IntArray) -> pa.Array[Any]:
         """The vertices of codes given by :meth:`encode` and not yet given back.

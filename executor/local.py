@@ -15,6 +15,7 @@ from algebra.plan import PhysicalPlan
 from executor.batch import Batch, merged
 from executor.dictionary import Dictionary
 from executor.leaves import leaves
+from executor.partitioned import Partitioned
 from executor.pipeline import Counters, Pipeline
 
 Vertex = str | int
@@ -31,7 +32,7 @@ class Result(NamedTuple):
 
 
 class LocalRun:
-    """A plan at work on record batches.
+    """A plan at work on record batches, in as many partitions as it is made for.
 
     Raises:
         PlanError: for a plan that cannot run.
@@ -39,7 +40,7 @@ class LocalRun:
 
     def __init__(self, plan: PhysicalPlan) -> None:
         self.dictionary = Dictionary()
-        self.pipeline = Pipeline.of_plan(plan, self.dictionary)
+        self.partitioned = Partitioned(plan, self.dictionary)
         self._leaves = leaves(plan)
         self._leaf_rows = dict.fromkeys((leaf.node for leaf in self._leaves), 0)
 
@@ -52,14 +53,14 @@ class LocalRun:
         Raises:
             ValueError: for edges out of order or of the wrong vertex type.
         """
-        if self.pipeline.now is not None:
-            self.dictionary.tick(self.pipeline.now)
+        if self.partitioned.now is not None:
+            self.dictionary.tick(self.partitioned.now)
         rows = {}
         for leaf in self._leaves:
             selected = [leaf.encode(leaf.select(batch), self.dictionary) for batch in edges]
             rows[leaf.node] = merged([Batch.empty(2), *selected])
             self._leaf_rows[leaf.node] += len(rows[leaf.node])
-        return self.pipeline.process(rows)
+        return self.partitioned.process(rows)
 
     def results(self, batch: Batch) -> Iterator[Result]:
         """The rows of a batch of results, decoded."""
@@ -70,10 +71,16 @@ class LocalRun:
         yield from map(Result, bindings, batch.ts.tolist(), batch.exp.tolist())
 
     @property
+    def pipeline(self) -> Pipeline:
+        """The only pipeline of a plan for one partition."""
+        ((pipeline,),) = self.partitioned.pipelines
+        return pipeline
+
+    @property
     def counters(self) -> dict[int, Counters]:
         """By node id; of a leaf only the rows that it gave are known."""
         of_leaves = {node: Counters(rows_out=rows) for node, rows in self._leaf_rows.items()}
-        return {**of_leaves, **self.pipeline.counters}
+        return {**of_leaves, **self.partitioned.counters}
 
 
 def run_plan(plan: PhysicalPlan, edges: Iterable[Edge], batch_rows: int = 4096) -> Iterator[Result]:

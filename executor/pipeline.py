@@ -1,7 +1,7 @@
 """The in-process pipeline: the operators of a plan over batches of encoded rows.
 
-In: nodes (of a whole :class:`PhysicalPlan`, or of a part of it: a stage) and, for each of
-its inputs, batches sorted by ts. Out: one batch of results per batch.
+In: the nodes of a stage (:mod:`executor.stages`) in one of its partitions and, for each of the
+stage's inputs, batches sorted by ts. Out: per batch one of each output.
 
 Operators run one whole batch at a time in topological order, each with its inputs merged
 by ts; a node that feeds two consumers is computed once. A result's ``ts`` is that of the
@@ -33,16 +33,19 @@ from algebra.physical import (
     WindowScan,
     WindowScanUnion,
 )
-from algebra.plan import PhysicalPlan, PlanError
+from algebra.plan import PlanError
 from executor.batch import Batch
 from executor.dictionary import Dictionary
-from executor.leaves import leaves, reached
 from executor.operators.base import Operator
 from executor.operators.coalesce import CoalesceOperator
 from executor.operators.filter import FilterOperator
 from executor.operators.join import JoinOperator
 from executor.operators.path import PathOperator
 from executor.operators.stateless import EmptyOperator, ProjectOperator, UnionOperator
+from executor.placement import Place
+from executor.widths import width_of
+
+ONLY_PLACE = Place()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +79,16 @@ class Counters:
     state_entries: int = 0
     state_bytes: int = 0
 
+    def __add__(self, other: Counters) -> Counters:
+        """Those of an operator's work in two partitions together."""
+        return Counters(
+            self.rows_in + other.rows_in,
+            self.rows_out + other.rows_out,
+            self.seconds + other.seconds,
+            self.state_entries + other.state_entries,
+            self.state_bytes + other.state_bytes,
+        )
+
 
 @dataclass(slots=True)
 class _Node:
@@ -94,16 +107,18 @@ class Pipeline:
         self,
         nodes: Sequence[StageNode],
         inputs: Sequence[StageInput],
-        output: int,
+        outputs: Sequence[int],
         dictionary: Dictionary,
+        place: Place = ONLY_PLACE,
     ) -> None:
         """Builds the operators, with empty state.
 
         Args:
             nodes: in topological order.
             inputs: what :meth:`process` is fed with.
-            output: the id of the node (or input) whose rows are the result.
+            outputs: the ids of the nodes (or inputs) whose rows are the results.
             dictionary: what gave the codes; FILTER looks values up in it.
+            place: the partition whose rows these are.
 
         Raises:
             PlanError: for an operator that cannot run here, with the node's id.
@@ -111,33 +126,26 @@ class Pipeline:
         self._widths = {i.id: i.width for i in inputs}
         self._inputs = frozenset(self._widths)
         self._nodes: list[_Node] = []
-        self._output = output
+        self._outputs = tuple(dict.fromkeys(outputs))
         self._now: int | None = None
         for node in nodes:
             if node.id in self._widths or any(i not in self._widths for i in node.inputs):
                 raise PlanError(f"node {node.id}: an input is missing or the id is used twice")
             widths = [self._widths[i] for i in node.inputs]
             try:
-                width = _width(node.operator, widths)
-                operator = _operator(node.operator, width, len(node.inputs), dictionary)
+                width = width_of(node.operator, widths)
+                operator = _operator(node.operator, width, len(node.inputs), dictionary, place)
             except (ValueError, PlanError) as error:
                 raise PlanError(f"node {node.id} ({node.operator.op}): {error}") from error
             self._widths[node.id] = width
             self._nodes.append(_Node(node, operator, width))
-        if output not in self._widths:
-            raise PlanError(f"node {output}, the output, is not in the stage")
+        for output in self._outputs:
+            if output not in self._widths:
+                raise PlanError(f"node {output}, an output, is not in the stage")
         self._read_inside = Counter(i for node in nodes for i in node.inputs)
 
-    @staticmethod
-    def of_plan(plan: PhysicalPlan, dictionary: Dictionary) -> Pipeline:
-        """The pipeline of a whole plan; its inputs are ``executor.leaves.leaves(plan)``."""
-        inputs = [StageInput(leaf.node, 2) for leaf in leaves(plan)]
-        above = reached(plan, {i.id for i in inputs}) - {i.id for i in inputs}
-        nodes = [StageNode(n.id, n.operator, n.inputs) for n in plan.nodes if n.id in above]
-        return Pipeline(nodes, inputs, plan.root, dictionary)
-
-    def process(self, inputs: Mapping[int, Batch], now: int | None = None) -> Batch:
-        """Takes one batch per input (none where there are no rows) and gives the results.
+    def process(self, inputs: Mapping[int, Batch], now: int | None = None) -> dict[int, Batch]:
+        """Takes one batch per input (none where there are no rows) and gives those of outputs.
 
         Args:
             inputs: by id of the leaf or other input.
@@ -158,9 +166,11 @@ class Pipeline:
         """
         self._run(inputs, None, wanted=False)
 
-    def _run(self, inputs: Mapping[int, Batch], now: int | None, *, wanted: bool) -> Batch:
+    def _run(
+        self, inputs: Mapping[int, Batch], now: int | None, *, wanted: bool
+    ) -> dict[int, Batch]:
         rows = self._accepted(inputs, now)
-        pending = self._read_inside + Counter([self._output])
+        pending = self._read_inside + Counter(self._outputs)
         for node in self._nodes:
             stage_node = node.stage_node
             gathered = []
@@ -183,7 +193,7 @@ class Pipeline:
                 )
             if pending[stage_node.id]:
                 rows[stage_node.id] = result
-        return rows[self._output]
+        return {output: rows[output] for output in self._outputs}
 
     def _accepted(self, inputs: Mapping[int, Batch], now: int | None) -> dict[int, Batch]:
         """The batch of every input, checked, in arrays as the kernels want them."""
@@ -225,11 +235,6 @@ class Pipeline:
         return self._now
 
     @property
-    def width(self) -> int:
-        """The number of columns of the result."""
-        return self._widths[self._output]
-
-    @property
     def counters(self) -> dict[int, Counters]:
         """By node id."""
         return {
@@ -244,58 +249,18 @@ def _arrays(batch: Batch) -> tuple[object, object, object]:
     return batch.columns, batch.ts, batch.exp
 
 
-def _width(operator: PhysicalOperator, inputs: Sequence[int]) -> int:
-    """The number of output columns.
-
-    Raises:
-        ValueError: if the operator does not fit its inputs.
-    """
-    match operator:
-        case HashJoin(bindings=bindings, output=output):
-            _require(len(inputs) == 2, "a join has two inputs")
-            bound = {v for binding in bindings for v in binding}
-            for width, binding in zip(inputs, bindings, strict=True):
-                _require(len(binding) == width, f"{len(binding)} variables for {width} columns")
-                _require(len(set(binding)) == width, "a variable occurs twice in one input")
-            _require(set(output) <= bound, "an output variable is not bound")
-            return len(output)
-        case SPath(transitions=transitions, states=states, accepting=accepting):
-            _require(all(width == 2 for width in inputs), "a path is made of pairs")
-            known = all(
-                0 <= q < states and 0 <= to < states and 0 <= i < len(inputs)
-                for q, i, _, to in transitions
-            ) and all(0 < q < states for q in accepting)
-            _require(known, "the automaton names a state or an input that does not exist")
-            return 2
-        case EmptyRelation(width=width):
-            return width
-        case MergeUnion():
-            _require(len(set(inputs)) == 1, "the inputs of a union have unequal widths")
-            return inputs[0]
-        case ProjectColumns(columns=columns):
-            _require(len(inputs) == 1, "it has one input")
-            _require(all(0 <= c < inputs[0] for c in columns), "there is no such column")
-            return len(columns)
-        case FilterRows() | Coalesce():
-            _require(len(inputs) == 1, "it has one input")
-            return inputs[0]
-        case WindowScan() | WindowScanUnion() | ToKernel():
-            raise ValueError("a scan is an input of the pipeline, not a part of it")
-        case Exchange():
-            raise ValueError("an exchange lies between two stages, not in one")
-
-
-def _require(holds: bool, problem: str) -> None:
-    if not holds:
-        raise ValueError(problem)
-
-
 def _operator(
-    operator: PhysicalOperator, width: int, inputs: int, dictionary: Dictionary
+    operator: PhysicalOperator, width: int, inputs: int, dictionary: Dictionary, place: Place
 ) -> Operator:
     match operator:
         case HashJoin():
             return JoinOperator(operator)
+        case SPath(roots="own") if place.partitions > 1:
+            return PathOperator(
+                operator,
+                inputs,
+                lambda codes: dictionary.partitions(codes, place.partitions) == place.partition,
+            )
         case SPath():
             return PathOperator(operator, inputs)
         case Coalesce():

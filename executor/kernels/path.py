@@ -63,7 +63,9 @@ from executor.kernels.tables import EMPTY, find
 DONE, SWEEP_DUE, EDGES_FULL, NODES_FULL, POOL_FULL, HEAP_FULL, ARENA_FULL, OUT_FULL = range(8)
 
 # Fields of an input row are its first index; fields of a move are the columns of `moves`.
-ROW_SOURCE, ROW_TARGET, ROW_INPUT, ROW_TS, ROW_EXP, ROW_FIELDS = range(6)
+# ROW_ROOTS: 1 if trees may grow from the source, plus 2 if they may from the target.
+ROW_SOURCE, ROW_TARGET, ROW_INPUT, ROW_TS, ROW_EXP, ROW_ROOTS, ROW_FIELDS = range(7)
+ALL_ROOTS = 3
 MOVE_STATE, MOVE_INPUT, MOVE_INVERSE, MOVE_NEXT = range(4)
 
 
@@ -148,8 +150,9 @@ def _begin_search(
     behind, ahead = rows[ROW_SOURCE + inverse, row], rows[ROW_TARGET - inverse, row]
     trees = 0
     if move[MOVE_STATE] == 0:
-        arena[0, 0], arena[0, 1] = behind, FOREVER
-        trees = 1
+        if (rows[ROW_ROOTS, row] >> inverse) & 1:
+            arena[0, 0], arena[0, 1] = behind, FOREVER
+            trees = 1
     else:
         source = node_map[find(node_map, behind, move[MOVE_STATE]), 2]
         if source != EMPTY:

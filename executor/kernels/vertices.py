@@ -37,6 +37,33 @@ def _hash_bytes(data: Bytes, start: int, end: int) -> int:
 
 
 @njit(cache=True)
+def _partition(hashed: int, partitions: int) -> int:
+    """Of bits that say nothing of the slot in the index, where all would crowd otherwise."""
+    return ((mixed(hashed) >> 32) & 0x7FFFFFFF) % partitions
+
+
+@njit(cache=True)
+def place_strings(offsets: IntArray, data: Bytes, partitions: int, found: IntArray) -> None:
+    """Writes the partitions of the strings ``data[offsets[i] : offsets[i + 1]]``."""
+    for i in range(found.shape[0]):
+        found[i] = _partition(_hash_bytes(data, offsets[i], offsets[i + 1]), partitions)
+
+
+@njit(cache=True)
+def place_integers(vertices: IntArray, partitions: int, found: IntArray) -> None:
+    """Writes the partitions of integers."""
+    for i in range(found.shape[0]):
+        found[i] = _partition(mixed(vertices[i]), partitions)
+
+
+@njit(cache=True)
+def place_codes(entries: IntArray, codes: IntArray, partitions: int, found: IntArray) -> None:
+    """Writes the partitions of the vertices that codes stand for."""
+    for i in range(found.shape[0]):
+        found[i] = _partition(entries[codes[i], HASH], partitions)
+
+
+@njit(cache=True)
 def _claim(h: IntArray, entries: IntArray) -> int:
     code = h[FIRST_FREE]
     if code == EMPTY:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from algebra.physical import SPath
 from executor.batch import Batch, IntArray, merge_order
@@ -23,11 +24,22 @@ class PathOperator:
 
     Results are coalesced, also where several states accept.
 
+    Args:
+        path: what to look for.
+        inputs: how many inputs there are.
+        is_root: which of the vertices with these codes are roots here; None: all are.
+
     Raises:
         ValueError: if a transition enters the start state.
     """
 
-    def __init__(self, path: SPath, inputs: int) -> None:
+    def __init__(
+        self,
+        path: SPath,
+        inputs: int,
+        is_root: Callable[[IntArray], NDArray[np.bool_]] | None = None,
+    ) -> None:
+        self._is_root = is_root
         moves = sorted(path.transitions)
         if any(to == 0 for *_, to in moves):
             raise ValueError("a transition of the path's automaton enters its start state")
@@ -68,6 +80,9 @@ class PathOperator:
             return Batch.empty(2)
         h = self._h
         rows = _rows(inputs)
+        rows[kernel.ROW_ROOTS] = kernel.ALL_ROOTS
+        if self._is_root is not None:
+            rows[kernel.ROW_ROOTS] = self._is_root(rows[0]) + 2 * self._is_root(rows[1])
         results = Results(2, wanted)
         h[forest.ROW] = 0
         while True:

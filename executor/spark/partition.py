@@ -27,7 +27,9 @@ from algebra.plan import PhysicalPlan
 from executor.batch import FOREVER, Batch
 from executor.dictionary import Dictionary
 from executor.leaves import Leaf, leaves
+from executor.partitioned import pipeline_of
 from executor.pipeline import Pipeline
+from executor.placement import Place
 from executor.spark.head import Head, totals
 from executor.spark.index_home import IndexHome
 from executor.spark.names import column_names
@@ -35,6 +37,7 @@ from executor.spark.packing import ROWS, arrow_bytes, table_of, wire_schema
 from executor.spark.processor import REPORT, RESULTS
 from executor.spark.time_sort import sorted_by_ts
 from executor.spark.window_log import BlobStore, WindowLog
+from executor.stages import stages_of
 
 _FIRST_CHUNK = 1_024
 _LARGEST_CHUNK = 65_536
@@ -53,7 +56,8 @@ class Index:
     def empty(plan: PhysicalPlan) -> Index:
         """Operators that have seen nothing."""
         dictionary = Dictionary()
-        return Index(Pipeline.of_plan(plan, dictionary), dictionary)
+        (stage,) = stages_of(plan)
+        return Index(pipeline_of(plan, stage, dictionary, Place()), dictionary)
 
     def batches(self, inputs: Sequence[Leaf], rows: pa.Table) -> dict[int, Batch]:
         """Rows (leaf, src, trg, ts) as what the pipeline takes."""
@@ -99,7 +103,7 @@ class PartitionBatch:
         now, results = head.now, 0
         for chunk in _chunks(rows):
             now = int(chunk.rows["ts"][-1].as_py())
-            found = index.pipeline.process(index.batches(self._leaves, chunk.rows))
+            found = index.pipeline.process(index.batches(self._leaves, chunk.rows))[self._plan.root]
             chunk.results = len(found)
             results += len(found)
             yield from _blocks(found, self._plan, index.dictionary)

@@ -13,7 +13,7 @@ import uuid
 
 from pyspark.sql import DataFrame
 
-from algebra.plan import PhysicalPlan
+from algebra.plan import PhysicalPlan, PlanError
 from executor.leaves import leaves
 from executor.spark.leaf_rows import packed_leaf_rows
 from executor.spark.packing import PARTITION
@@ -29,6 +29,8 @@ def result_blocks(edges: DataFrame, plan: PhysicalPlan, workers: str) -> DataFra
     Raises:
         PlanError: if the plan asks for what the executor does not do, or may not do.
     """
+    if plan.parallelism > 1:
+        raise PlanError("plans for several partitions do not run on Spark yet: optimize for one")
     packed = packed_leaf_rows(edges, leaves(plan))
     stage = Stage(plan.to_json(), run=uuid.uuid4().hex)
     with own_workers(edges.sparkSession, workers):

@@ -11,12 +11,14 @@ from algebra.automaton import minimal_dfa
 from algebra.physical import (
     Coalesce,
     EmptyRelation,
+    Exchange,
     FilterRows,
     HashJoin,
     MergeUnion,
     PhysicalOperator,
     ProjectColumns,
     SPath,
+    ToKernel,
     WindowScan,
 )
 from algebra.plan import Estimate, NodeProperties, PhysicalPlan, PlanNode, PlanStream, PlanWindow
@@ -109,7 +111,7 @@ def answer(plan: PhysicalPlan, edges: Sequence[Edge], t: int) -> set[Row]:
                 rows = joined(join, inputs)
             case SPath() as path:
                 rows = walked(path, inputs)
-            case Coalesce():
+            case Coalesce() | Exchange() | ToKernel():
                 rows = inputs[0]
             case EmptyRelation():
                 rows = set()

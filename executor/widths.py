@@ -1,0 +1,89 @@
+"""The number of columns of operators' rows, and whether operators fit their inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from algebra.physical import (
+    Coalesce,
+    EmptyRelation,
+    Exchange,
+    FilterRows,
+    HashJoin,
+    MergeUnion,
+    PhysicalOperator,
+    ProjectColumns,
+    SPath,
+    ToKernel,
+    WindowScan,
+    WindowScanUnion,
+)
+from algebra.plan import PhysicalPlan, PlanError
+from executor.leaves import leaves, reached
+
+
+def width_of(operator: PhysicalOperator, inputs: Sequence[int]) -> int:
+    """The number of output columns over inputs of so many columns.
+
+    Raises:
+        ValueError: if the operator does not fit its inputs.
+    """
+    match operator:
+        case HashJoin(bindings=bindings, output=output):
+            _require(len(inputs) == 2, "a join has two inputs")
+            bound = {v for binding in bindings for v in binding}
+            for width, binding in zip(inputs, bindings, strict=True):
+                _require(len(binding) == width, f"{len(binding)} variables for {width} columns")
+                _require(len(set(binding)) == width, "a variable occurs twice in one input")
+            _require(set(output) <= bound, "an output variable is not bound")
+            return len(output)
+        case SPath(transitions=transitions, states=states, accepting=accepting):
+            _require(all(width == 2 for width in inputs), "a path is made of pairs")
+            known = all(
+                0 <= q < states and 0 <= to < states and 0 <= i < len(inputs)
+                for q, i, _, to in transitions
+            ) and all(0 < q < states for q in accepting)
+            _require(known, "the automaton names a state or an input that does not exist")
+            return 2
+        case EmptyRelation(width=width):
+            _require(not inputs, "it has no input")
+            return width
+        case MergeUnion():
+            _require(len(set(inputs)) == 1, "the inputs of a union have unequal widths")
+            return inputs[0]
+        case ProjectColumns(columns=columns):
+            _require(len(inputs) == 1, "it has one input")
+            _require(all(0 <= c < inputs[0] for c in columns), "there is no such column")
+            return len(columns)
+        case Exchange(columns=columns):
+            _require(len(inputs) == 1, "it has one input")
+            _require(all(0 <= c < inputs[0] for c in columns), "there is no such column")
+            return inputs[0]
+        case FilterRows() | Coalesce() | ToKernel():
+            _require(len(inputs) == 1, "it has one input")
+            return inputs[0]
+        case WindowScan() | WindowScanUnion():
+            _require(not inputs, "it has no input")
+            return 2
+
+
+def widths_of(plan: PhysicalPlan) -> dict[int, int]:
+    """The widths of the leaves and of the nodes above them that the root needs.
+
+    Raises:
+        PlanError: if an operator does not fit its inputs, with the node's id.
+    """
+    ends = {leaf.node for leaf in leaves(plan)}
+    found = dict.fromkeys(ends, 2)
+    for i in sorted(reached(plan, ends) - ends):
+        node = plan.nodes[i]
+        try:
+            found[i] = width_of(node.operator, [found[k] for k in node.inputs])
+        except ValueError as error:
+            raise PlanError(f"node {i} ({node.op}): {error}") from error
+    return found
+
+
+def _require(holds: bool, problem: str) -> None:
+    if not holds:
+        raise ValueError(problem)

@@ -1,0 +1,162 @@
+"""Plans for one partition made into plans for several, with exchanges at random places."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+
+from algebra.physical import (
+    Coalesce,
+    EmptyRelation,
+    Exchange,
+    FilterRows,
+    HashJoin,
+    MergeUnion,
+    PhysicalOperator,
+    ProjectColumns,
+    SPath,
+    ToKernel,
+    WindowScan,
+    WindowScanUnion,
+)
+from algebra.plan import PhysicalPlan, PlanNode
+from executor.distribution import ANY, BROADCAST, Distribution, delivered
+
+Spread = tuple[int, Distribution]
+"""A node of the new plan, and where its rows lie."""
+
+
+def spread(plan: PhysicalPlan, partitions: int, seed: int) -> PhysicalPlan:
+    """The same query over several partitions; each seed gives another plan."""
+    return _Spreading(plan, Random(seed)).plan(partitions)
+
+
+class _Spreading:
+    def __init__(self, plan: PhysicalPlan, random: Random) -> None:
+        self._old = plan
+        self._random = random
+        self._nodes: list[PlanNode] = []
+        self._homes: dict[int, Spread] = {}
+        self._exchanged: dict[tuple[int, Exchange], int] = {}
+        self._copied: dict[int, int] = {}
+
+    def plan(self, partitions: int) -> PhysicalPlan:
+        root, lies = self._home(self._old.root)
+        if lies == ANY and self._old.nodes[self._old.root].inputs:
+            # Its rows may be right, but a value would be said by several partitions.
+            moved, _ = self._gathered(self._old.root)
+            root = self._add(Coalesce(), (moved,), self._old.columns)
+        # What was made last is the root: all else was made for a node that reads it.
+        assert root == len(self._nodes) - 1
+        return PhysicalPlan(
+            parallelism=partitions,
+            nodes=tuple(self._nodes),
+            root=root,
+            streams=self._old.streams,
+            windows=self._old.windows,
+        )
+
+    def _add(
+        self, operator: PhysicalOperator, inputs: tuple[int, ...], columns: tuple[str, ...]
+    ) -> int:
+        number = len(self._nodes)
+        node = self._old.nodes[0].model_copy(
+            update={"id": number, "operator": operator, "inputs": inputs, "columns": columns}
+        )
+        self._nodes.append(node)
+        return number
+
+    def _width(self, node: int) -> int:
+        return len(self._old.nodes[node].columns)
+
+    def _home(self, node: int) -> Spread:
+        """The rows of an old node, each on one partition."""
+        if node not in self._homes:
+            self._homes[node] = self._made(node)
+        return self._homes[node]
+
+    def _made(self, node: int) -> Spread:
+        old = self._old.nodes[node]
+        operator: PhysicalOperator = old.operator
+        match operator:
+            case WindowScan() | WindowScanUnion():
+                scan = self._add(operator, (), old.columns)
+                if self._random.random() < 0.3:  # then filters above it belong to the leaf
+                    return scan, ANY
+                return self._add(ToKernel(), (scan,), old.columns), ANY
+            case EmptyRelation():
+                inputs: list[Spread] = []
+            case FilterRows() | ProjectColumns():
+                inputs = [self._home(old.inputs[0])]
+            case Coalesce():
+                inputs = [self._gathered(old.inputs[0])]
+            case MergeUnion():
+                inputs = self._for_union(old.inputs)
+            case HashJoin():
+                inputs = self._for_join(operator, old.inputs)
+            case SPath():
+                if self._random.random() < 0.7:
+                    operator = replace(operator, roots="own")
+                    inputs = [self._everywhere(i) for i in old.inputs]
+                else:
+                    inputs = [self._exchange(i, Exchange("single")) for i in old.inputs]
+            case _:
+                raise AssertionError(operator)
+        lies = delivered(operator, [where for _, where in inputs])
+        return self._add(operator, tuple(number for number, _ in inputs), old.columns), lies
+
+    def _for_union(self, nodes: tuple[int, ...]) -> list[Spread]:
+        match self._random.choice(["home", "home", "hash", "single"]):
+            case "hash" if self._width(nodes[0]):
+                column = self._random.randrange(self._width(nodes[0]))
+                return [self._exchange(i, Exchange("hash", (column,))) for i in nodes]
+            case "single":
+                return [self._exchange(i, Exchange("single")) for i in nodes]
+            case _:
+                return [self._home(i) for i in nodes]
+
+    def _for_join(self, join: HashJoin, nodes: tuple[int, ...]) -> list[Spread]:
+        left, right = nodes
+        shared = sorted(set(join.bindings[0]) & set(join.bindings[1]))
+        match self._random.choice(["hash"] * 3 + ["left", "right", "single"]):
+            case "hash" if shared:
+                variable = self._random.choice(shared)
+                columns = [binding.index(variable) for binding in join.bindings]
+                return [
+                    self._exchange(i, Exchange("hash", (column,)))
+                    for i, column in zip(nodes, columns, strict=True)
+                ]
+            case "left":
+                return [self._everywhere(left), self._home(right)]
+            case "single":
+                return [self._exchange(i, Exchange("single")) for i in nodes]
+            case _:
+                return [self._home(left), self._everywhere(right)]
+
+    def _gathered(self, node: int) -> Spread:
+        """The rows of each value on one partition."""
+        if self._width(node) and self._random.random() < 0.7:
+            column = self._random.randrange(self._width(node))
+            return self._exchange(node, Exchange("hash", (column,)))
+        return self._exchange(node, Exchange("single"))
+
+    def _exchange(self, node: int, exchange: Exchange) -> Spread:
+        home, lies = self._home(node)
+        wanted = delivered(exchange, [ANY])
+        if lies == wanted or (lies.kind == "hash" and wanted.columns & lies.columns):
+            return home, lies
+        if (home, exchange) not in self._exchanged:
+            columns = self._old.nodes[node].columns
+            self._exchanged[home, exchange] = self._add(exchange, (home,), columns)
+        return self._exchanged[home, exchange], wanted
+
+    def _everywhere(self, node: int) -> Spread:
+        """A copy of the rows on each partition: exchanged, or made there of copies."""
+        if node not in self._copied:
+            old = self._old.nodes[node]
+            if old.inputs and self._random.random() < 0.3:
+                inputs = tuple(self._everywhere(i)[0] for i in old.inputs)
+                self._copied[node] = self._add(old.operator, inputs, old.columns)
+            else:
+                self._copied[node] = self._exchange(node, Exchange("broadcast"))[0]
+        return self._copied[node], BROADCAST
