@@ -228,8 +228,8 @@ def _same(folder: Path, found: dict[str, Any], pin: Pin) -> None:
     """Raises unless the pin is the one that was found."""
     wanted = pin.document()
     for key, what in (
-        ("digest", "another plan or query"),
         ("parallelism", "another parallelism"),
+        ("digest", "another plan or query"),
         ("output", "another output"),
     ):
         if found[key] != wanted[key]:

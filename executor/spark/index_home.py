@@ -14,8 +14,8 @@ from typing import Generic, TypeVar
 Index = TypeVar("Index")
 
 
-Place = tuple[str, int]
-"""A running query, and a partition of its stage."""
+Place = tuple[str, int, int]
+"""A running query, the number of one of its stages, and a partition of that."""
 
 
 class IndexHome(Generic[Index]):

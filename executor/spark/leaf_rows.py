@@ -1,11 +1,11 @@
 """WSCAN and FILTER below the exchange: from edges to the tagged rows that a stage takes.
 
-In: a streaming DataFrame of edges (stream, label, src, trg, ts). Out: few large rows
-``(partition, rows)``, where ``rows`` is an Arrow stream of (leaf, src, trg, ts).
+In: a streaming DataFrame of edges (stream, label, src, trg, ts). Out: messages, few and large
+(:mod:`executor.spark.packing`).
 
-Selection is Spark SQL, so that the JVM and the source see it. Packing
-(:mod:`executor.spark.packing`) costs a pass through a Python worker before the exchange.
-An edge's expiry follows from its ts (:meth:`executor.leaves.Leaf.expiry`) and is not sent.
+Selection is Spark SQL, so that the JVM and the source see it. Packing costs a pass through a
+Python worker before the exchange. An edge's expiry follows from its ts
+(:meth:`executor.leaves.Leaf.expiry`) and is not sent.
 """
 
 from __future__ import annotations
@@ -18,20 +18,25 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
 from algebra.physical import WindowScan
+from algebra.plan import PhysicalPlan
 from algebra.predicate import Predicate
 from catalog.model import VertexType
 from executor.leaves import Leaf
 from executor.predicates import spark_sql
-from executor.spark.packing import PACKED, packed, wire_type
+from executor.spark.packing import PACKED, leaf_packer
+from executor.spark.wire import leaves_of, text_or_integers
+from executor.stages import Stage
 
 
-def packed_leaf_rows(edges: DataFrame, leaves: Sequence[Leaf]) -> DataFrame:
-    """The rows of all leaves, one group per partition.
-
-    Every group of every batch gets a row, an empty one if need be: a group without rows is
-    never called, and would not see time pass.
-    """
-    return leaf_rows(edges, leaves).mapInArrow(packed, PACKED)
+def packed_leaf_rows(edges: DataFrame, plan: PhysicalPlan, stage: Stage) -> DataFrame:
+    """The rows of all leaves as messages to the partitions of the first stage."""
+    of_ports = leaves_of(plan, stage)
+    distinct = tuple(dict.fromkeys(of_ports))
+    flows = [
+        (distinct.index(leaf), flow) for leaf, flow in zip(of_ports, stage.inputs, strict=True)
+    ]
+    pack = leaf_packer(flows, [leaf.vertex_type for leaf in distinct], plan.parallelism)
+    return leaf_rows(edges, distinct).mapInArrow(pack, PACKED)
 
 
 def leaf_rows(edges: DataFrame, leaves: Sequence[Leaf]) -> DataFrame:
@@ -40,7 +45,7 @@ def leaf_rows(edges: DataFrame, leaves: Sequence[Leaf]) -> DataFrame:
     typed = edges.select(
         "stream", "label", "ts", *(c for i, kind in enumerate(kinds) for c in _vertices(i, kind))
     )
-    wire = kinds.index(wire_type(leaves))
+    wire = kinds.index(text_or_integers(frozenset(kinds)))
     vertices = (sf.col(f"c{2 * wire}").alias("src"), sf.col(f"c{2 * wire + 1}").alias("trg"))
     if len(leaves) == 1:
         chosen = typed.where(_belongs(leaves[0], kinds))

@@ -1,53 +1,160 @@
-"""Rows in one binary value: how they cross the exchange, and lie in state.
+"""Messages: how rows cross an exchange, and lie in state.
 
 PySpark hands rows to a stateful processor one by one, while a packed row costs as much as
-one: so many rows travel as one Arrow stream.
+one: so many rows travel as one Arrow stream. Every batch takes at least one message, perhaps
+an empty one, from each sender to each partition: a partition without rows is never called
+otherwise, and would not see time pass.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Literal
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Literal
 
+import numpy as np
 import pyarrow as pa
+from pyspark import TaskContext
 
 from catalog.model import VertexType
-from executor.leaves import Leaf
+from executor.batch import IntArray
+from executor.placement import partitions_of
+from executor.stages import Flow
 
 PARTITION = "partition"
-ROWS = "rows"
-PACKED = f"{PARTITION} int, {ROWS} binary"
-ONLY_PARTITION = 0
+"""The column that messages are grouped by; it holds one of :func:`partition_keys`."""
+
+PACKED = f"{PARTITION} int, kind string, source int, number int, now bigint, payload binary"
+"""A message: the how manieth it is of its sender, and the latest ts that the sender knows of."""
+
+NEVER = -1
+_MASK = 0xFFFFFFFF
 
 
-def wire_type(leaves: Sequence[Leaf]) -> VertexType:
-    """How vertices travel: as integers if all are, else as text."""
-    types = {leaf.vertex_type for leaf in leaves}
-    return "integer" if types == {"integer"} else "string"
+@dataclass(frozen=True, slots=True)
+class Message:
+    """Rows as an Arrow stream (``payload`` may be empty), or a report as JSON."""
+
+    partition: int
+    kind: Literal["rows", "report"]
+    source: int
+    number: int
+    now: int
+    payload: bytes = b""
 
 
-def wire_schema(leaves: Sequence[Leaf]) -> pa.Schema:
-    """The columns of packed rows; ``leaf`` is a position in ``leaves``."""
-    vertex = pa.int64() if wire_type(leaves) == "integer" else pa.string()
-    return pa.schema({"leaf": pa.int32(), "src": vertex, "trg": vertex, "ts": pa.int64()})
+@cache
+def partition_keys(partitions: int) -> tuple[int, ...]:
+    """For each partition the value that Spark sends to the shuffle partition of its number.
+
+    They depend on nothing but the number of partitions, for state is kept by them. With
+    another number of shuffle partitions several may meet in one task, which costs time only.
+    """
+    found: dict[int, int] = {}
+    key = 0
+    while len(found) < partitions:
+        found.setdefault(_murmur3(key) % partitions, key)
+        key += 1
+    return tuple(found[partition] for partition in range(partitions))
 
 
-def packed(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """One row per batch for the only partition (more of them when plans have exchanges)."""
-    empty = True
-    for batch in batches:
-        if batch.num_rows:
-            empty = False
-            yield _packed_row(arrow_bytes(batch))
-    if empty:
-        yield _packed_row(b"")
+def _murmur3(value: int) -> int:
+    """Spark's hash of an int, Murmur3 (x86, 32 bits) of seed 42."""
+    mixed = value * 0xCC9E2D51 & _MASK
+    mixed = (mixed << 15 | mixed >> 17) & _MASK
+    result = 42 ^ mixed * 0x1B873593 & _MASK
+    result = (result << 13 | result >> 19) & _MASK
+    result = (result * 5 + 0xE6546B64 & _MASK) ^ 4
+    result = (result ^ result >> 16) * 0x85EBCA6B & _MASK
+    result = (result ^ result >> 13) * 0xC2B2AE35 & _MASK
+    result ^= result >> 16
+    return result - (1 << 32) if result >= 1 << 31 else result
 
 
-def _packed_row(rows: bytes) -> pa.RecordBatch:
+def leaf_packer(
+    flows: Sequence[tuple[int, Flow]],
+    vertex_types: Sequence[VertexType],
+    partitions: int,
+) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """What Spark applies to rows (leaf, src, trg, ts): they become messages to the first stage.
+
+    Args:
+        flows: of each port of the stage the number of its leaf, and how its rows spread.
+        vertex_types: of each leaf.
+        partitions: how many there are.
+    """
+
+    def pack(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        context = TaskContext.get()
+        source = 0 if context is None else context.partitionId()
+        number, now = 0, NEVER
+        for batch in batches:
+            if not batch.num_rows:
+                continue
+            now = max(now, int(batch["ts"].to_numpy().max()))
+            for partition, rows in _spread(batch, flows, vertex_types, partitions):
+                message = Message(partition, "rows", source, number, now, arrow_bytes(rows))
+                yield packed([message], partitions)
+                number += 1
+        if partitions > 1 or not number:
+            yield packed(
+                [Message(k, "rows", source, number + k, now) for k in range(partitions)],
+                partitions,
+            )
+
+    return pack
+
+
+def _spread(
+    batch: pa.RecordBatch,
+    flows: Sequence[tuple[int, Flow]],
+    vertex_types: Sequence[VertexType],
+    partitions: int,
+) -> Iterator[tuple[int, pa.RecordBatch]]:
+    """The rows (port, src, trg, ts) of each partition that has any."""
+    names = ["port", *batch.schema.names[1:]]
+    if partitions == 1:  # then the ports are the leaves
+        yield 0, batch.rename_columns(names)
+        return
+    leaf = batch[0].to_numpy()
+    parts: list[list[pa.RecordBatch]] = [[] for _ in range(partitions)]
+    for port, (number, flow) in enumerate(flows):
+        own = batch.filter(pa.array(leaf == number))
+        own = own.set_column(0, "port", pa.array(np.full(own.num_rows, port, np.int32)))
+        match flow.spread:
+            case "single":
+                parts[0].append(own)
+            case "broadcast":
+                for part in parts:
+                    part.append(own)
+            case _:
+                target = _targets(own[1 + flow.column], vertex_types[number], partitions)
+                for k, part in enumerate(parts):
+                    part.append(own.filter(pa.array(target == k)))
+    for k, part in enumerate(parts):
+        filled = [rows for rows in part if rows.num_rows]
+        if filled:
+            yield k, pa.Table.from_batches(filled).combine_chunks().to_batches()[0]
+
+
+def _targets(vertices: pa.Array[Any], kind: VertexType, partitions: int) -> IntArray:
+    """By the vertices as what they are: integers may travel as text."""
+    typed = vertices.cast(pa.int64()) if kind == "integer" else vertices
+    return partitions_of(typed, partitions)
+
+
+def packed(messages: Sequence[Message], partitions: int) -> pa.RecordBatch:
+    """Messages as rows of :data:`PACKED`."""
+    keys = partition_keys(partitions)
     return pa.RecordBatch.from_pydict(
         {
-            PARTITION: pa.array([ONLY_PARTITION], pa.int32()),
-            ROWS: pa.array([rows], pa.binary()),
+            PARTITION: pa.array([keys[m.partition] for m in messages], pa.int32()),
+            "kind": pa.array([m.kind for m in messages], pa.string()),
+            "source": pa.array([m.source for m in messages], pa.int32()),
+            "number": pa.array([m.number for m in messages], pa.int32()),
+            "now": pa.array([m.now for m in messages], pa.int64()),
+            "payload": pa.array([m.payload for m in messages], pa.binary()),
         }
     )
 

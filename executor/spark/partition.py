@@ -1,7 +1,7 @@
-"""One micro-batch of one partition: the work of a stage, without Spark.
+"""One micro-batch of one partition of a stage: its work, without Spark.
 
-In: packed leaf rows, the partition's small head and the store of its log. Out: blocks of
-results, then a report; the new head.
+In: messages of rows, the partition's small head and the store of its log. Out: messages to the
+partitions of the next stage, or of the last stage blocks of results; then a report; the new head.
 
 A partition's rows are sorted by ts and run through the in-process
 :class:`executor.pipeline.Pipeline`, whose state is in memory
@@ -15,8 +15,9 @@ import json
 import resource
 import sys
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -24,25 +25,25 @@ import pandas as pd
 import pyarrow as pa
 
 from algebra.plan import PhysicalPlan
-from executor.batch import FOREVER, Batch
+from executor.batch import Batch
 from executor.dictionary import Dictionary
-from executor.leaves import Leaf, leaves
 from executor.partitioned import pipeline_of
 from executor.pipeline import Pipeline
 from executor.placement import Place
 from executor.spark.head import Head, totals
 from executor.spark.index_home import IndexHome
-from executor.spark.names import column_names
-from executor.spark.packing import ROWS, arrow_bytes, table_of, wire_schema
-from executor.spark.processor import REPORT, RESULTS
+from executor.spark.index_home import Place as Home
+from executor.spark.output import Blocks, Messages, Output
+from executor.spark.packing import NEVER, partition_keys, table_of
+from executor.spark.processor import REPORT
 from executor.spark.time_sort import sorted_by_ts
 from executor.spark.window_log import BlobStore, WindowLog
-from executor.stages import stages_of
+from executor.spark.wire import Wire, wire_of
+from executor.stages import Stage, stages_of
 
 _FIRST_CHUNK = 1_024
 _LARGEST_CHUNK = 65_536
 _RESULTS_PER_CHUNK = 500_000
-_BLOCK_ROWS = 131_072
 
 
 @dataclass(slots=True)
@@ -52,90 +53,121 @@ class Index:
     pipeline: Pipeline
     dictionary: Dictionary
 
-    @staticmethod
-    def empty(plan: PhysicalPlan) -> Index:
-        """Operators that have seen nothing."""
-        dictionary = Dictionary()
-        (stage,) = stages_of(plan)
-        return Index(pipeline_of(plan, stage, dictionary, Place()), dictionary)
-
-    def batches(self, inputs: Sequence[Leaf], rows: pa.Table) -> dict[int, Batch]:
-        """Rows (leaf, src, trg, ts) as what the pipeline takes."""
+    def batches(self, wire: Wire, rows: pa.Table) -> dict[int, Batch]:
+        """Rows as what the pipeline takes."""
         if self.pipeline.now is not None:
             self.dictionary.tick(self.pipeline.now)
-        number = rows["leaf"].to_numpy()
-        batches = {}
-        for i, leaf in enumerate(inputs):
-            own = rows.filter(pa.array(number == i)) if len(inputs) > 1 else rows
-            if own.num_rows:
-                edges = _typed(own, leaf).combine_chunks().to_batches()[0]
-                batches[leaf.node] = leaf.encode(edges, self.dictionary)
-        return batches
+        return wire.batches(rows, self.dictionary)
 
 
 _INDEXES: IndexHome[Index] = IndexHome()  # a worker process has one, for all its tasks
 
 
+@lru_cache(maxsize=4)
+def _read(plan: str) -> tuple[PhysicalPlan, tuple[Stage, ...]]:
+    """A plan of its document, and its stages."""
+    read = PhysicalPlan.from_json(plan)
+    return read, stages_of(read)
+
+
 class PartitionBatch:
     """What a stage does with the rows of one partition in one batch.
 
-    ``head`` is the partition's small value before the batch and, when :meth:`run` is at
-    its end, after it.
+    ``home`` is the run, the stage's number and the key of the partition; ``head`` is the
+    partition's small value before the batch and, when :meth:`run` is at its end, after it.
     """
 
-    def __init__(self, plan: str, run: str, partition: int, head: str | None) -> None:
-        self._plan = PhysicalPlan.from_json(plan)
-        self._leaves = leaves(self._plan)
-        self._place = (run, partition)
+    def __init__(self, plan: str, home: Home, head: str | None) -> None:
+        self._plan, stages = _read(plan)
+        _, number, key = home
+        self._home = home
+        self._stage = stages[number]
+        self._next = stages[number + 1] if number + 1 < len(stages) else None
+        self._wire = wire_of(self._plan, self._stage)
+        partitions = self._plan.parallelism
+        self._place = Place(partition_keys(partitions).index(key), partitions)
         self.head = Head() if head is None else Head.from_json(head)
 
     def run(self, frames: Iterable[pd.DataFrame], blobs: BlobStore) -> Iterator[pd.DataFrame]:
-        """Blocks of results as they are found, at last the report."""
+        """What is found, as it is found; at last the report."""
         head = self.head
-        log = WindowLog(self._leaves, blobs, head.directory)
-        index = _INDEXES.take(self._place, head.token)
+        log = WindowLog(self._wire, blobs, head.directory)
+        index = _INDEXES.take(self._home, head.token)
         rebuilt = index is None and head.token != ""
         if index is None:
             index = self._rebuilt(log, head.now)
         started = index.pipeline.counters
 
-        rows, late = _in_order(_arrived(frames, wire_schema(self._leaves)), head.now)
-        now, results = head.now, 0
+        arrived = _arrived(frames, self._wire.schema)
+        now = max(head.now, arrived.now)
+        rows, late = _in_order(arrived.rows, head.now)
+        output = self._output(index.dictionary, now)
+        results = 0
         for chunk in _chunks(rows):
-            now = int(chunk.rows["ts"][-1].as_py())
-            found = index.pipeline.process(index.batches(self._leaves, chunk.rows))[self._plan.root]
-            chunk.results = len(found)
-            results += len(found)
-            yield from _blocks(found, self._plan, index.dictionary)
-        log.append(rows, now)
+            found = index.pipeline.process(index.batches(self._wire, chunk.rows))
+            chunk.results = sum(map(len, found.values()))
+            results += chunk.results
+            yield from output.rows(found)
+        if index.pipeline.now != now != NEVER:
+            index.pipeline.process({}, now)  # time passes also where no rows come
+        log.append(self._read_here(rows), now)
 
+        last = self._next is None
         self.head = Head(
             token=uuid.uuid4().hex,
             now=now,
-            edges=head.edges + rows.num_rows,
-            results=head.results + results,
-            late=head.late + late,
+            edges=head.edges + self._edges(rows),
+            results=head.results + (results if last else 0),
+            late=head.late + self._edges(arrived.rows.slice(0, late)),
             rebuilt=head.rebuilt + rebuilt,
             operators=totals(head.operators, started, index.pipeline.counters),
             directory=log.directory,
         )
-        _INDEXES.keep(self._place, self.head.token, index)
-        told = report(self.head, index, self._place[1])
-        yield _output(REPORT, 0, json.dumps(told).encode())
+        _INDEXES.keep(self._home, self.head.token, index)
+        told = report(self.head, index, self._stage.number, self._place.partition)
+        yield from output.end([*arrived.reports, json.dumps(told).encode()])
 
     def _rebuilt(self, log: WindowLog, now: int) -> Index:
         """The index made anew from the input that is still valid."""
-        index = Index.empty(self._plan)
+        dictionary = Dictionary()
+        pipeline = pipeline_of(self._plan, self._stage, dictionary, self._place)
+        index = Index(pipeline, dictionary)
         kept = log.rows(now)
         if kept.num_rows:
-            index.pipeline.replay(index.batches(self._leaves, kept))
+            pipeline.replay(index.batches(self._wire, kept))
         return index
 
+    def _read_here(self, rows: pa.Table) -> pa.Table:
+        """Rows that this stage will need again; others only travel through."""
+        read = self._stage.read_by(self._plan)
+        ports = [i for i, flow in enumerate(self._stage.inputs) if flow.port in read]
+        if len(ports) == len(self._stage.inputs):
+            return rows
+        return rows.filter(pa.array(np.isin(rows["port"].to_numpy(), ports)))
 
-def report(head: Head, index: Index, partition: int) -> dict[str, Any]:
-    """What a partition has counted so far, as JSON-able values."""
+    def _edges(self, rows: pa.Table) -> int:
+        """How many rows of leaves there are, over all partitions each counted once."""
+        if self._stage.number:
+            return 0
+        counted: dict[int, int] = {}
+        for i, flow in enumerate(self._stage.inputs):
+            if flow.source not in counted:
+                counted[flow.source] = i
+        copies = {i for i, f in enumerate(self._stage.inputs) if f.spread == "broadcast"}
+        ports = [i for i in counted.values() if not self._place.partition or i not in copies]
+        return int(np.isin(rows["port"].to_numpy(), ports).sum())
+
+    def _output(self, dictionary: Dictionary, now: int) -> Output:
+        if self._next is None:
+            return Blocks(self._plan, dictionary)
+        return Messages(self._plan, self._next, self._place, dictionary, now)
+
+
+def report(head: Head, index: Index, stage: int, partition: int) -> dict[str, Any]:
+    """What a partition of a stage has counted so far, as JSON-able values."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return {
+        "stage": stage,
         "partition": partition,
         "now": head.now,
         "edges": head.edges,
@@ -150,21 +182,31 @@ def report(head: Head, index: Index, partition: int) -> dict[str, Any]:
     }
 
 
-def _arrived(frames: Iterable[pd.DataFrame], schema: pa.Schema) -> pa.Table:
-    """The rows of a batch, which come in several pieces, by rising ts."""
-    packed = [rows for frame in frames for rows in frame[ROWS] if rows]
-    tables = [table_of(rows).cast(schema) for rows in packed]
-    if not tables:
-        return schema.empty_table()
-    return sorted_by_ts(pa.concat_tables(tables).combine_chunks())
+@dataclass(frozen=True, slots=True)
+class _Arrived:
+    """What came for a partition in a batch: rows by rising ts, the time, others' reports."""
+
+    rows: pa.Table
+    now: int
+    reports: list[bytes]
 
 
-def _typed(rows: pa.Table, leaf: Leaf) -> pa.Table:
-    """The edges of a leaf; integers travel as text where other leaves have strings."""
-    vertex = pa.int64() if leaf.vertex_type == "integer" else pa.string()
-    return rows.select(["src", "trg", "ts"]).cast(
-        pa.schema({"src": vertex, "trg": vertex, "ts": pa.int64()})
-    )
+def _arrived(frames: Iterable[pd.DataFrame], schema: pa.Schema) -> _Arrived:
+    """Opens messages; of equal ts, rows keep the order of their sender's messages."""
+    now = NEVER
+    reports: list[bytes] = []
+    tables: list[tuple[int, int, pa.Table]] = []
+    for frame in frames:
+        columns = (frame[name] for name in ("kind", "source", "number", "now", "payload"))
+        for kind, source, number, known, payload in zip(*columns, strict=True):
+            now = max(now, int(known))
+            if kind == REPORT:
+                reports.append(payload)
+            elif payload:
+                tables.append((int(source), int(number), table_of(payload).cast(schema)))
+    tables.sort(key=lambda part: part[:2])
+    rows = pa.concat_tables([schema.empty_table(), *(table for *_, table in tables)])
+    return _Arrived(sorted_by_ts(rows.combine_chunks()), now, reports)
 
 
 def _in_order(rows: pa.Table, now: int) -> tuple[pa.Table, int]:
@@ -190,21 +232,3 @@ def _chunks(rows: pa.Table) -> Iterator[_Chunk]:
         start += size
         fitting = size * _RESULTS_PER_CHUNK // max(1, chunk.results)
         size = max(1, min(fitting, 4 * size, _LARGEST_CHUNK))
-
-
-def _blocks(found: Batch, plan: PhysicalPlan, dictionary: Dictionary) -> Iterator[pd.DataFrame]:
-    names = [*column_names(plan.columns), "ts", "exp"]
-    for start in range(0, len(found), _BLOCK_ROWS):
-        part = slice(start, start + _BLOCK_ROWS)
-        exp = found.exp[part]
-        columns = [
-            *(dictionary.decode(codes[part]) for codes in found.columns),
-            pa.array(found.ts[part]),
-            pa.array(exp, mask=exp == FOREVER),
-        ]
-        block = pa.RecordBatch.from_arrays(columns, names)
-        yield _output(RESULTS, block.num_rows, arrow_bytes(block))
-
-
-def _output(kind: str, rows: int, payload: bytes) -> pd.DataFrame:
-    return pd.DataFrame({"kind": [kind], "rows": [rows], "payload": [payload]})

@@ -20,15 +20,17 @@ if TYPE_CHECKING:
 RESULTS = "results"
 REPORT = "report"
 OUTPUT = "kind string, rows bigint, payload binary"
-"""Blocks of results as Arrow streams; at the end of a batch a report, as JSON."""
+"""What the last stage gives: blocks of results as Arrow streams; at the end of a batch the
+reports of all stages, as JSON. Others give messages (:mod:`executor.spark.packing`)."""
 
 
-class Stage(StatefulProcessor):
-    """The stateful part of a plan; ``run`` tells one start of a query from another."""
+class StageProcessor(StatefulProcessor):
+    """A stage of a plan, by its number; ``run`` tells one start of a query from another."""
 
-    def __init__(self, plan: str, run: str) -> None:
+    def __init__(self, plan: str, run: str, stage: int = 0) -> None:
         self._plan = plan
         self._run = run
+        self._stage = stage
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Spark's hook, once per task and once on the driver."""
@@ -41,11 +43,13 @@ class Stage(StatefulProcessor):
         rows: Iterator[Any],
         timerValues: Any,  # noqa: N803 - Spark's name
     ) -> Iterator[pd.DataFrame]:
-        """Spark's hook: the results of one batch, then a report."""
+        """Spark's hook: what comes of one batch, then a report."""
         from executor.spark.partition import PartitionBatch
 
         head = self._head.get() if self._head.exists() else None
-        batch = PartitionBatch(self._plan, self._run, int(key[0]), head[0] if head else None)
+        batch = PartitionBatch(
+            self._plan, (self._run, self._stage, int(key[0])), head[0] if head else None
+        )
         yield from batch.run(rows, self._blobs)
         self._head.update((batch.head.to_json(),))
 

@@ -49,7 +49,8 @@ class RunOptions:
     ``checkpoint``: the folder to take the run up from, or to keep it in; without one the
     run can be taken up only where its output is a folder or a file. ``rejected``: the file
     for rows that are no edges (default: beside the results). ``interval``: at most one
-    micro-batch in so much time, such as ``"10 seconds"``; without one as fast as it goes.
+    micro-batch in so much time, such as ``"10 seconds"``; without one as fast as it goes. Of
+    ``session`` the number of partitions is the plan's.
     """
 
     checkpoint: Path | None = None
@@ -90,7 +91,7 @@ def run(
     shape = ResultShape.of(plan)
     fingerprint(inputs)
     with ExitStack() as stack:
-        pin = Pin(plan, _described(output), options.session.partitions)
+        pin = Pin(plan, _described(output), plan.parallelism)
         work = open_work(pin, output, options.checkpoint)
         stack.callback(work.close)
         if work.report is not None:
@@ -117,7 +118,8 @@ def run(
         reading = stack.enter_context(Reading(work, spooling, on_progress))
         spark = spark or running_session()
         if spark is None:
-            spark = stack.enter_context(spark_session(options.session, held=[work.lock]))
+            session = replace(options.session, partitions=plan.parallelism)
+            spark = stack.enter_context(spark_session(session, held=[work.lock]))
         spooled = reading.result()
         batches = Batches(work, spooled, sink_of(output, shape, work.folder), on_progress)
         streaming = time.monotonic()
@@ -160,7 +162,7 @@ def _stream(spark: SparkSession, plan: PhysicalPlan, batches: Batches, options: 
 def _started(
     spark: SparkSession, plan: PhysicalPlan, batches: Batches, options: RunOptions, workers: str
 ) -> StreamingQuery:
-    with streaming_settings(spark, options.session.partitions):
+    with streaming_settings(spark, plan.parallelism):
         edges = (
             spark.readStream.schema(batches.spool.ddl)
             .option("maxFilesPerTrigger", 1)

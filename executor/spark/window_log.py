@@ -1,7 +1,8 @@
 """What a stage keeps in Spark's state store: the input that is still valid, in few large values.
 
 Rows are kept as compressed Arrow blobs, in the order of time, one log per window (an edge
-read under a window of an hour does not stay as long as one under a month). A blob is
+read under a window of an hour does not stay as long as one under a month; rows that operators
+made are told apart by about how long they are valid). A blob is
 dropped when all of it has expired. Small blobs are merged, each row a logarithmic number
 of times, but none grows past an eighth of its window: so a blob is dropped soon after its
 first row expired, and their number stays small however short the batches are.
@@ -12,16 +13,15 @@ hence few and large ones.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
 
-from executor.leaves import Leaf
-from executor.spark.packing import arrow_bytes, table_of, wire_schema
+from executor.spark.packing import arrow_bytes, table_of
 from executor.spark.time_sort import sorted_by_ts
+from executor.spark.wire import Wire
 
 LARGEST_BLOB = 8 << 20
 _SHARE_OF_WINDOW = 8
@@ -69,32 +69,26 @@ class WindowLog:
     ``directory`` after the changes is the caller's to keep, beside the blobs.
     """
 
-    def __init__(self, leaves: Sequence[Leaf], store: BlobStore, directory: Directory) -> None:
-        self._leaves = leaves
+    def __init__(self, wire: Wire, store: BlobStore, directory: Directory) -> None:
+        self._wire = wire
         self._store = store
         self.directory = directory
 
     def append(self, rows: pa.Table, now: int) -> None:
-        """Keeps rows (leaf, src, trg, ts; sorted by ts, not before those kept already).
+        """Keeps rows, sorted by ts and not before those kept already.
 
         What expired at or before ``now`` is dropped.
         """
         self._drop({blob.number for blob in self.directory.blobs if blob.expiry <= now})
         rows = self._valid(rows, now)
-        for window, members in self._windows():
-            own = _of_leaves(rows, members)
-            if own.num_rows:
-                self._append(window, own)
+        windows = self._wire.windows(rows)
+        for window in np.unique(windows).tolist():
+            self._append(window, rows.filter(pa.array(windows == window)))
 
     def rows(self, now: int) -> pa.Table:
         """All rows that expire after ``now``, sorted by ts."""
         tables = [self._valid(self._read(blob), now) for blob in self.directory.blobs]
-        return sorted_by_ts(pa.concat_tables([wire_schema(self._leaves).empty_table(), *tables]))
-
-    def _windows(self) -> Iterator[tuple[int, list[int]]]:
-        """The lengths of windows, with the leaves of each."""
-        for window in sorted({leaf.scan.range for leaf in self._leaves}):
-            yield window, [i for i, leaf in enumerate(self._leaves) if leaf.scan.range == window]
+        return sorted_by_ts(pa.concat_tables([self._wire.schema.empty_table(), *tables]))
 
     def _append(self, window: int, rows: pa.Table) -> None:
         added = self._put(window, rows)
@@ -116,8 +110,7 @@ class WindowLog:
     def _put(self, window: int, rows: pa.Table) -> Blob:
         data = arrow_bytes(rows.combine_chunks().to_batches()[0], compression="zstd")
         ts = rows["ts"].to_numpy()
-        present = np.unique(rows["leaf"].to_numpy())
-        expiry = max(int(self._leaves[i].expiry(ts[-1:])[0]) for i in present)
+        expiry = int(self._wire.expiry(rows).max())
         number = self.directory.next_number
         blob = Blob(number, window, int(ts[0]), int(ts[-1]), expiry, len(data))
         self._store.put(number, data)
@@ -134,14 +127,4 @@ class WindowLog:
         return table_of(self._store.get(blob.number))
 
     def _valid(self, rows: pa.Table, now: int) -> pa.Table:
-        leaf = rows["leaf"].to_numpy()
-        ts = rows["ts"].to_numpy()
-        valid = leaf < 0
-        for i, known in enumerate(self._leaves):
-            own = leaf == i
-            valid[own] = known.expiry(ts[own]) > now
-        return rows.filter(pa.array(valid))
-
-
-def _of_leaves(rows: pa.Table, leaves: Sequence[int]) -> pa.Table:
-    return rows.filter(pa.array(np.isin(rows["leaf"].to_numpy(), leaves)))
+        return rows.filter(pa.array(self._wire.expiry(rows) > now))

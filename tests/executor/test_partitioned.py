@@ -64,6 +64,9 @@ TWO_LEVELS = several((SCAN_A, ()), (KERNEL, (0,)), (EVERYWHERE, (1,)), (PLUS, (2
 SHARED = several((SCAN_A, ()), (KERNEL, (0,)), (EVERYWHERE, (1,)), (PLUS, (2,)), (BY_1, (3,)),
                  (HashJoin(((0, 1), (1, 2)), (0, 2)), (4, 3)), (BY_0, (5,)), (Coalesce(), (6,)),
                  (MergeUnion(), (7, 3)), (Coalesce(), (8,)))  # fmt: skip
+LATE_COPIES = several((SCAN_A, ()), (KERNEL, (0,)), (BY_0, (1,)), (Coalesce(), (2,)),
+                      (EVERYWHERE, (3,)), (BY_1, (3,)), (Coalesce(), (5,)), (BY_0, (6,)),
+                      (CHAIN, (7, 4)))  # fmt: skip
 WHERE_ROOTS_ARE = several((SCAN_A, ()), (KERNEL, (0,)), (EVERYWHERE, (1,)), (PLUS, (2,)),
                           (SCAN_B, ()), (KERNEL, (4,)), (BY_0, (5,)),
                           (HashJoin(((0, 1), (0, 2)), (1, 2)), (3, 6)), partitions=3)  # fmt: skip
@@ -77,6 +80,7 @@ WRITTEN = {
     "filtered": FILTERED,
     "two levels": TWO_LEVELS,
     "shared": SHARED,
+    "late copies": LATE_COPIES,
 }
 
 
@@ -133,11 +137,7 @@ def test_a_leaf_read_late_travels_through() -> None:
 
 
 def test_copies_are_made_by_the_stage_that_needs_them() -> None:
-    plan = several(
-        (SCAN_A, ()), (KERNEL, (0,)), (BY_0, (1,)), (Coalesce(), (2,)), (EVERYWHERE, (3,)),
-        (BY_1, (3,)), (Coalesce(), (5,)), (BY_0, (6,)), (CHAIN, (7, 4)),
-    )  # fmt: skip
-    stages = stages_of(plan)
+    stages = stages_of(LATE_COPIES)
     assert [flow.spread for stage in stages for flow in stage.inputs] == [
         "hash", "stay", "hash", "broadcast", "hash",
     ]  # fmt: skip

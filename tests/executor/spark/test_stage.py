@@ -18,31 +18,33 @@ from hypothesis import strategies as st
 from pyspark.sql.streaming.stateful_processor import TimerValues
 from pyspark.sql.streaming.tws_tester import TwsTester
 
-from executor.leaves import leaves
 from executor.local import Edge, Result
 from executor.spark import partition as work
 from executor.spark.index_home import IndexHome
-from executor.spark.packing import arrow_bytes, table_of, wire_schema
-from executor.spark.processor import REPORT, RESULTS, Stage
+from executor.spark.packing import NEVER, Message, arrow_bytes, packed, table_of
+from executor.spark.processor import REPORT, RESULTS, StageProcessor
+from executor.spark.wire import wire_of
+from executor.stages import stages_of
 from tests.executor.spark.plans import expected, random_edges, reach, snapshots
 from tests.executor.spark.running import results_in
 
 PLAN = reach(length=12, slide=3)
+WIRE = wire_of(PLAN, stages_of(PLAN)[0])
 
 
 class Partition:
     """The only partition of a stage, and all that it has put out."""
 
     def __init__(self, run: str) -> None:
-        self.tester = TwsTester(Stage(PLAN.to_json(), run))
+        self.tester = TwsTester(StageProcessor(PLAN.to_json(), run))
         self.results: list[Result] = []
         self.report: dict[str, Any] = {}
 
     def batch(self, edges: Sequence[Edge], pieces: int = 1) -> None:
         """One batch, its rows in some pieces that are not in order."""
         cut = [edges[i::pieces] for i in range(pieces)][::-1]
-        packed = pd.DataFrame({"partition": 0, "rows": [packed_rows(part) for part in cut]})
-        output = self.tester.testInPandas(0, packed)
+        sent = messages(*(packed_rows(part) for part in cut))
+        output = self.tester.testInPandas(0, sent)
         blocks = output[output["kind"] == RESULTS]["payload"]
         self.results += [r for block in blocks for r in results_in(table_of(block))]
         (report,) = output[output["kind"] == REPORT]["payload"]
@@ -63,11 +65,19 @@ class Partition:
 def packed_rows(edges: Sequence[Edge]) -> bytes:
     """Edges as they come from below the exchange."""
     rows = [
-        {"leaf": 0, "src": src, "trg": trg, "ts": ts}
+        {"port": 0, "src": src, "trg": trg, "ts": ts}
         for src, trg, label, ts, *_ in edges
         if label == "a"
     ]
-    return arrow_bytes(pa.RecordBatch.from_pylist(rows, schema=wire_schema(leaves(PLAN))))
+    return arrow_bytes(pa.RecordBatch.from_pylist(rows, schema=WIRE.schema))
+
+
+def messages(*payloads: bytes) -> pd.DataFrame:
+    """What one sender sends in a batch."""
+    times = [table_of(rows)["ts"].to_numpy() for rows in payloads if rows]
+    now = max((int(ts.max()) for ts in times if len(ts)), default=NEVER)
+    sent = [Message(0, "rows", 0, i, now, rows) for i, rows in enumerate(payloads)]
+    return packed(sent, 1).to_pandas()
 
 
 @pytest.fixture(autouse=True)
@@ -125,9 +135,9 @@ def test_an_attempt_that_dies_midway_leaves_no_index() -> None:
     partition = Partition("run")
     edges = random_edges(60, labels="a")
     partition.batch(edges[:30])
-    packed = pd.DataFrame({"partition": 0, "rows": [packed_rows(edges[30:])]})
+    sent = messages(packed_rows(edges[30:]))
     partition.tester.handle.setGroupingKey(0)
-    attempt = partition.tester.processor.handleInputRows((0,), iter([packed]), TimerValues())
+    attempt = partition.tester.processor.handleInputRows((0,), iter([sent]), TimerValues())
     next(iter(attempt))
     del attempt
     partition.batch(edges[30:])
@@ -139,7 +149,7 @@ def test_a_batch_without_rows_changes_nothing() -> None:
     partition = Partition("run")
     edges = random_edges(40, labels="a")
     partition.batch(edges[:20])
-    partition.tester.testInPandas(0, pd.DataFrame({"partition": [0], "rows": [b""]}))
+    partition.tester.testInPandas(0, messages(b""))
     partition.batch(edges[20:])
     assert snapshots(partition.results) == snapshots(expected(PLAN, edges))
 

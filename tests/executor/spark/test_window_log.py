@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from executor.leaves import Leaf
-from executor.spark.packing import wire_schema
 from executor.spark.window_log import Directory, WindowLog
+from executor.spark.wire import LeafWire, RowWire
+from executor.stages import Flow
 from tests.executor.spark.plans import scan
 
 
@@ -36,15 +37,19 @@ def leaf(node: int, length: int, slide: int) -> Leaf:
     return Leaf(node, scan("a", length, slide), (), "string")
 
 
+def wire(leaves: tuple[Leaf, ...]) -> LeafWire:
+    return LeafWire([Flow(leaf.node, leaf.node, 2, "hash") for leaf in leaves], leaves)
+
+
 def table(leaves: tuple[Leaf, ...], rows: list[tuple[int, int]]) -> pa.Table:
     """Rows (leaf, ts) with vertices that tell them apart."""
     columns: dict[str, list[int] | list[str]] = {
-        "leaf": [number for number, _ in rows],
+        "port": [number for number, _ in rows],
         "src": [f"s{number}" for number, _ in rows],
         "trg": [f"t{ts}" for _, ts in rows],
         "ts": [ts for _, ts in rows],
     }
-    return pa.table(columns, schema=wire_schema(leaves))
+    return pa.table(columns, schema=wire(leaves).schema)
 
 
 WINDOWS = st.tuples(st.integers(1, 30), st.integers(1, 5)).map(lambda w: (max(w), w[1]))
@@ -65,7 +70,7 @@ def test_holds_exactly_what_is_valid(
         times = accumulate((gap for _, gap in step), initial=now)
         rows = [(number % len(leaves), ts) for (number, _), ts in zip(step, times, strict=False)]
         now = max([now, *(ts for _, ts in rows)])
-        log = WindowLog(leaves, blobs, directory)
+        log = WindowLog(wire(leaves), blobs, directory)
         log.append(table(leaves, rows), now)
         directory = log.directory  # all that is carried over, with the blobs
         seen += rows
@@ -74,8 +79,8 @@ def test_holds_exactly_what_is_valid(
             for number, ts in seen
             if int(leaves[number].expiry(np.array([ts]))[0]) > now
         ]
-        kept = WindowLog(leaves, blobs, directory).rows(now)
-        found = [(row["leaf"], row["ts"]) for row in kept.to_pylist()]
+        kept = WindowLog(wire(leaves), blobs, directory).rows(now)
+        found = [(row["port"], row["ts"]) for row in kept.to_pylist()]
         assert sorted(found) == sorted(valid)
         assert [ts for _, ts in found] == sorted(ts for _, ts in found)
         assert set(blobs) == {blob.number for blob in directory.blobs}
@@ -84,7 +89,7 @@ def test_holds_exactly_what_is_valid(
 
 def test_stays_small_with_short_batches() -> None:
     leaves = (leaf(0, 400, 1),)
-    log = WindowLog(leaves, Blobs(), Directory())
+    log = WindowLog(wire(leaves), Blobs(), Directory())
     most_blobs = most_rows = 0
     for ts in range(1_500):
         log.append(table(leaves, [(0, ts)]), ts)
@@ -97,8 +102,42 @@ def test_stays_small_with_short_batches() -> None:
 
 def test_a_long_window_does_not_hold_the_rows_of_a_short_one() -> None:
     leaves = (leaf(0, 1_000, 1), leaf(1, 10, 1))
-    log = WindowLog(leaves, Blobs(), Directory())
+    log = WindowLog(wire(leaves), Blobs(), Directory())
     for ts in range(100):
         log.append(table(leaves, [(0, ts), (1, ts)]), ts)
     short = [blob for blob in log.directory.blobs if blob.window == 10]
     assert sum(blob.last - blob.first + 1 for blob in short) <= 12
+
+
+ROWS = RowWire([Flow(3, 3, 1, "stay"), Flow(4, 5, 2, "hash", 1)], frozenset({"string"}))
+
+
+@given(
+    steps=st.lists(
+        st.lists(st.tuples(st.integers(0, 1), st.integers(0, 4), st.integers(1, 90)), max_size=6),
+        max_size=12,
+    )
+)
+def test_rows_of_operators_are_kept_for_as_long_as_they_say(
+    steps: list[list[tuple[int, int, int]]],
+) -> None:
+    blobs, directory, seen, now = Blobs(), Directory(), list[tuple[int, int, int]](), 0
+    for step in steps:
+        rows = []
+        for port, gap, lifetime in step:
+            now += gap
+            rows.append((port, now, now + lifetime))
+        columns = list(zip(*rows, strict=True)) or [(), (), ()]
+        names = ["x"] * len(rows)
+        found = pa.table(
+            dict(zip(ROWS.schema.names, [columns[0], names, names, *columns[1:]], strict=True)),
+            schema=ROWS.schema,
+        )
+        log = WindowLog(ROWS, blobs, directory)
+        log.append(found, now)
+        directory = log.directory
+        seen = [row for row in seen + rows if row[2] > now]
+        kept = WindowLog(ROWS, blobs, directory).rows(now).to_pylist()
+        assert sorted((row["port"], row["ts"], row["exp"]) for row in kept) == sorted(seen)
+        assert [row["ts"] for row in kept] == sorted(row["ts"] for row in kept)
+        assert all(blob.expiry > now for blob in directory.blobs)

@@ -1,0 +1,127 @@
+"""Stages over partitions as Spark runs them, without Spark: messages, heads and logs are real."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from random import Random
+
+import pandas as pd
+import pyarrow as pa
+
+from algebra.plan import PhysicalPlan
+from executor.leaves import Leaf
+from executor.local import Edge, Result, _record_batches
+from executor.spark import partition as work
+from executor.spark.index_home import IndexHome
+from executor.spark.packing import leaf_packer, partition_keys, table_of
+from executor.spark.partition import PartitionBatch
+from executor.spark.processor import RESULTS
+from executor.spark.wire import leaves_of, text_or_integers
+from executor.stages import stages_of
+from tests.executor.spark.running import results_in
+
+
+class Blobs(dict[int, bytes]):
+    """A dictionary that behaves as Spark's map state does here."""
+
+    def put(self, number: int, blob: bytes) -> None:
+        assert number not in self
+        self[number] = blob
+
+    def remove(self, number: int) -> None:
+        del self[number]
+
+    def __missing__(self, number: int) -> bytes:
+        raise AssertionError(f"blob {number} was removed or never put")
+
+    def get(self, number: int) -> bytes:  # type: ignore[override] # no default here
+        return self[number]
+
+
+class Chain:
+    """A plan at work; the seed decides in how many pieces rows come, and from which tasks."""
+
+    def __init__(self, plan: PhysicalPlan, seed: int = 0) -> None:
+        self.plan = plan
+        self.stages = stages_of(plan)
+        self.results: list[Result] = []
+        self.reports: list[bytes] = []
+        self._random = Random(seed)
+        self._heads: dict[tuple[int, int], str] = {}
+        self._logs: dict[tuple[int, int], Blobs] = defaultdict(Blobs)
+        of_ports = leaves_of(plan, self.stages[0])
+        self._leaves = tuple(dict.fromkeys(of_ports))
+        self._pack = leaf_packer(
+            [
+                (self._leaves.index(leaf), flow)
+                for leaf, flow in zip(of_ports, self.stages[0].inputs, strict=True)
+            ],
+            [leaf.vertex_type for leaf in self._leaves],
+            plan.parallelism,
+        )
+
+    def another_worker(self) -> None:
+        """From now on in a worker that has no index."""
+        work._INDEXES = IndexHome()
+
+    def batch(self, edges: Sequence[Edge]) -> None:
+        """One micro-batch."""
+        tasks = self._random.randint(1, 3)
+        dealt: list[list[Edge]] = [[] for _ in range(tasks)]
+        for edge in edges:
+            self._random.choice(dealt).append(edge)
+        sent = pa.concat_tables(
+            pa.Table.from_batches([*self._pack(self._tagged(part))]) for part in dealt
+        ).to_pandas()
+        results: list[Result] = []
+        reports: list[bytes] = []
+        for stage in self.stages:
+            frames = [*self._stage(stage.number, sent)]
+            sent = pd.concat(frames, ignore_index=True)
+        for kind, payload in zip(sent["kind"], sent["payload"], strict=True):
+            if kind == RESULTS:
+                results += results_in(table_of(payload))
+            else:
+                reports.append(payload)
+        self.results += results
+        self.reports = reports
+
+    def ports_kept(self, stage: int) -> set[int]:
+        """The ports of a stage whose rows are in its logs."""
+        logs = [log for (number, _), log in self._logs.items() if number == stage]
+        return {
+            port
+            for log in logs
+            for blob in log.values()
+            for port in table_of(blob)["port"].to_numpy().tolist()
+        }
+
+    def _stage(self, number: int, sent: pd.DataFrame) -> Iterator[pd.DataFrame]:
+        keys = partition_keys(self.plan.parallelism)
+        assert set(sent["partition"]) == set(keys)
+        document = self.plan.to_json()
+        for key in self._random.sample(keys, len(keys)):
+            own = sent[sent["partition"] == key].sample(
+                frac=1, random_state=self._random.randrange(1000)
+            )
+            place = number, key
+            batch = PartitionBatch(document, ("run", *place), self._heads.get(place))
+            yield from batch.run([own[:2], own[2:]], self._logs[place])
+            self._heads[place] = batch.head.to_json()
+
+    def _tagged(self, edges: Sequence[Edge]) -> Iterator[pa.RecordBatch]:
+        """Rows (leaf, src, trg, ts), as leaf_rows makes them."""
+        kinds = frozenset(leaf.vertex_type for leaf in self._leaves)
+        vertex = pa.int64() if text_or_integers(kinds) == "integer" else pa.string()
+        schema = pa.schema({"leaf": pa.int32(), "src": vertex, "trg": vertex, "ts": pa.int64()})
+        for number, leaf in enumerate(self._leaves):
+            for batch in _record_batches(edges):
+                if _fits(batch, leaf):
+                    chosen = leaf.select(batch).select(["src", "trg", "ts"])
+                    tag = pa.array([number] * chosen.num_rows, pa.int32())
+                    yield chosen.add_column(0, "leaf", tag).cast(schema)
+
+
+def _fits(batch: pa.RecordBatch, leaf: Leaf) -> bool:
+    return pa.types.is_integer(batch["src"].type) == (leaf.vertex_type == "integer")

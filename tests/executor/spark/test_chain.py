@@ -1,0 +1,95 @@
+"""Chains of stages say what the oracle says, whatever their workers remember."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given, note
+from hypothesis import strategies as st
+
+from executor.local import Edge
+from tests.executor.plans import answer
+from tests.executor.spark.chain import Chain
+from tests.executor.spreading import spread
+from tests.executor.test_partitioned import LATE_COPIES, OWN_ROOTS, TWO_LEVELS, WRITTEN
+from tests.executor.test_pipeline import snapshot, streams
+from tests.oracles.judgement import Line
+from tests.oracles.query import text
+from tests.oracles.snapshot import Truth
+from tests.properties.plans import optimized, plans_of
+from tests.properties.running import judge, rows_of_edges
+from tests.strategies.amount import examples
+from tests.strategies.queries import Case, cases
+
+
+def fed(chain: Chain, edges: list[Edge], size: int, hops: int = 0) -> Chain:
+    """All edges in batches; every so many batches the workers are new ones."""
+    chain.another_worker()
+    for number, start in enumerate(range(0, len(edges), size)):
+        if hops and number % hops == 0:
+            chain.another_worker()
+        chain.batch(edges[start : start + size])
+    return chain
+
+
+HOPS = st.integers(0, 3)
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_plans_by_hand(name: str) -> None:
+    @given(edges=streams(longest=60), size=st.integers(1, 20), hops=HOPS, seed=st.integers(0, 99))
+    @examples(10)
+    def holds(edges: list[Edge], size: int, hops: int, seed: int) -> None:
+        chain = fed(Chain(WRITTEN[name], seed), edges, size, hops)
+        for t in range(edges[-1][3] + 12 if edges else 0):
+            assert snapshot(chain.results, t) == answer(WRITTEN[name], edges, t), f"at {t}"
+
+    holds()
+
+
+@given(case=cases(), partitions=st.integers(1, 3), seed=st.integers(0, 9_999), hops=HOPS)
+@examples(40)
+def test_plans_of_random_queries(case: Case, partitions: int, seed: int, hops: int) -> None:
+    note(text(case.query))
+    truth = Truth(case.query, case.edges)
+    for plan in plans_of(optimized(case), most=2, seed=seed):
+        several = spread(plan, partitions, seed) if partitions > 1 else plan
+        edges = rows_of_edges(case.query, case.edges)
+        chain = fed(Chain(several, seed), edges, 1 + seed % 7, hops)
+        judge(truth, several, [Line(*result) for result in chain.results])
+
+
+def test_all_partitions_agree_on_what_is_late() -> None:
+    """The late edge lies on a partition that has not seen a later one itself."""
+    chain = Chain(OWN_ROOTS)
+    chain.another_worker()
+    chain.batch([(f"v{i}", f"v{i + 1}", "a", 5) for i in range(4)])
+    chain.batch([(f"v{i}", f"v{i + 1}", "a", 4) for i in range(50, 90)])
+    reports = [json.loads(report) for report in chain.reports]
+    assert sum(report["late"] for report in reports) == 40
+    assert {report["now"] for report in reports} == {5}
+    assert {r.ts for r in chain.results} == {5}
+
+
+def test_reports_of_all_stages_arrive() -> None:
+    edges: list[Edge] = [(f"v{i % 9}", f"v{i % 7}", "ab"[i % 2], i // 3) for i in range(60)]
+    chain = fed(Chain(TWO_LEVELS), edges, 20, hops=2)
+    reports = [json.loads(report) for report in chain.reports]
+    assert {(r["stage"], r["partition"]) for r in reports} == {
+        (stage, partition) for stage in range(3) for partition in range(3)
+    }
+    assert sum(report["edges"] for report in reports) == 60
+    assert sum(report["results"] for report in reports) == len(chain.results) > 0
+    assert all(report["rebuilt"] == 1 for report in reports)
+    assert {node for report in reports for node in report["operators"]} == {"3", "8", "10", "11"}
+
+
+def test_what_only_travels_through_is_not_kept() -> None:
+    edges: list[Edge] = [(f"v{i % 9}", f"v{i % 7}", "a", 0) for i in range(60)]
+    chain = fed(Chain(LATE_COPIES), edges, 60)
+    assert [flow.spread for flow in chain.stages[1].inputs] == ["stay", "hash"]
+    assert [chain.ports_kept(stage) for stage in range(3)] == [{0}, {1}, {0, 1}]
+    for ts in (30, 60):
+        chain.batch([("x", "y", "b", ts), ("x", "y", "a", ts)])
+    assert all(report["blobs"] <= 2 for report in map(json.loads, chain.reports))

@@ -1,0 +1,89 @@
+"""Plans for several partitions on real Spark: right results, also after a restart."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyspark.sql import SparkSession
+
+from algebra.plan import PhysicalPlan
+from executor.local import Edge
+from executor.spark.errors import CancelledError, OtherQueryError
+from executor.spark.packing import partition_keys
+from executor.spark.report import Progress
+from executor.spark.run import RunOptions, run
+from executor.spark.sinks import ToFolder
+from executor.stages import stages_of
+from tests.executor.plans import answer
+from tests.executor.spark.inputs import inputs_of
+from tests.executor.spark.plans import csv_file, random_edges
+from tests.executor.spark.running import read_jsonl, results_of
+from tests.executor.spreading import spread
+from tests.executor.test_partitioned import HASH_JOIN, OWN_ROOTS, SHARED
+from tests.executor.test_pipeline import snapshot
+from tests.oracles.judgement import Line
+from tests.oracles.snapshot import Truth
+from tests.properties.plans import optimized
+from tests.properties.running import judge
+from tests.strategies.amount import examples
+from tests.strategies.queries import Case, cases
+
+pytestmark = pytest.mark.spark
+
+
+def right(plan: PhysicalPlan, edges: list[Edge], folder: Path) -> None:
+    found = read_jsonl(folder / "out")
+    assert len(found) > 50
+    for t in range(edges[-1][3] + 12):
+        assert snapshot(found, t) == answer(plan, edges, t), f"at {t}"
+
+
+def test_partitions_are_worked_on_by_different_tasks(spark: SparkSession) -> None:
+    for count in (1, 2, 7, 32):
+        keys = partition_keys(count)
+        frame = spark.createDataFrame([(key,) for key in keys], "key int")
+        rows = frame.selectExpr("key", f"pmod(hash(key), {count}) AS task").collect()
+        assert {row.key: row.task for row in rows} == dict(zip(keys, range(count), strict=True))
+
+
+@pytest.mark.parametrize("name", ["join", "path", "shared"])
+def test_stopped_and_taken_up_again(spark: SparkSession, tmp_path: Path, name: str) -> None:
+    plan = {"join": HASH_JOIN, "path": OWN_ROOTS, "shared": SHARED}[name]
+    edges = random_edges(90, seed=3)
+    inputs = {"s": [csv_file(tmp_path / "in.csv", edges)]}
+    output = ToFolder(tmp_path / "out")
+    options = RunOptions(largest_slice=15)
+
+    def stop(progress: Progress) -> None:
+        if progress.batch == 3:
+            raise CancelledError("No more of this.")
+
+    with pytest.raises(CancelledError, match="No more of this"):
+        run(plan, inputs, output, options, spark=spark, on_progress=stop)
+    alone = PhysicalPlan.from_document({**plan.to_document(), "parallelism": 3, "digest": None})
+    with pytest.raises(OtherQueryError, match="another parallelism: 2, not 3"):
+        run(alone, inputs, output, options, spark=spark)
+    report = run(plan, inputs, output, options, spark=spark)
+    assert report.resumed
+    right(plan, edges, tmp_path)
+    found = read_jsonl(tmp_path / "out")
+    assert report.results == len(found)
+    operators = {i for stage in stages_of(plan) for i in stage.nodes}
+    assert set(report.operators) == operators
+
+
+def test_plans_of_random_queries(spark: SparkSession) -> None:
+    @given(case=cases(), seed=st.integers(0, 999))
+    @examples(3)
+    def check(case: Case, seed: int) -> None:
+        plan = spread(optimized(case).plan, 2, seed)
+        with TemporaryDirectory() as folder:
+            found, report = results_of(spark, plan, inputs_of(case, Path(folder), seed), 9)
+        judge(Truth(case.query, case.edges), plan, [Line(*result) for result in found])
+        assert report.results == len(found)
+
+    check()
