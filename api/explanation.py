@@ -6,10 +6,10 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from algebra.plan import PhysicalPlan
-from api.render import dot, html, mermaid, text
+from api.render import dot, html, mermaid, search, text
 from api.render.diagram import Diagram, of_logical, of_plan
 from api.render.numbers import duration, number
-from headrace import documents
+from headrace import documents, search_documents
 from headrace.errors import UsageError
 from headrace.planning import Planned, Translated
 from headrace.requests import Format, Stage
@@ -29,16 +29,19 @@ def explained(
     form: Format,
     *,
     costs: bool = False,
+    why: bool = False,
     colour: bool = False,
     analysis: Analysis | None = None,
 ) -> str:
     """One stage in one form; the stages after ``logical`` want a :class:`Planned`.
 
+    A search that was traced shows its steps below its plan.
+
     Raises:
         UsageError: where a stage has no picture.
     """
     if form == "json":
-        return json_text(document(translated, stage, costs=costs, analysis=analysis))
+        return json_text(document(translated, stage, costs=costs, why=why, analysis=analysis))
     if stage in _STAGES_WITHOUT_DIAGRAM:
         if form != "text":
             raise UsageError(
@@ -56,7 +59,9 @@ def explained(
     )
     match form:
         case "text" if isinstance(translated, Planned):
-            return plan_text(translated, diagram, costs=costs, colour=colour, analysis=analysis)
+            return plan_text(
+                translated, diagram, costs=costs, why=why, colour=colour, analysis=analysis
+            )
         case "text":
             return text.render(diagram)
         case "dot":
@@ -68,7 +73,12 @@ def explained(
 
 
 def document(
-    translated: Translated, stage: Stage, *, costs: bool = False, analysis: Analysis | None = None
+    translated: Translated,
+    stage: Stage,
+    *,
+    costs: bool = False,
+    why: bool = False,
+    analysis: Analysis | None = None,
 ) -> dict[str, Any]:
     """The JSON document of a stage."""
     match stage:
@@ -79,9 +89,22 @@ def document(
         case "memo":
             return documents.memo_document(_planned(translated))
         case "physical":
-            return documents.explain_document(_planned(translated), costs=costs, analysis=analysis)
+            return documents.explain_document(
+                _planned(translated), costs=costs, why=why, analysis=analysis
+            )
         case "plan":
             return _planned(translated).plan.to_document()
+
+
+def check_details(stage: Stage, form: Format, **details: bool) -> None:
+    """Refuses details of the plan where no plan is shown, or where they have no room.
+
+    Raises:
+        UsageError: which names the first of those asked for.
+    """
+    for name, asked in details.items():
+        if asked and (stage != "physical" or form not in ("text", "json")):
+            raise UsageError(f"--{name} goes with --stage physical and --format text or json")
 
 
 def stored_plan(plan: PhysicalPlan, name: str, stage: Stage, form: Format) -> str:
@@ -111,16 +134,17 @@ def plan_text(
     diagram: Diagram,
     *,
     costs: bool = False,
+    why: bool = False,
     colour: bool = False,
     analysis: Analysis | None = None,
 ) -> str:
     """The plan's tree, and below it what the search did, and a run if there was one."""
-    notes = {}
+    notes: dict[int, tuple[str, ...]] = {}
+    if why:
+        notes = search.reasons(search_documents.why_document(planned), diagram.per)
     if costs:
-        notes = {
-            node: tuple(str(explanation).splitlines())
-            for node, explanation in documents.formulas(planned).items()
-        }
+        for node, explanation in documents.formulas(planned).items():
+            notes[node] = (*notes.get(node, ()), *str(explanation).splitlines())
     more = None if analysis is None else _measured(diagram, analysis)
     parts = [text.render(diagram, colour=colour, notes=notes, more=more), summary(planned) + "\n"]
     if analysis is not None:
@@ -129,6 +153,10 @@ def plan_text(
             f"ran on {analysis.edges:,} edges of {length} in {analysis.seconds:.1f} s: "
             f"{analysis.results:,} results\n"
         )
+    trace = planned.optimization.trace
+    if trace is not None:
+        parts.append(search.steps(search_documents.trace_document(planned, trace), diagram.per))
+        parts.append(search.rules(documents.memo_statistics(planned)))
     return "\n".join(parts)
 
 

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from algebra import physical
 from algebra import text as algebra_text
-from algebra.logical import LogicalExpression, LogicalOperator, WScan
+from algebra.logical import LogicalExpression, WScan
 from algebra.plan import PhysicalPlan
-from algebra.properties import Convention, RequiredProperties
 from costmodel.explanation import Explanation
-from headrace import notation
+from headrace import notation, search_documents
+from headrace.names import Names
 from headrace.planning import Planned, Translated
 from languages import printer
 from memo.printer import format_memo
-from optimizer.goals import Choice
 from optimizer.steps import at_the_busiest, in_order
 
 if TYPE_CHECKING:
@@ -69,7 +67,7 @@ def memo_document(planned: Planned) -> dict[str, Any]:
     """``explain --stage memo``: every group, its members, and its winners."""
     optimization = planned.optimization
     memo = optimization.memo
-    names = _Names(planned)
+    names = Names(planned.catalog.time_unit)
     groups = [
         {
             "id": group.id,
@@ -102,15 +100,16 @@ def memo_document(planned: Planned) -> dict[str, Any]:
 
 def memo_text(planned: Planned) -> str:
     """The memo in the form of `memo.printer`, with operators as people write them."""
-    names = _Names(planned)
+    names = Names(planned.catalog.time_unit)
     optimization = planned.optimization
     return format_memo(optimization.memo, optimization.root, names.show, names.required)
 
 
 def explain_document(
-    planned: Planned, *, costs: bool = False, analysis: Analysis | None = None
+    planned: Planned, *, costs: bool = False, why: bool = False, analysis: Analysis | None = None
 ) -> dict[str, Any]:
-    """``explain --stage physical``; with ``costs`` the formula of every node too."""
+    """``explain --stage physical``; with ``costs`` the formula of every node too, with ``why``
+    what decided for it; with a trace if the search was traced."""
     optimization = planned.optimization
     document = {
         **_head(planned),
@@ -129,6 +128,10 @@ def explain_document(
         document["costs"] = {
             str(node): explanation.to_document() for node, explanation in formulas(planned).items()
         }
+    if why:
+        document["why"] = search_documents.why_document(planned)
+    if optimization.trace is not None:
+        document["trace"] = search_documents.trace_document(planned, optimization.trace)
     if analysis is not None:
         document["measured"] = analysis.document()
     return document
@@ -245,50 +248,3 @@ def _logical_nodes(root: LogicalExpression, time_unit: str) -> list[dict[str, An
         )
         pending.pop()
     return nodes
-
-
-class _Names:
-    """How the memo's operators are written, over the names of groups."""
-
-    def __init__(self, planned: Planned) -> None:
-        self._time_unit = planned.catalog.time_unit
-
-    def show(self, operator: Hashable, inputs: tuple[str, ...]) -> str:
-        """``PATTERN[x,y ⋈ y,z → x,z on y](G1, G2)``."""
-        if isinstance(operator, Choice):
-            operator = operator.operator
-        if isinstance(operator, LogicalOperator):
-            # Inputs of a projection or filter are groups, whose columns have no names.
-            name, text = self._logical(operator, inputs)
-        else:
-            assert isinstance(operator, physical.PhysicalOperator)
-            name, text = operator.op, self._physical(operator, inputs)
-        arguments = f"[{text}]" if text else ""
-        return f"{name}{arguments}({', '.join(inputs)})" if inputs else f"{name}{arguments}"
-
-    def required(self, properties: Hashable) -> str:
-        """What is asked for, and nothing of what is not."""
-        assert isinstance(properties, RequiredProperties)
-        parts = ["coalesced"] if properties.coalesced else []
-        if str(properties.distribution) != "any":
-            parts.append(str(properties.distribution))
-        parts += [str(properties.update_pattern)] if properties.update_pattern else []
-        if properties.convention is not Convention.KERNEL:
-            parts.append(str(properties.convention))
-        return ", ".join(parts)
-
-    def _logical(self, operator: LogicalOperator, inputs: tuple[str, ...]) -> tuple[str, str]:
-        widths = [_columns_used(operator)] * len(inputs)
-        name, text = notation.logical_operator(operator, inputs, widths, self._time_unit)
-        return name, " ".join(text.split())
-
-    def _physical(self, operator: physical.PhysicalOperator, inputs: tuple[str, ...]) -> str:
-        columns = [notation.ends(_columns_used(operator))] * len(inputs)
-        text = notation.physical_operator(operator, inputs, columns, self._time_unit)
-        return " ".join(text.split())
-
-
-def _columns_used(operator: Hashable) -> int:
-    """Enough columns to name those that an operator of one input speaks of."""
-    kept = getattr(operator, "columns", ())
-    return max(2, 1 + max(kept, default=0)) if isinstance(kept, tuple) else 2

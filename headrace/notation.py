@@ -119,6 +119,21 @@ def joined(
     return f"{sides} → {','.join(map(name, output))}  {on}"
 
 
+def joined_inputs(
+    bindings: Sequence[Sequence[int]],
+    output: Sequence[int],
+    names: Sequence[str],
+    inputs: Sequence[str],
+) -> str:
+    """``G1(x,y) ⋈ G2(y,z) → x,z``: a join over what its inputs are called."""
+    name = _variable(names)
+    sides = [
+        f"{below}({','.join(map(name, side))})"
+        for below, side in zip(inputs, bindings, strict=True)
+    ]
+    return f"{' ⋈ '.join(sides)} → {','.join(map(name, output))}"
+
+
 def path_text(path: physical.SPath, inputs: Sequence[str]) -> str:
     """The path's regex over the names of its inputs."""
     if not _ONLY_NUMBERS.fullmatch(path.regex):

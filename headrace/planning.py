@@ -74,8 +74,8 @@ def translate_query(request: PlanRequest) -> Translated:
     return Translated(request, language, query, catalog, logical, doubts)
 
 
-def optimize(request: PlanRequest) -> Planned:
-    """Finds the cheapest plan of a query.
+def optimize(request: PlanRequest, *, trace: bool = False) -> Planned:
+    """Finds the cheapest plan of a query; with ``trace`` every step of the search is kept.
 
     Raises:
         InvalidQueryError: for an invalid query, with its place.
@@ -100,6 +100,7 @@ def optimize(request: PlanRequest) -> Planned:
             translated.logical,
             streams,
             translated.catalog.time_unit,
+            trace=trace,
         )
     except UnknownRuleError as error:
         raise UsageError(str(error), code="E-RULE") from error

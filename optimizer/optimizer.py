@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from algebra.logical import LogicalQuery
 from algebra.plan import PhysicalPlan, PlanStream
+from algebra.properties import RequiredProperties
 from memo import GroupId, Memo
 from optimizer.canonical import CanonicalPlans
 from optimizer.cost import CostEstimator
@@ -19,6 +20,7 @@ from optimizer.physical_properties import answers
 from optimizer.plans import Plans
 from optimizer.search import Search, StopReason
 from optimizer.steps import Step, plan_of, shared_cost
+from optimizer.trace import Recorder, Trace
 from rules.registry import enabled_rules, idle_rules
 
 
@@ -26,14 +28,16 @@ from rules.registry import enabled_rules, idle_rules
 class Optimization:
     """The outcome of a search.
 
-    ``best`` are the steps of the chosen plan, ``cost`` is its tree cost, ``shared_cost`` that
-    with shared sub-plans counted once, ``canonical_cost`` the tree cost of ``canonical_plan``,
-    the query as written.
-    ``rules`` are statistics by rule name. ``root`` is the memo's group of the whole query.
+    ``best`` are the steps of the chosen plan, found for the root under ``required`` (None if
+    the time was up before anything was costed). ``cost`` is its tree cost, ``shared_cost``
+    that with shared sub-plans counted once, ``canonical_cost`` the tree cost of
+    ``canonical_plan``, the query as written. ``rules`` are statistics by rule name. ``root``
+    is the memo's group of the whole query. ``trace`` is how the search went, if asked for.
     """
 
     plan: PhysicalPlan
     best: Step
+    required: RequiredProperties | None
     cost: float
     shared_cost: float
     canonical_plan: PhysicalPlan
@@ -46,6 +50,7 @@ class Optimization:
     rules: Mapping[str, RuleStatistics]
     plans: Plans
     search: Search
+    trace: Trace | None = None
 
 
 class Optimizer:
@@ -61,10 +66,13 @@ class Optimizer:
         streams: tuple[PlanStream, ...] = (),
         time_unit: str = "second",
         listeners: Sequence[Listener] = (),
+        *,
+        trace: bool = False,
     ) -> Optimization:
         """The cheapest plan of a canonical query.
 
-        ``streams`` go into the plan as they are; costs are per ``time_unit``.
+        ``streams`` go into the plan as they are; costs are per ``time_unit``. With
+        ``trace`` the outcome says what each step of the search did.
 
         Raises:
             algebra.predicate.PredicateError: for a predicate that is not allowed.
@@ -76,6 +84,9 @@ class Optimizer:
         idle = idle_rules(absent_operators(expression))
         options = replace(options, disabled_rules=options.disabled_rules | idle)
         search = Search(self._cost_model, options, listeners)
+        recorder = Recorder(search.memo)
+        if trace:
+            search.listeners = (*search.listeners, recorder)
         parallelism = options.parallelism
         canonical = CanonicalPlans(self._cost_model, parallelism).plan(query.expression)
         root = Entry(search.memo, search.side.flat).insert(expression)
@@ -99,4 +110,5 @@ class Optimizer:
             rules={e.rule.name: e.statistics for e in search.entries},
             plans=Plans(search, root, query.columns, streams, time_unit),
             search=search,
+            trace=recorder.trace if trace else None,
         )

@@ -40,6 +40,24 @@ def explain(
             rich_help_panel=opt.OUTPUT,
         ),
     ] = False,
+    trace: Annotated[
+        bool,
+        typer.Option(
+            "--trace",
+            help="Show each step of the search: what entered, what rules found, what became "
+            "cheaper; and what each rule did (physical).",
+            rich_help_panel=opt.OUTPUT,
+        ),
+    ] = False,
+    why: Annotated[
+        bool,
+        typer.Option(
+            "--why",
+            help="Show of each operator by which rules it came from the query as written, what "
+            "the next best way was, and what decided (physical).",
+            rich_help_panel=opt.OUTPUT,
+        ),
+    ] = False,
     analyze: Annotated[
         bool,
         typer.Option(
@@ -64,16 +82,18 @@ def explain(
     debug: opt.Debug = False,
 ) -> None:
     """Show how a query is understood, planned and costed."""
+    from api.explanation import check_details
     from api.request import plan_request, read_query
     from headrace.requests import PlanningOptions
 
-    for name, given in (("--costs", costs), ("--analyze", analyze)):
-        if given and (stage != "physical" or format_ not in ("text", "json")):
-            raise UsageError(f"{name} goes with --stage physical and --format text or json")
+    details = {"costs": costs, "trace": trace, "why": why, "analyze": analyze}
+    check_details(stage, format_, **details)
     read = read_query(query)
     if read.is_plan:
-        if costs or analyze:
-            raise UsageError(f"--costs and --analyze want a query, and {read.name} is a plan")
+        asked = " and ".join(f"--{name}" for name, given in details.items() if given)
+        if asked:
+            want = "want" if " and " in asked else "wants"
+            raise UsageError(f"{asked} {want} a query, and {read.name} is a plan")
         write(_stored_plan(read, stage, format_), out)
         return
     request = plan_request(
@@ -94,7 +114,7 @@ def explain(
         ),
     )
     colour = out is None and watched(sys.stdout)
-    shown = _Shown(stage, format_, costs, colour)
+    shown = _Shown(stage, format_, costs, trace, why, colour)
     if analyze:
         write(_analyzed(request, shown, input_, columns, sep), out)
     else:
@@ -106,6 +126,8 @@ class _Shown:
     stage: Stage
     form: Format
     costs: bool
+    trace: bool
+    why: bool
     colour: bool
 
 
@@ -118,9 +140,11 @@ def _explained(request: PlanRequest, shown: _Shown) -> str:
         translated = translate_query(request)
         warn(translated)
         return explained(translated, shown.stage, shown.form)
-    planned = optimize(request)
+    planned = optimize(request, trace=shown.trace)
     warn(planned)
-    return explained(planned, shown.stage, shown.form, costs=shown.costs, colour=shown.colour)
+    return explained(
+        planned, shown.stage, shown.form, costs=shown.costs, why=shown.why, colour=shown.colour
+    )
 
 
 def _analyzed(
@@ -136,7 +160,7 @@ def _analyzed(
     from headrace.planning import optimize
     from headrace.running import inputs_of_plan
 
-    planned = optimize(request)
+    planned = optimize(request, trace=shown.trace)
     warn(planned)
     files = inputs_of_plan(planned.plan, request.catalog, inputs, columns, separator)
     return explained(
@@ -144,6 +168,7 @@ def _analyzed(
         shown.stage,
         shown.form,
         costs=shown.costs,
+        why=shown.why,
         colour=shown.colour,
         analysis=analyze(planned.plan, files),
     )

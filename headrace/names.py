@@ -1,0 +1,74 @@
+"""How the memo's operators are written for people, over the names of groups."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+
+from algebra import logical, physical
+from algebra.logical import LogicalOperator
+from algebra.properties import Convention, RequiredProperties
+from headrace import notation
+from memo import GroupId
+from optimizer.goals import Choice
+
+
+class Names:
+    """Writes operators and properties; windows are lengths in a catalog's time unit."""
+
+    def __init__(self, time_unit: str) -> None:
+        self._time_unit = time_unit
+
+    def over(self, operator: Hashable, groups: Sequence[GroupId]) -> str:
+        """An operator over groups: ``UNION(G1, G2)``."""
+        return self.show(operator, tuple(f"G{group}" for group in groups))
+
+    def show(self, operator: Hashable, inputs: tuple[str, ...]) -> str:
+        """``PATTERN[G1(x,y) ⋈ G2(y,z) → x,z]``, ``PATH[(G1·G2)+]``, ``UNION(G1, G2)``."""
+        if isinstance(operator, Choice):
+            operator = operator.operator
+        if isinstance(operator, LogicalOperator):
+            name, text = self._logical(operator, inputs)
+        else:
+            assert isinstance(operator, physical.PhysicalOperator)
+            name, text = operator.op, self._physical(operator, inputs)
+        says_inputs = isinstance(
+            operator, logical.Pattern | logical.Path | physical.HashJoin | physical.SPath
+        )
+        over = f"({', '.join(inputs)})" if inputs and not says_inputs else ""
+        return f"{name}{f'[{text}]' if text else ''}{over}"
+
+    def required(self, properties: Hashable) -> str:
+        """What is asked for, and nothing of what is not."""
+        assert isinstance(properties, RequiredProperties)
+        parts = ["coalesced"] if properties.coalesced else []
+        if str(properties.distribution) != "any":
+            parts.append(str(properties.distribution))
+        parts += [str(properties.update_pattern)] if properties.update_pattern else []
+        if properties.convention is not Convention.KERNEL:
+            parts.append(str(properties.convention))
+        return ", ".join(parts)
+
+    def _logical(self, operator: LogicalOperator, inputs: tuple[str, ...]) -> tuple[str, str]:
+        if isinstance(operator, logical.Pattern):
+            names = operator.names
+            return "PATTERN", notation.joined_inputs(
+                operator.bindings, operator.output, names, inputs
+            )
+        # Inputs of a projection or filter are groups, whose columns have no names.
+        widths = [_columns_used(operator)] * len(inputs)
+        name, text = notation.logical_operator(operator, inputs, widths, self._time_unit)
+        return name, " ".join(text.split())
+
+    def _physical(self, operator: physical.PhysicalOperator, inputs: tuple[str, ...]) -> str:
+        if isinstance(operator, physical.HashJoin):
+            names = operator.variables
+            return notation.joined_inputs(operator.bindings, operator.output, names, inputs)
+        columns = [notation.ends(_columns_used(operator))] * len(inputs)
+        text = notation.physical_operator(operator, inputs, columns, self._time_unit)
+        return " ".join(text.split())
+
+
+def _columns_used(operator: Hashable) -> int:
+    """Enough columns to name those that an operator of one input speaks of."""
+    kept = getattr(operator, "columns", ())
+    return max(2, 1 + max(kept, default=0)) if isinstance(kept, tuple) else 2

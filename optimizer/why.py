@@ -1,0 +1,257 @@
+"""Why the chosen plan is as it is, operator by operator.
+
+For each node: by which rules its logical expression came from the query as written, what runs
+it, which other way to the same goal would have been the cheapest, and what decided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from math import inf
+
+from algebra.properties import RequiredProperties
+from memo import GroupExpression, GroupId, Winner
+from optimizer.goals import Choice, Goal
+from optimizer.search import Search
+from optimizer.steps import Step, in_order
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One way to a goal: an operator over the goals of its inputs, under enforcers, if any."""
+
+    choice: Choice
+    inputs: tuple[Goal, ...]
+    enforcers: tuple[Choice, ...] = ()
+
+    @property
+    def local(self) -> float:
+        """What the operators themselves cost."""
+        return sum([enforcer.local for enforcer in self.enforcers], self.choice.local)
+
+
+@dataclass(frozen=True, slots=True)
+class RunnerUp:
+    """The cheapest other way to a goal, over the best plans of its inputs.
+
+    ``enforcers`` stand on ``choice``, the outermost first. ``cost`` is known exactly if
+    ``exact``. Else the search left the way once it was sure to cost more than the winner: at
+    least ``at_least``, and ``cost`` over what was explored of its inputs before. ``own`` is the
+    part of the difference to the winner that the operators themselves make, ``inputs`` the
+    part of what they read; positive where the winner is cheaper.
+    """
+
+    choice: Choice
+    enforcers: tuple[Choice, ...]
+    cost: float
+    exact: bool
+    at_least: float
+    own: float
+    inputs: float
+
+    @property
+    def difference(self) -> float:
+        """How much more it costs per time unit."""
+        return self.own + self.inputs
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why a node of the plan is what it is.
+
+    ``lineage`` leads from an expression of the query as written to the one that is run, each
+    made by its rule from the one before; empty for an enforcer. ``winner`` is the plan of
+    ``group`` under ``required``. ``ways`` are how many there were, and ``mirrored`` how many
+    of them read the same inputs in another order at the same cost. ``runner_up`` is None if
+    there was no other way.
+    """
+
+    group: GroupId
+    required: RequiredProperties
+    winner: Winner
+    choice: Choice
+    lineage: tuple[GroupExpression, ...]
+    ways: int
+    mirrored: int
+    runner_up: RunnerUp | None
+
+
+def reasons(search: Search, best: Step, required: RequiredProperties) -> dict[int, Reason]:
+    """The reason of each node of a plan of winners, by the node's number in the plan.
+
+    ``best`` is the plan that the search found for its root under ``required``.
+    """
+    why = _Why(search)
+    goals: dict[int, Goal] = {}
+    assert best.group is not None
+    pending = [(best, search.goal(best.group, required))]
+    while pending:
+        step, goal = pending.pop()
+        if id(step) in goals or goal.best is None:
+            continue
+        goals[id(step)] = goal
+        below = [search.goal(group, _required(asked)) for group, asked in goal.best.inputs]
+        pending += zip(step.inputs, below, strict=True)
+    return {
+        node: why.reason(goals[id(step)])
+        for node, (step, _) in enumerate(in_order(best))
+        if id(step) in goals
+    }
+
+
+class _Why:
+    """Looks at the goals of a search that has ended, and changes none."""
+
+    def __init__(self, search: Search) -> None:
+        self._search = search
+        self._ways: dict[int, tuple[Way, ...]] = {}
+        self._costs: dict[int, float] = {}
+
+    def reason(self, goal: Goal) -> Reason:
+        """The reason of a goal's winner."""
+        winner = goal.best
+        assert winner is not None
+        choice = winner.choice
+        assert isinstance(choice, Choice)
+        others: list[Way] = []
+        mirrored = 0
+        for way in self._alternatives(goal, choice):
+            if self._mirrors(way, winner):
+                mirrored += 1
+            else:
+                others.append(way)
+        return Reason(
+            goal.group,
+            goal.required,
+            winner,
+            choice,
+            lineage(self._expressions.get(choice.source)),
+            1 + mirrored + len(others),
+            mirrored,
+            self._runner_up(others, winner),
+        )
+
+    def _runner_up(self, others: list[Way], winner: Winner) -> RunnerUp | None:
+        self._cost_all(below for way in others for below in way.inputs)
+        priced = [(self._cost_of(way), way) for way in others]
+        if not priced or min(cost for cost, _ in priced) == inf:
+            return None
+        cost, way = min(priced, key=lambda p: (p[0], p[1].choice.source))
+        return RunnerUp(
+            way.choice,
+            way.enforcers,
+            cost,
+            all(below.done for below in way.inputs),
+            sum([_at_least(below) for below in way.inputs], way.local),
+            _unless_rounding(way.local - winner.local, cost),
+            _unless_rounding((cost - way.local) - (winner.cost - winner.local), cost),
+        )
+
+    # -- the ways to a goal ---------------------------------------------------------------
+
+    def _alternatives(self, goal: Goal, chosen: Choice) -> Iterator[Way]:
+        """Every way but the one chosen.
+
+        An enforcer is shown on each operator that it could stand on, and left out on the
+        chosen one, which does without it.
+        """
+        pending: list[tuple[Goal, tuple[Choice, ...]]] = [(goal, ())]
+        seen = {id(goal)}
+        for at, enforcers in pending:
+            for way in self._ways_to(at):
+                if _same(way.choice, chosen) and (enforcers or way.inputs == self._below(goal)):
+                    continue
+                if way.choice.source >= 0 or chosen.source < 0:
+                    yield Way(way.choice, way.inputs, enforcers)
+                elif id(way.inputs[0]) not in seen:
+                    seen.add(id(way.inputs[0]))
+                    pending.append((way.inputs[0], (*enforcers, way.choice)))
+
+    def _mirrors(self, way: Way, winner: Winner) -> bool:
+        """Whether a way reads the winner's inputs in another order, at the same cost."""
+        choice = winner.choice
+        assert isinstance(choice, Choice)
+        asked = [(self._search.memo.find(group), str(r)) for group, r in winner.inputs]
+        return (
+            type(way.choice.operator) is type(choice.operator)
+            and way.local == winner.local
+            and sorted((below.group, str(below.required)) for below in way.inputs) == sorted(asked)
+        )
+
+    def _below(self, goal: Goal) -> tuple[Goal, ...]:
+        """What the winner of a goal reads."""
+        inputs = () if goal.best is None else goal.best.inputs
+        return tuple(self._search.goal(group, _required(asked)) for group, asked in inputs)
+
+    def _ways_to(self, goal: Goal) -> tuple[Way, ...]:
+        known = self._ways.get(id(goal))
+        if known is None:
+            known = self._ways[id(goal)] = tuple(
+                Way(choice, inputs) for choice, inputs in self._search.ways(goal)
+            )
+        return known
+
+    def _cost_of(self, way: Way) -> float:
+        return sum([self._costs[id(below)] for below in way.inputs], way.local)
+
+    def _cost_all(self, goals: Iterable[Goal]) -> None:
+        """Prices goals: winners where the search ended, else the cheapest of what it explored.
+
+        Goals may read each other in a circle, so costs are lowered until none changes.
+        """
+        found: list[Goal] = []
+        pending = list(goals)
+        while pending:
+            goal = pending.pop()
+            if id(goal) in self._costs:
+                continue
+            known = goal.best
+            self._costs[id(goal)] = inf if known is None else known.cost
+            if known is None:
+                found.append(goal)
+                pending += [below for way in self._ways_to(goal) for below in way.inputs]
+        changed = True
+        while changed:
+            changed = False
+            for goal in reversed(found):
+                cost = min(map(self._cost_of, self._ways_to(goal)), default=inf)
+                if cost < self._costs[id(goal)]:
+                    self._costs[id(goal)] = cost
+                    changed = True
+
+    @cached_property
+    def _expressions(self) -> dict[int, GroupExpression]:
+        return {e.id: e for e in self._search.memo.expressions}
+
+
+def lineage(expression: GroupExpression | None) -> tuple[GroupExpression, ...]:
+    """The expressions that rules made one from the other, up to this one; the first is the
+    query's own."""
+    found: list[GroupExpression] = []
+    while expression is not None:
+        found.append(expression)
+        expression = expression.source
+    return tuple(reversed(found))
+
+
+def _same(one: Choice, other: Choice) -> bool:
+    return (one.operator, one.inputs) == (other.operator, other.inputs)
+
+
+def _unless_rounding(difference: float, whole: float) -> float:
+    """A difference, or nothing if it is no more than what adding floats leaves."""
+    return difference if abs(difference) > 1e-9 * abs(whole) else 0.0
+
+
+def _at_least(goal: Goal) -> float:
+    """What a plan for a goal certainly costs."""
+    if goal.done and goal.best is not None:
+        return goal.best.cost
+    return max(goal.failed, 0.0)
+
+
+def _required(properties: object) -> RequiredProperties:
+    assert isinstance(properties, RequiredProperties)
+    return properties
