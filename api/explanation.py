@@ -96,15 +96,11 @@ def document(
             return _planned(translated).plan.to_document()
 
 
-def check_details(stage: Stage, form: Format, **details: bool) -> None:
-    """Refuses details of the plan where no plan is shown, or where they have no room.
-
-    Raises:
-        UsageError: which names the first of those asked for.
-    """
-    for name, asked in details.items():
-        if asked and (stage != "physical" or form not in ("text", "json")):
-            raise UsageError(f"--{name} goes with --stage physical and --format text or json")
+def misplaced(stage: Stage, form: Format, **details: bool) -> str | None:
+    """The first detail of the plan asked for where no plan is shown, or no room is for it."""
+    if stage == "physical" and form in ("text", "json"):
+        return None
+    return next((name for name, asked in details.items() if asked), None)
 
 
 def stored_plan(plan: PhysicalPlan, name: str, stage: Stage, form: Format) -> str:

@@ -21,7 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
-from api.explanation import document, explained
+from api.explanation import document, explained, misplaced
 from api.limits import BodyLimit
 from api.problems import of_error, problem
 from catalog.document import CatalogError, from_document
@@ -74,6 +74,8 @@ class ExplainBody(OptimizeBody):
     stage: Stage = "physical"
     format: Format = "json"
     costs: bool = Field(default=False, description="with the cost formula of each operator")
+    trace: bool = Field(default=False, description="with each step of the search")
+    why: bool = Field(default=False, description="with what decided for each operator")
 
 
 class Optimized(BaseModel):
@@ -184,15 +186,19 @@ def _catalog(body: OptimizeBody) -> Catalog | None:
 
 
 def _explanation(body: ExplainBody, request: PlanRequest) -> Response:
+    details = {"costs": body.costs, "trace": body.trace, "why": body.why}
+    wrong = misplaced(body.stage, body.format, **details)
+    if wrong is not None:
+        raise UsageError(f"{wrong} goes with stage physical and format text or json")
     translated: Translated | Planned
     if body.stage in ("query", "logical"):
         translated = translate_query(request)
     else:
-        translated = optimize(request)
+        translated = optimize(request, trace=body.trace)
     if body.format == "json":
-        return JSONResponse(document(translated, body.stage, costs=body.costs))
-    costs = body.costs and body.stage == "physical"
-    text = explained(translated, body.stage, body.format, costs=costs)
+        found = document(translated, body.stage, costs=body.costs, why=body.why)
+        return JSONResponse(found)
+    text = explained(translated, body.stage, body.format, costs=body.costs, why=body.why)
     if body.format == "html":
         policy = "default-src 'none'; style-src 'unsafe-inline'"
         return HTMLResponse(text, headers={"Content-Security-Policy": policy})

@@ -29,6 +29,8 @@ SYMBOLS = {
 }
 """The sign of each operator, logical and physical."""
 
+_LONGEST_NAME = 32
+
 _ONLY_NUMBERS = re.compile(r"[0-9()|·*+?^]+")
 
 
@@ -146,8 +148,36 @@ def ends(width: int) -> tuple[str, ...]:
     return ("src", "trg") if width == 2 else tuple(f"c{k + 1}" for k in range(width))
 
 
+def relation(operator: physical.PhysicalOperator, inputs: Sequence[str | None]) -> str | None:
+    """What the rows of an operator may be called where a path walks over them: by the labels
+    that they come from, ``(a⋈b)``. None if that is no short name."""
+    below = [name for name in inputs if name is not None]
+    if len(below) < len(inputs):
+        return None
+    match operator:
+        case physical.WindowScan(label=label):
+            name = label
+        case physical.WindowScanUnion(selections=selections):
+            name = f"({'∪'.join(dict.fromkeys(label for label, _ in selections))})"
+        case physical.HashJoin():
+            name = f"({'⋈'.join(below)})"
+        case physical.MergeUnion():
+            name = f"({'∪'.join(below)})"
+        case physical.SPath():
+            name = f"({path_text(operator, below)})"
+        case physical.ProjectColumns(columns=(1, 0)):
+            name = f"^{below[0]}"
+        case physical.FilterRows():
+            name = f"σ({below[0]})"
+        case physical.Exchange() | physical.ToKernel() | physical.Coalesce():
+            name = below[0]
+        case _:
+            return None
+    return name if len(name) <= _LONGEST_NAME else None
+
+
 def step_name(label: str | None, position: int) -> str:
-    """What a path calls an input: its label, or else its place among the inputs."""
+    """What a path calls an input: its name, or else its place among the inputs."""
     return label if label is not None else f"[{position + 1}]"
 
 

@@ -82,12 +82,14 @@ def explain(
     debug: opt.Debug = False,
 ) -> None:
     """Show how a query is understood, planned and costed."""
-    from api.explanation import check_details
+    from api.explanation import misplaced
     from api.request import plan_request, read_query
     from headrace.requests import PlanningOptions
 
     details = {"costs": costs, "trace": trace, "why": why, "analyze": analyze}
-    check_details(stage, format_, **details)
+    wrong = misplaced(stage, format_, **details)
+    if wrong is not None:
+        raise UsageError(f"--{wrong} goes with --stage physical and --format text or json")
     read = read_query(query)
     if read.is_plan:
         asked = " and ".join(f"--{name}" for name, given in details.items() if given)

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from algebra import logical
 from algebra.physical import (
-    Exchange,
     FilterRows,
     PhysicalOperator,
     SPath,
-    ToKernel,
     WindowScan,
     WindowScanUnion,
 )
 from algebra.plan import Estimate, PhysicalPlan, PlanNode
 from api.render.numbers import Per, per_unit, printable
 from headrace import notation
+
+Called = Sequence[str | None]
+"""What the rows of each node of a plan may be called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +78,14 @@ class Diagram:
 
 def of_plan(plan: PhysicalPlan) -> Diagram:
     """The picture of a physical plan."""
+    called = _called(plan)
     boxes = tuple(
         Box(
             key=node.id,
             operator=node.op,
-            summary=printable(_physical_summary(node, plan)),
+            summary=printable(_physical_summary(node, plan, called)),
             inputs=node.inputs,
-            facts=_facts(node, plan),
+            facts=_facts(node, plan, called),
             estimate=node.estimate,
         )
         for node in plan.nodes
@@ -113,11 +116,11 @@ def of_logical(query: logical.LogicalQuery, time_unit: str) -> Diagram:
     return Diagram(tuple(boxes), time_unit)
 
 
-def _physical_summary(node: PlanNode, plan: PhysicalPlan) -> str:
+def _physical_summary(node: PlanNode, plan: PhysicalPlan, called: Called) -> str:
     columns = ",".join(node.columns)
     arguments = notation.physical_operator(
         node.operator,
-        _step_names(node, plan),
+        _step_names(node, called),
         [plan.nodes[key].columns for key in node.inputs],
         plan.time_unit,
     )
@@ -128,7 +131,7 @@ def _physical_summary(node: PlanNode, plan: PhysicalPlan) -> str:
             return arguments or columns
 
 
-def _facts(node: PlanNode, plan: PhysicalPlan) -> tuple[tuple[str, str], ...]:
+def _facts(node: PlanNode, plan: PhysicalPlan, called: Called) -> tuple[tuple[str, str], ...]:
     properties = node.properties
     facts = [
         ("columns", ", ".join(node.columns)),
@@ -136,13 +139,13 @@ def _facts(node: PlanNode, plan: PhysicalPlan) -> tuple[tuple[str, str], ...]:
         ("coalesced", "yes" if properties.coalesced else "no"),
         ("update pattern", properties.update_pattern.replace("_", " ")),
         ("computed by", properties.convention.replace("_", " ")),
-        *_argument_facts(node.operator, node, plan),
+        *_argument_facts(node.operator, node, called),
     ]
     return tuple((name, printable(value)) for name, value in facts)
 
 
 def _argument_facts(
-    operator: PhysicalOperator, node: PlanNode, plan: PhysicalPlan
+    operator: PhysicalOperator, node: PlanNode, called: Called
 ) -> list[tuple[str, str]]:
     match operator:
         case WindowScan() | WindowScanUnion():
@@ -152,7 +155,7 @@ def _argument_facts(
                 facts += [("predicate", scan.predicate)] if scan.predicate else []
             return facts
         case SPath(states, transitions, accepting):
-            names = _step_names(node, plan)
+            names = _step_names(node, called)
             steps = ", ".join(
                 f"{source} –{'^' if inverse else ''}{names[k]}→ {target}"
                 for source, k, inverse, target in transitions
@@ -168,20 +171,17 @@ def _argument_facts(
             return []
 
 
-def _step_names(node: PlanNode, plan: PhysicalPlan) -> list[str]:
+def _called(plan: PhysicalPlan) -> Called:
+    """What each node's rows may be called in short."""
+    names: list[str | None] = []
+    for node in plan.nodes:
+        names.append(notation.relation(node.operator, [names[key] for key in node.inputs]))
+    return names
+
+
+def _step_names(node: PlanNode, called: Called) -> list[str]:
     """What a path calls its inputs."""
-    operators = [_unmoved(plan.nodes[key], plan).operator for key in node.inputs]
-    return [
-        notation.step_name(o.label if isinstance(o, WindowScan) else None, position)
-        for position, o in enumerate(operators)
-    ]
-
-
-def _unmoved(node: PlanNode, plan: PhysicalPlan) -> PlanNode:
-    """The node that computed the rows that a node hands on."""
-    while isinstance(node.operator, ToKernel | Exchange):
-        node = plan.nodes[node.inputs[0]]
-    return node
+    return [notation.step_name(called[key], position) for position, key in enumerate(node.inputs)]
 
 
 def _logical_summary(expression: logical.LogicalExpression, time_unit: str) -> tuple[str, str]:
