@@ -48,6 +48,14 @@ WRONG: dict[str, tuple[tuple[str, ...], str]] = {
     ),
     "a picture of a query": (("explain", QUERY, "--stage", "query", "-f", "dot"), "no dot form"),
     "costs of a memo": (("explain", QUERY, "--stage", "memo", "--costs"), "--costs goes with"),
+    "a trace of a query": (
+        ("explain", QUERY, "--stage", "query", "--trace"), "--trace goes with --stage physical"
+    ),
+    "reasons in a picture": (("explain", QUERY, "--why", "-f", "dot"), "--why goes with"),
+    "reasons of a plan": (("explain", "{plan}", "--why"), "--why wants a query"),
+    "a trace of a plan": (
+        ("explain", "{plan}", "--costs", "--trace"), "--costs and --trace want a query"
+    ),
     "analysis of nothing": (("explain", QUERY, "--analyze"), "there is no input"),
     "a seed without a sample": (("plans", QUERY, "--seed", "1"), "--seed needs --sample"),
     "nowhere to write": (("optimize", QUERY, "--out", "no/such/folder/p.json"), "cannot write"),

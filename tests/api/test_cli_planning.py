@@ -84,6 +84,41 @@ def test_costs_show_the_formula_with_its_numbers(headrace: Commands) -> None:
     assert set(document["costs"]) == {str(n["id"]) for n in document["plan"]["nodes"]}
 
 
+def test_why_stands_below_each_operator(headrace: Commands) -> None:
+    done = headrace("explain", EXAMPLES / "chains.rq", "--catalog", CATALOG, "--why")
+    assert "G2 = PATH[G3+], by StarDecompose\n" in done.out
+    assert "next best S_PATH[(G0·G1)+] at " in done.out
+    assert done.out.count("run by ") == 4
+    document = json.loads(headrace("explain", QUERY, "--why", "-f", "json").out)
+    assert set(document["why"]) == {str(n["id"]) for n in document["plan"]["nodes"]}
+
+
+def test_details_stand_together(headrace: Commands) -> None:
+    done = headrace("explain", QUERY, "--why", "--costs", "--trace")
+    places = [done.out.index(text) for text in ("run by ", "cost = ri", "1  query: G0 = WSCAN")]
+    assert places == sorted(places)
+
+
+def test_the_trace_ends_at_the_plan(headrace: Commands) -> None:
+    given = ("explain", EXAMPLES / "triangle.rq", "--catalog", CATALOG, "--trace")
+    done = headrace(*given)
+    steps = re.findall(r"^ *(\d+)  \w", done.out, re.MULTILINE)
+    assert steps == [str(k + 1) for k in range(len(steps))]
+    assert re.search(r"^PatternAssociate +\d+ +\d+ +\d+ +[\d.]+$", done.out, re.MULTILINE)
+    document = json.loads(headrace(*given, "-f", "json").out)
+    last = document["trace"]["steps"][-1]
+    assert last["plan"]["cost"] == document["cost"]
+    assert "trace" not in json.loads(headrace("explain", QUERY, "-f", "json").out)
+
+
+def test_a_query_without_time_for_a_search_has_no_reasons(headrace: Commands) -> None:
+    wide = ", ".join(f"a{k}(x, y{k}), b{k}(y{k}, z)" for k in range(12))
+    query = f"Answer(x, z) <- {wide} WINDOW 1d"
+    document = json.loads(headrace("explain", query, "--why", "--budget-ms", "1", "-f", "json").out)
+    assert document["stop_reason"] == "budget_ms"
+    assert document["why"] == {}
+
+
 def test_analyze_sets_measured_beside_estimated(headrace: Commands) -> None:
     query, catalog = EXAMPLES / "triangle.rq", ("--catalog", CATALOG)
     done = headrace("explain", query, *catalog, "--analyze")

@@ -68,6 +68,26 @@ def test_health(client: httpx.Client) -> None:
     assert client.get("/healthz").json()["status"] == "ok"
 
 
+def test_explain_says_how_and_why(client: httpx.Client) -> None:
+    body = {"query": CHAINS, "trace": True, "why": True}
+    document = client.post("/explain", json=body).json()
+    assert document["trace"]["steps"][-1]["plan"]["cost"] == document["cost"]
+    assert document["why"].keys() == {str(n["id"]) for n in document["plan"]["nodes"]}
+    text = client.post("/explain", json={**body, "format": "text"}).text
+    assert "by StarDecompose" in text
+    assert "query: G0 = WSCAN" in text
+    plain = client.post("/explain", json={"query": CHAINS}).json()
+    assert plain.keys().isdisjoint({"trace", "why"})
+
+
+@pytest.mark.parametrize("detail", ["costs", "trace", "why"])
+def test_details_belong_to_the_plan(client: httpx.Client, detail: str) -> None:
+    for place in ({"stage": "memo"}, {"format": "html"}):
+        answer = client.post("/explain", json={"query": CHAINS, detail: True, **place})
+        found = problem(answer, 422)
+        assert found["detail"] == f"{detail} goes with stage physical and format text or json"
+
+
 def test_optimize_gives_the_plan_of_the_command_line(
     client: httpx.Client, headrace: Commands
 ) -> None:

@@ -1,0 +1,129 @@
+"""Reasons: where an operator came from, and what it was chosen over."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from algebra.logical import LogicalExpression
+from algebra.physical import Coalesce, HashJoin, SPath, WindowScan
+from optimizer import Optimization, Optimizer, Options
+from optimizer.steps import in_order
+from optimizer.why import Reason, reasons
+from tests.optimizer.shapes import (
+    CONCAT_PLUS,
+    QS,
+    TABLE_4_2,
+    TERNARY_PLUS,
+    SetCosts,
+    query,
+    thesis_model,
+)
+from tests.optimizer.test_meaning import translated
+from tests.strategies.amount import examples
+from tests.strategies.queries import Case, cases
+
+SHAPES = {**TABLE_4_2, "concat plus": CONCAT_PLUS, "ternary plus": TERNARY_PLUS, "star": QS}
+
+
+def why(outcome: Optimization) -> dict[int, Reason]:
+    assert outcome.required is not None
+    return reasons(outcome.search, outcome.best, outcome.required)
+
+
+def explained(expression: LogicalExpression, **options: object) -> dict[int, Reason]:
+    chosen = Options(**options)  # type: ignore[arg-type]
+    return why(Optimizer(thesis_model(), chosen).optimize(query(expression)))
+
+
+def holds(outcome: Optimization) -> None:
+    """What is true of the reasons of any plan."""
+    found = why(outcome)
+    steps = in_order(outcome.best)
+    assert set(found) == set(range(len(steps)))
+    for node, (step, _) in enumerate(steps):
+        reason = found[node]
+        assert (reason.group, reason.choice.operator) == (step.group, step.operator)
+        assert (reason.winner.cost, reason.winner.local) == (step.cost, step.local)
+        enforced = reason.choice.source < 0
+        assert enforced == (not reason.lineage)
+        if not enforced:
+            assert reason.lineage[-1].id == step.source
+            assert reason.lineage[0].rule == ""
+            assert all(e.rule for e in reason.lineage[1:])
+        other = reason.runner_up
+        assert reason.ways >= 1 + reason.mirrored + (other is not None)
+        if other is not None and outcome.stop_reason == "complete":
+            slack = 1e-9 * other.cost
+            assert other.cost >= reason.winner.cost - slack
+            assert other.difference == pytest.approx(other.cost - reason.winner.cost, abs=slack)
+            assert reason.winner.cost - slack <= other.at_least <= other.cost + slack
+            if other.exact:
+                assert other.at_least == pytest.approx(other.cost)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_reasons_of_shapes(shape: str) -> None:
+    holds(Optimizer(thesis_model()).optimize(query(SHAPES[shape])))
+
+
+@examples(60)
+@given(case=cases(), prune=st.booleans(), budget=st.sampled_from([20, 200]))
+def test_reasons_of_any_plan(case: Case, prune: bool, budget: int) -> None:
+    logical, model = translated(case)
+    options = Options(prune=prune, budget_expressions=budget)
+    holds(Optimizer(model, options).optimize(logical))
+
+
+@examples(40)
+@given(shape=st.sampled_from(sorted(SHAPES)), seed=st.integers(0, 10**6))
+def test_the_runner_up_is_the_cheapest_other_way(shape: str, seed: int) -> None:
+    outcome = Optimizer(SetCosts(seed), Options(prune=False)).optimize(query(SHAPES[shape]))
+    found = why(outcome)
+    for reason in found.values():
+        other = reason.runner_up
+        if other is None:
+            assert reason.ways == 1 + reason.mirrored
+            continue
+        assert other.exact
+        ways = outcome.search.ways(outcome.search.goal(reason.group, reason.required))
+        costs = sorted(
+            sum([below.best.cost for below in inputs if below.best is not None], choice.local)
+            for choice, inputs in ways
+        )
+        assert costs[0] == reason.winner.cost
+        if not other.enforcers:
+            # None between the two but those that read the same in another order.
+            assert costs.index(other.cost) in (reason.mirrored, 1 + reason.mirrored)
+
+
+def test_pruning_hides_no_runner_up() -> None:
+    for shape, expression in SHAPES.items():
+        whole = explained(expression, prune=False)
+        pruned = explained(expression)
+        assert set(whole) == set(pruned)
+        for node, reason in pruned.items():
+            known, other = whole[node].runner_up, reason.runner_up
+            if known is not None and other is not None:
+                assert other.at_least <= known.cost * (1 + 1e-9), shape
+                assert not other.exact or other.cost == pytest.approx(known.cost), shape
+
+
+def test_the_reasons_of_a_path_over_a_join() -> None:
+    found = explained(CONCAT_PLUS)
+    by_operator = {type(reason.choice.operator): reason for reason in found.values()}
+    assert set(by_operator) <= {WindowScan, HashJoin, SPath, Coalesce}
+    scan = by_operator[WindowScan]
+    assert (scan.ways, scan.runner_up, len(scan.lineage)) == (1, None, 1)
+    rules = {e.rule for reason in found.values() for e in reason.lineage}
+    assert {"", "StarDecompose"} <= rules
+
+
+def test_an_enforcer_on_the_chosen_operator_is_no_alternative() -> None:
+    """COALESCE over an S_PATH that delivers coalesced rows already."""
+    (path,) = [
+        r for r in explained(TABLE_4_2["Q1"]).values() if isinstance(r.choice.operator, SPath)
+    ]
+    assert path.required.coalesced
+    assert path.runner_up is None

@@ -1,0 +1,65 @@
+"""What explain shows of a search, line by line: memo, trace, reasons and rule statistics."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from api.explanation import plan_text
+from api.render import search
+from api.render.diagram import of_plan
+from catalog.document import from_document
+from headrace import PlanRequest, explain_document, optimize
+from headrace.documents import memo_statistics, memo_text
+from headrace.search_documents import trace_document
+
+GOLDEN = Path(__file__).parent / "golden" / "search"
+
+CATALOG = from_document(
+    {
+        "time_unit": "second",
+        "streams": {
+            "s": {
+                "labels": {
+                    "a": {"rate": 2, "distinct_src": 900, "distinct_trg": 700, "vertices": 2000},
+                    "b": {"rate": 5, "distinct_src": 800, "distinct_trg": 1500, "vertices": 2000},
+                    "c": {"rate": 3, "distinct_src": 1200, "distinct_trg": 600, "vertices": 2000},
+                }
+            }
+        },
+    }
+)
+
+QUERIES = {
+    "path": "Answer(x, y) <- x (a/b)+ y. WINDOW 1h SLIDE 1m",
+    "triangle": "Answer(x, y, z) <- a(x, y), b(y, z), c(z, x). WINDOW 1h SLIDE 1m",
+    "constants": 'Answer(y, z) <- a("u", y), b(y, z), c(z, "v"). WINDOW 1h SLIDE 1m',
+    "union": "D(x, y) <- a(x, y). D(x, y) <- b(x, y). Answer(x, y) <- D+(x, y) as P."
+    " WINDOW 1h SLIDE 1m",
+}
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_searches_are_as_they_were(name: str, golden: Callable[[Path, str], None]) -> None:
+    planned = optimize(PlanRequest(QUERIES[name], catalog=CATALOG), trace=True)
+    trace = planned.optimization.trace
+    assert trace is not None
+    diagram = of_plan(planned.plan)
+    *why, _, _ = plan_text(planned, diagram, why=True).partition("\ncost ")
+    parts = {
+        "query": QUERIES[name] + "\n",
+        "memo": memo_text(planned),
+        "trace": search.steps(trace_document(planned, trace), diagram.per),
+        "why": why[0],
+        "rules": search.rules(memo_statistics(planned), times=False),
+    }
+    document = "\n".join(f"---- {part}\n{text}" for part, text in parts.items())
+    golden(GOLDEN / f"{name}.txt", document)
+
+
+def test_the_documents_are_as_they_were(golden: Callable[[Path, str], None]) -> None:
+    planned = optimize(PlanRequest(QUERIES["path"], catalog=CATALOG), trace=True)
+    document = explain_document(planned, why=True)
+    kept = {name: document[name] for name in ("trace", "why")}
+    golden(GOLDEN / "path.json", json.dumps(kept, indent=2, ensure_ascii=False) + "\n")
