@@ -7,7 +7,7 @@ logical algebra, columns are positions and ``variables`` only what people read.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 
@@ -92,6 +92,22 @@ class HashJoin:
     output: tuple[int, ...]
     variables: tuple[str, ...] = field(default=(), compare=False)
     op: Literal["HASH_JOIN"] = "HASH_JOIN"
+
+    def named(self, columns: tuple[str, ...]) -> HashJoin:
+        """The join with the names that its variables have where its columns have these.
+
+        A variable that is not kept has its own name, changed if another one has it.
+        """
+        names = {v: columns[k] for k, v in reversed(list(enumerate(self.output)))}
+        for variable in range(1 + max(v for side in self.bindings for v in side)):
+            if variable not in names:
+                own = self.variables[variable : variable + 1]
+                wanted = name = own[0] if own else f"v{variable}"
+                count = 2
+                while name in names.values():
+                    name, count = f"{wanted}_{count}", count + 1
+                names[variable] = name
+        return replace(self, variables=tuple([names[v] for v in sorted(names)]))
 
 
 @dataclass(frozen=True, slots=True)

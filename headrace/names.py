@@ -1,4 +1,8 @@
-"""How the memo's operators are written for people, over the names of groups."""
+"""How the memo's operators are written for people, over the names of groups.
+
+Groups have columns and no variables: equal joins of different variables are one group. So the
+columns of an expression are called v0, v1, ..., each expression on its own.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +27,7 @@ class Names:
         return self.show(operator, tuple(f"G{group}" for group in groups))
 
     def show(self, operator: Hashable, inputs: tuple[str, ...]) -> str:
-        """``PATTERN[G1(x,y) ⋈ G2(y,z) → x,z]``, ``PATH[(G1·G2)+]``, ``UNION(G1, G2)``."""
+        """``PATTERN[G1(v0,v1) ⋈ G2(v1,v2) → v0,v2]``, ``PATH[(G1·G2)+]``, ``UNION(G1, G2)``."""
         if isinstance(operator, Choice):
             operator = operator.operator
         if isinstance(operator, LogicalOperator):
@@ -36,6 +40,11 @@ class Names:
         )
         over = f"({', '.join(inputs)})" if inputs and not says_inputs else ""
         return f"{name}{f'[{text}]' if text else ''}{over}"
+
+    def goal(self, group: GroupId, required: RequiredProperties) -> str:
+        """A group and what is asked of it: ``G1``, ``G1[coalesced]``."""
+        asked = self.required(required)
+        return f"G{group}[{asked}]" if asked else f"G{group}"
 
     def required(self, properties: Hashable) -> str:
         """What is asked for, and nothing of what is not."""
@@ -50,10 +59,7 @@ class Names:
 
     def _logical(self, operator: LogicalOperator, inputs: tuple[str, ...]) -> tuple[str, str]:
         if isinstance(operator, logical.Pattern):
-            names = operator.names
-            return "PATTERN", notation.joined_inputs(
-                operator.bindings, operator.output, names, inputs
-            )
+            return "PATTERN", notation.joined_inputs(operator.bindings, operator.output, inputs)
         # Inputs of a projection or filter are groups, whose columns have no names.
         widths = [_columns_used(operator)] * len(inputs)
         name, text = notation.logical_operator(operator, inputs, widths, self._time_unit)
@@ -61,8 +67,7 @@ class Names:
 
     def _physical(self, operator: physical.PhysicalOperator, inputs: tuple[str, ...]) -> str:
         if isinstance(operator, physical.HashJoin):
-            names = operator.variables
-            return notation.joined_inputs(operator.bindings, operator.output, names, inputs)
+            return notation.joined_inputs(operator.bindings, operator.output, inputs)
         columns = [notation.ends(_columns_used(operator))] * len(inputs)
         text = notation.physical_operator(operator, inputs, columns, self._time_unit)
         return " ".join(text.split())

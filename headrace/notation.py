@@ -124,11 +124,10 @@ def joined(
 def joined_inputs(
     bindings: Sequence[Sequence[int]],
     output: Sequence[int],
-    names: Sequence[str],
     inputs: Sequence[str],
 ) -> str:
-    """``G1(x,y) ⋈ G2(y,z) → x,z``: a join over what its inputs are called."""
-    name = _variable(names)
+    """``G1(v0,v1) ⋈ G2(v1,v2) → v0,v2``: a join over what its inputs are called."""
+    name = _variable(())
     sides = [
         f"{below}({','.join(map(name, side))})"
         for below, side in zip(inputs, bindings, strict=True)

@@ -101,7 +101,10 @@ def _ancestor(expression: GroupExpression, names: Names, memo: Memo) -> dict[str
 
 def _runner_up(other: RunnerUp, names: Names) -> dict[str, Any]:
     return {
-        "text": names.over(other.choice, other.choice.inputs),
+        "text": names.show(
+            other.choice,
+            tuple(map(names.goal, other.choice.inputs, other.required)),
+        ),
         "rule": other.choice.rule,
         "enforcers": [enforcer.operator.op for enforcer in other.enforcers],
         "cost": other.cost,

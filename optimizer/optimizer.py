@@ -98,6 +98,7 @@ class Optimizer:
         return Optimization(
             plan=plan_of(best, query.columns, streams, time_unit, parallelism),
             best=best,
+            required=required,
             cost=best.cost,
             shared_cost=shared_cost(best),
             canonical_plan=plan_of(canonical, query.columns, streams, time_unit, parallelism),

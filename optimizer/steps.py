@@ -101,18 +101,23 @@ def plan_of(
     ordered = in_order(root)
     names: list[tuple[str, ...] | None] = [None] * len(ordered)
     names[-1] = columns
+    operators = [step.operator for step, _ in ordered]
     for position in range(len(ordered) - 1, -1, -1):
-        step, inputs = ordered[position]
+        _, inputs = ordered[position]
         own = names[position]
         assert own is not None
+        operator = operators[position]
+        if isinstance(operator, HashJoin):
+            # Equal joins share an operator, whatever the variables of each are called.
+            operators[position] = operator.named(own)
         for k, below in enumerate(inputs):
             if names[below] is None:
                 width = len(ordered[below][0].estimate.distinct)
-                names[below] = _input_names(step.operator, k, own, width)
+                names[below] = _input_names(operators[position], k, own, width)
     nodes = [
         PlanNode(
             id=position,
-            operator=step.operator,
+            operator=operators[position],
             inputs=inputs,
             columns=names[position] or (),
             properties=_properties(step.delivers),
@@ -141,9 +146,7 @@ def _input_names(
 ) -> tuple[str, ...]:
     match operator:
         case HashJoin(bindings=bindings, variables=variables):
-            name = {v: own[k] for k, v in reversed(list(enumerate(operator.output)))}
-            known = dict(enumerate(variables))
-            return tuple(known.get(v) or name.get(v) or f"v{v}" for v in bindings[position])
+            return tuple(variables[v] for v in bindings[position])
         case ProjectColumns(columns=columns):
             kept = dict(zip(reversed(columns), reversed(own), strict=True))
             return tuple(kept.get(k, f"c{k}") for k in range(width))

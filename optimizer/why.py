@@ -36,7 +36,8 @@ class Way:
 class RunnerUp:
     """The cheapest other way to a goal, over the best plans of its inputs.
 
-    ``enforcers`` stand on ``choice``, the outermost first. ``cost`` is known exactly if
+    ``required`` is what ``choice`` asks of its inputs; ``enforcers`` stand on it, the outermost
+    first. ``cost`` is known exactly if
     ``exact``. Else the search left the way once it was sure to cost more than the winner: at
     least ``at_least``, and ``cost`` over what was explored of its inputs before. ``own`` is the
     part of the difference to the winner that the operators themselves make, ``inputs`` the
@@ -44,6 +45,7 @@ class RunnerUp:
     """
 
     choice: Choice
+    required: tuple[RequiredProperties, ...]
     enforcers: tuple[Choice, ...]
     cost: float
     exact: bool
@@ -141,6 +143,7 @@ class _Why:
         cost, way = min(priced, key=lambda p: (p[0], p[1].choice.source))
         return RunnerUp(
             way.choice,
+            tuple(below.required for below in way.inputs),
             way.enforcers,
             cost,
             all(below.done for below in way.inputs),
@@ -155,13 +158,17 @@ class _Why:
         """Every way but the one chosen.
 
         An enforcer is shown on each operator that it could stand on, and left out on the
-        chosen one, which does without it.
+        chosen one over the same inputs, which does without it.
         """
+        winner = goal.best
+        assert winner is not None
         pending: list[tuple[Goal, tuple[Choice, ...]]] = [(goal, ())]
         seen = {id(goal)}
         for at, enforcers in pending:
             for way in self._ways_to(at):
-                if _same(way.choice, chosen) and (enforcers or way.inputs == self._below(goal)):
+                if _same(way.choice, chosen) and way.inputs == self._below(winner):
+                    continue
+                if enforcers and self._mirrors(way, winner):
                     continue
                 if way.choice.source >= 0 or chosen.source < 0:
                     yield Way(way.choice, way.inputs, enforcers)
@@ -173,17 +180,16 @@ class _Why:
         """Whether a way reads the winner's inputs in another order, at the same cost."""
         choice = winner.choice
         assert isinstance(choice, Choice)
-        asked = [(self._search.memo.find(group), str(r)) for group, r in winner.inputs]
         return (
             type(way.choice.operator) is type(choice.operator)
             and way.local == winner.local
-            and sorted((below.group, str(below.required)) for below in way.inputs) == sorted(asked)
+            and sorted(map(id, way.inputs)) == sorted(map(id, self._below(winner)))
         )
 
-    def _below(self, goal: Goal) -> tuple[Goal, ...]:
-        """What the winner of a goal reads."""
-        inputs = () if goal.best is None else goal.best.inputs
-        return tuple(self._search.goal(group, _required(asked)) for group, asked in inputs)
+    def _below(self, winner: Winner) -> tuple[Goal, ...]:
+        """What a winner reads."""
+        inputs = winner.inputs
+        return tuple([self._search.goal(group, _required(asked)) for group, asked in inputs])
 
     def _ways_to(self, goal: Goal) -> tuple[Way, ...]:
         known = self._ways.get(id(goal))

@@ -14,6 +14,7 @@ Document = Mapping[str, Any]
 _LEGEND = """\
 How the plan came to be. A group (G0, G1, ...) holds expressions that give the same rows: the
 query enters, inputs first; rules add equal expressions; each group keeps its cheapest plan.
+A join over G0(v0,v1) calls the columns of G0 so, and is on those that both inputs have.
 """
 
 

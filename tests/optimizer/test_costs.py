@@ -150,5 +150,24 @@ def test_names_of_the_query_reach_the_columns() -> None:
     named = Pattern(edges, (0, 3), ("x", "y", "z", "w"))
     outcome = optimize(LogicalExpression(named, pattern(edges).inputs))
     names = {n.columns for n in outcome.plan.nodes if isinstance(n.operator, WindowScan)}
-    assert names == {("x", "y"), ("y", "z"), ("z", "w")}
+    assert names == {("x0", "y"), ("y", "z"), ("z", "x1")}  # x0 and x1 are the answer's
     assert variables(edges) == (0, 1, 2, 3)
+
+
+def test_equal_joins_keep_the_names_of_their_own_variables() -> None:
+    """a ⋈ b occurs twice, as x, y, z and as p, q, r, and is one relation to the search."""
+    edges: Edges = ((0, 1), (1, 2), (2, 3), (3, 4), (4, 5))
+    named = Pattern(edges, (0, 5), ("x0", "y", "z", "p", "q", "x1"))
+    scans = pattern(edges, labels="abcab").inputs
+    for plan in optimize(LogicalExpression(named, scans)).plans.sample(20, 1):
+        for node in plan.nodes:
+            join = node.operator
+            if isinstance(join, HashJoin):
+                called = join.variables
+                assert tuple(called[v] for v in join.output) == node.columns
+                assert len(set(called)) == len(called)
+                sides = [tuple(called[v] for v in side) for side in join.bindings]
+                below = [plan.nodes[i].columns for i in node.inputs]
+                uses = [i for n in plan.nodes for i in n.inputs]
+                for key, side, columns in zip(node.inputs, sides, below, strict=True):
+                    assert side == columns or uses.count(key) > 1

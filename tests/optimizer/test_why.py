@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from algebra.logical import LogicalExpression
-from algebra.physical import Coalesce, HashJoin, SPath, WindowScan
+from algebra.physical import Coalesce, HashJoin, SPath, ToKernel, WindowScan
 from optimizer import Optimization, Optimizer, Options
 from optimizer.steps import in_order
 from optimizer.why import Reason, reasons
@@ -114,7 +114,7 @@ def test_pruning_hides_no_runner_up() -> None:
 def test_the_reasons_of_a_path_over_a_join() -> None:
     found = explained(CONCAT_PLUS)
     by_operator = {type(reason.choice.operator): reason for reason in found.values()}
-    assert set(by_operator) <= {WindowScan, HashJoin, SPath, Coalesce}
+    assert set(by_operator) <= {WindowScan, ToKernel, HashJoin, SPath, Coalesce}
     scan = by_operator[WindowScan]
     assert (scan.ways, scan.runner_up, len(scan.lineage)) == (1, None, 1)
     rules = {e.rule for reason in found.values() for e in reason.lineage}
