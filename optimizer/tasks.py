@@ -202,7 +202,8 @@ class OptimizeInputs(Task):
             if total == inf or (prune and (total > limit or total >= best)):
                 return
         if missing is None:
-            if total < best:
+            # A choice without inputs was not held against the limit yet.
+            if total < best and not (prune and total > limit):
                 search.set_winner(goal, self.choice, self.inputs, total)
             return
         allowed = inf

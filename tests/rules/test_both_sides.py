@@ -326,7 +326,7 @@ def snapshot(edges: list[Edge], t: int) -> Snapshot:
 
 def explored(expression: LogicalExpression, *only: str) -> Optimization:
     """A search with some rules alone."""
-    options = Options(disabled_rules=RULES.keys() - set(only), prune=False, check=True)
+    options = Options(disabled_rules=frozenset(RULES.keys() - set(only)), prune=False, check=True)
     return Optimizer(SetCosts(), options).optimize(query(expression))
 
 
