@@ -1,4 +1,4 @@
-"""The JSON documents of spec 5, made from what planning found: one truth for every face."""
+"""The JSON documents of every stage, made from what planning found: one truth for every face."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ import pytest
 import typer
 
 from algebra.physical import PhysicalOperator
-from api.cli import app
+from api.cli import app, main
 from languages import parse
 from languages.errors import CODES
 from rules.registry import implementation_rules, transformation_rules
@@ -66,6 +66,38 @@ def test_the_commands_shown_have_the_options_shown(page: Path) -> None:
         assert set(re.findall(r"(?<=\s)--?\w[\w-]*", line)) <= commands[name], line
 
 
+SHOWN: dict[str, tuple[str, Callable[[str], str]]] = {
+    "explain chains --why": ("--why", lambda said: said.partition("\ncost ")[0]),
+    "explain chains --stage memo": ("--stage memo", lambda said: said),
+    "explain chains --trace": (
+        "--trace",
+        lambda said: said[said.index("How the plan") : said.rindex("\nrule ")],
+    ),
+}
+"""What a page shows of the command line: options, and the part that is the same every time."""
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_what_is_shown_of_explain_is_what_it_says(
+    name: str, golden: Callable[[Path, str], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    options, cut = SHOWN[name]
+    example = ROOT / "examples" / "mathoverflow"
+    query, catalog = example / "chains.rq", example / "catalog.yaml"
+    assert main(["explain", str(query), "--catalog", str(catalog), *options.split()]) == 0
+    said = cut(capsys.readouterr().out).strip("\n")
+    _between(ROOT / "docs" / "explain.md", name, f"```\n{said}\n```", golden)
+
+
+def _between(path: Path, name: str, content: str, golden: Callable[[Path, str], None]) -> None:
+    """Compares what stands between two marks of a page; --update-golden writes it."""
+    text = path.read_text("utf-8")
+    inside = re.compile(rf"<!-- {name} -->.*?<!-- end -->", re.DOTALL)
+    assert len(inside.findall(text)) == 1
+    wanted = f"<!-- {name} -->\n{content}\n<!-- end -->"
+    golden(path, inside.sub(lambda _: wanted, text))
+
+
 def _said(of: type) -> str:
     """The first line of a docstring, for a cell of a table."""
     first = (getdoc(of) or "").partition("\n")[0]
@@ -103,11 +135,6 @@ def test_tables_of_what_there_is_are_complete(
     page: str, name: str, golden: Callable[[Path, str], None]
 ) -> None:
     """What is between the marks is made from the code: --update-golden writes it."""
-    path = ROOT / "docs" / page
     head, *rows = TABLES[page, name]
     lines = [f"| {' | '.join(row)} |" for row in (head, ("---",) * len(head), *rows)]
-    table = "\n".join([f"<!-- {name} -->", *lines, "<!-- end -->"])
-    text = path.read_text("utf-8")
-    inside = re.compile(rf"<!-- {name} -->.*?<!-- end -->", re.DOTALL)
-    assert len(inside.findall(text)) == 1
-    golden(path, inside.sub(lambda _: table, text))
+    _between(ROOT / "docs" / page, name, "\n".join(lines), golden)
