@@ -136,8 +136,11 @@ def plan_text(
 ) -> str:
     """The plan's tree, and below it what the search did, and a run if there was one."""
     notes: dict[int, tuple[str, ...]] = {}
+    found = planned.optimization
     if why:
-        notes = search.reasons(search_documents.why_document(planned), diagram.per)
+        complete = found.stop_reason == "complete"
+        reasons = search_documents.why_document(planned)
+        notes = search.reasons(reasons, diagram.per, complete=complete)
     if costs:
         for node, explanation in documents.formulas(planned).items():
             notes[node] = (*notes.get(node, ()), *str(explanation).splitlines())
@@ -149,9 +152,11 @@ def plan_text(
             f"ran on {analysis.edges:,} edges of {length} in {analysis.seconds:.1f} s: "
             f"{analysis.results:,} results\n"
         )
-    trace = planned.optimization.trace
-    if trace is not None:
-        parts.append(search.steps(search_documents.trace_document(planned, trace), diagram.per))
+    if why and found.required is None:
+        parts[1] += "the time was up before anything was costed: it runs as it was written\n"
+    if found.trace is not None:
+        trace = search_documents.trace_document(planned, found.trace)
+        parts.append(search.steps(trace, diagram.per))
         parts.append(search.rules(documents.memo_statistics(planned)))
     return "\n".join(parts)
 

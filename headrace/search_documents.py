@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import isclose
+from math import isclose, isinf
 from typing import Any
 
 from headrace.names import Names
@@ -107,21 +107,27 @@ def _runner_up(other: RunnerUp, names: Names) -> dict[str, Any]:
         ),
         "rule": other.choice.rule,
         "enforcers": [enforcer.operator.op for enforcer in other.enforcers],
-        "cost": other.cost,
+        "cost": _finite(other.cost),
         "exact": other.exact,
         "at_least": other.at_least,
-        "difference": other.difference,
+        "difference": _finite(other.difference),
         "own": other.own,
-        "inputs": other.inputs,
+        "inputs": _finite(other.inputs),
     }
 
 
+def _finite(value: float) -> float | None:
+    return None if isinf(value) else value
+
+
 def _decided(reason: Reason) -> str:
-    """``only way``, ``order`` (equal costs), ``own cost`` or ``inputs``; ``budget`` where the
-    search ended before it costed the other way."""
+    """``only way``, ``order`` (equal costs), ``own cost`` or ``inputs``; ``bound`` where the
+    other way is only known to cost more, ``budget`` where the search ended before it costed it."""
     other = reason.runner_up
     if other is None:
         return "only way"
+    if isinf(other.cost):
+        return "bound"
     if isclose(other.cost, reason.winner.cost, rel_tol=1e-9):
         return "order"
     if other.difference < 0:

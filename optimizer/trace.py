@@ -22,7 +22,7 @@ from optimizer.events import (
 )
 
 MOST_STEPS = 1000
-"""How many deltas a trace keeps; those beyond are counted."""
+"""How many deltas a trace keeps of rules, and how many of plans; those beyond are counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +82,14 @@ class Trace:
 
 
 class Recorder:
-    """A listener that makes a trace of the search over one memo, of at most ``most`` deltas."""
+    """A listener that makes a trace of the search over one memo.
+
+    It keeps at most ``most`` deltas of the query and rules, and as many of plans.
+    """
 
     def __init__(self, memo: Memo, most: int = MOST_STEPS) -> None:
         self._memo = memo
-        self._most = most
+        self._room = {"rules": most, "plans": most}
         self._deltas: list[Delta] = []
         self._steps = 0
         self._known = 0
@@ -128,7 +131,7 @@ class Recorder:
             self._known += bool(rule)
             return
         self._steps += 1
-        if self._full:
+        if not self._takes("rules"):
             return
         before = tuple(self._members[k][1] for k in matched)
         self._deltas.append(Delta(self._steps, rule, before, added, groups, merged))
@@ -139,7 +142,7 @@ class Recorder:
 
     def _plan(self, event: WinnerChanged) -> None:
         self._steps += 1
-        if self._full:
+        if not self._takes("plans"):
             return
         group = self._memo.group(event.group)
         winner = group.winners[event.required]
@@ -150,9 +153,10 @@ class Recorder:
         found = PlanFound(group.id, event.required, winner, inputs, event.before, again)
         self._deltas.append(Delta(self._steps, plan=found))
 
-    @property
-    def _full(self) -> bool:
-        return len(self._deltas) >= self._most
+    def _takes(self, kind: str) -> bool:
+        """Whether there is room for a delta of a kind, which it then takes."""
+        self._room[kind] -= 1
+        return self._room[kind] >= 0
 
     def _member(self, e: GroupExpression) -> Member:
         member = Member(e.id, e.group, e.operator, e.inputs)

@@ -9,13 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from math import inf
+from math import inf, isinf
 
 from algebra.properties import RequiredProperties
 from memo import GroupExpression, GroupId, Winner
 from optimizer.goals import Choice, Goal
 from optimizer.search import Search
 from optimizer.steps import Step, in_order
+
+MOST_WAYS = 5000
+"""How many ways are looked at below those that the search left."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +40,11 @@ class RunnerUp:
     """The cheapest other way to a goal, over the best plans of its inputs.
 
     ``required`` is what ``choice`` asks of its inputs; ``enforcers`` stand on it, the outermost
-    first. ``cost`` is known exactly if
-    ``exact``. Else the search left the way once it was sure to cost more than the winner: at
-    least ``at_least``, and ``cost`` over what was explored of its inputs before. ``own`` is the
-    part of the difference to the winner that the operators themselves make, ``inputs`` the
-    part of what they read; positive where the winner is cheaper.
+    first. ``cost`` is known exactly if ``exact``. Else the search left the way once it was
+    sure to cost more than the winner: at least ``at_least``, and ``cost`` over what was
+    explored of its inputs before, infinite if that is too much to add up. ``own`` is the part
+    of the difference to the winner that the operators themselves make, ``inputs`` the part of
+    what they read; positive where the winner is cheaper.
     """
 
     choice: Choice
@@ -80,12 +83,14 @@ class Reason:
     runner_up: RunnerUp | None
 
 
-def reasons(search: Search, best: Step, required: RequiredProperties) -> dict[int, Reason]:
+def reasons(
+    search: Search, best: Step, required: RequiredProperties, most_ways: int = MOST_WAYS
+) -> dict[int, Reason]:
     """The reason of each node of a plan of winners, by the node's number in the plan.
 
     ``best`` is the plan that the search found for its root under ``required``.
     """
-    why = _Why(search)
+    why = _Why(search, most_ways)
     goals: dict[int, Goal] = {}
     assert best.group is not None
     pending = [(best, search.goal(best.group, required))]
@@ -106,8 +111,9 @@ def reasons(search: Search, best: Step, required: RequiredProperties) -> dict[in
 class _Why:
     """Looks at the goals of a search that has ended, and changes none."""
 
-    def __init__(self, search: Search) -> None:
+    def __init__(self, search: Search, most_ways: int) -> None:
         self._search = search
+        self._room = most_ways
         self._ways: dict[int, tuple[Way, ...]] = {}
         self._costs: dict[int, float] = {}
 
@@ -136,20 +142,28 @@ class _Why:
         )
 
     def _runner_up(self, others: list[Way], winner: Winner) -> RunnerUp | None:
-        self._cost_all(below for way in others for below in way.inputs)
-        priced = [(self._cost_of(way), way) for way in others]
-        if not priced or min(cost for cost, _ in priced) == inf:
+        settled = [way for way in others if _done(way)]
+        best = min((_least_cost(way) for way in settled), default=inf)
+        # Only what might be cheaper than the best of those known is looked at any further.
+        open_ways = [way for way in others if not _done(way) and _least_cost(way) < best]
+        self._cost_all(below for way in (*settled, *open_ways) for below in way.inputs)
+        priced = [(self._cost_of(way), _least_cost(way), way) for way in (*settled, *open_ways)]
+        if not priced:
             return None
-        cost, way = min(priced, key=lambda p: (p[0], p[1].choice.source))
+        # What could not be added up counts as what it costs at least.
+        cost, at_least, way = min(
+            priced, key=lambda p: (p[1] if isinf(p[0]) else p[0], p[2].choice.source)
+        )
+        inputs = (cost - way.local) - (winner.cost - winner.local)
         return RunnerUp(
             way.choice,
             tuple(below.required for below in way.inputs),
             way.enforcers,
             cost,
-            all(below.done for below in way.inputs),
-            sum([_at_least(below) for below in way.inputs], way.local),
-            _unless_rounding(way.local - winner.local, cost),
-            _unless_rounding((cost - way.local) - (winner.cost - winner.local), cost),
+            _done(way),
+            at_least,
+            _unless_rounding(way.local - winner.local, winner.cost),
+            _unless_rounding(inputs, winner.cost),
         )
 
     # -- the ways to a goal ---------------------------------------------------------------
@@ -215,9 +229,11 @@ class _Why:
                 continue
             known = goal.best
             self._costs[id(goal)] = inf if known is None else known.cost
-            if known is None:
+            if known is None and self._room > 0:
                 found.append(goal)
-                pending += [below for way in self._ways_to(goal) for below in way.inputs]
+                ways = self._ways_to(goal)
+                self._room -= len(ways)
+                pending += [below for way in ways for below in way.inputs]
         changed = True
         while changed:
             changed = False
@@ -249,6 +265,16 @@ def _same(one: Choice, other: Choice) -> bool:
 def _unless_rounding(difference: float, whole: float) -> float:
     """A difference, or nothing if it is no more than what adding floats leaves."""
     return difference if abs(difference) > 1e-9 * abs(whole) else 0.0
+
+
+def _done(way: Way) -> bool:
+    """Whether the search knows exactly what a way costs."""
+    return all(below.done for below in way.inputs)
+
+
+def _least_cost(way: Way) -> float:
+    """What a way certainly costs."""
+    return sum([_at_least(below) for below in way.inputs], way.local)
 
 
 def _at_least(goal: Goal) -> float:

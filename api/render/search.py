@@ -22,22 +22,29 @@ def steps(trace: Document, per: Per) -> str:
     """A trace, a few lines for each step; costs in the unit ``per``."""
     lines = [_LEGEND]
     said: set[str] = set()
-    width = len(str(len(trace["steps"])))
+    total = len(trace["steps"]) + trace["more"]
+    width = len(str(total))
+    before = 0
     for step in trace["steps"]:
+        lines += _gap(step["step"] - before - 1, width)
+        before = step["step"]
         head, *rest = _step(step, per, said)
-        lines.append(f"{step['step']:>{width}}  {head}")
+        lines.append(f"{before:>{width}}  {head}")
         lines += [f"{'':{width}}  {line}" for line in rest]
-    if trace["more"]:
-        lines.append(f"... {trace['more']:,} more steps")
+    lines += _gap(total - before, width)
     if trace["known"]:
         times = "once" if trace["known"] == 1 else f"{trace['known']:,} times"
         lines.append(f"\nA rule found only what was there already: {times}.")
     return "\n".join(lines) + "\n"
 
 
-def reasons(why: Document, per: Per) -> dict[int, tuple[str, ...]]:
-    """Lines for each node of a plan: where it came from, and what it was chosen over."""
-    return {int(node): tuple(_reason(reason, per)) for node, reason in why.items()}
+def reasons(why: Document, per: Per, *, complete: bool) -> dict[int, tuple[str, ...]]:
+    """Lines for each node of a plan: where it came from, and what it was chosen over.
+
+    Where the search was not ``complete`` there may be ways that it did not find.
+    """
+    none = "no other way" if complete else "no other way found in time"
+    return {int(node): tuple(_reason(reason, per, none)) for node, reason in why.items()}
 
 
 def rules(statistics: Document, *, times: bool = True) -> str:
@@ -60,6 +67,10 @@ def rules(statistics: Document, *, times: bool = True) -> str:
         + "\n"
         for row in table
     )
+
+
+def _gap(count: int, width: int) -> list[str]:
+    return [f"{'':{width}}  ... {count:,} more steps"] if count else []
 
 
 def _step(step: Document, per: Per, said: set[str]) -> Iterator[str]:
@@ -108,7 +119,7 @@ def _equation(member: Document) -> str:
     return f"G{member['group']} = {member['text']}"
 
 
-def _reason(reason: Document, per: Per) -> Iterator[str]:
+def _reason(reason: Document, per: Per, none: str) -> Iterator[str]:
     for ancestor in reason["lineage"]:
         made = f"by {ancestor['rule']}" if ancestor["rule"] else "as written"
         yield f"{_equation(ancestor)}, {made}"
@@ -119,10 +130,13 @@ def _reason(reason: Document, per: Per) -> Iterator[str]:
         run = f"{reason['rule']} for {goal}"
     other = reason["runner_up"]
     if other is None:
-        yield f"{run}, {'no other way' if reason['ways'] == 1 else 'or with its inputs swapped'}"
+        yield f"{run}, {none if reason['ways'] == 1 else 'or with its inputs swapped'}"
         return
     yield run
     line = f"next best {' of '.join([*other['enforcers'], other['text']])} at "
+    if other["cost"] is None:
+        yield f"{line}least {per(other['at_least'])}/{per.sign}, and not searched further"
+        return
     line += f"{'' if other['exact'] else 'most '}{per(other['cost'])}/{per.sign}"
     match reason["decided"]:
         case "order":

@@ -117,6 +117,14 @@ def test_a_query_without_time_for_a_search_has_no_reasons(headrace: Commands) ->
     document = json.loads(headrace("explain", query, "--why", "--budget-ms", "1", "-f", "json").out)
     assert document["stop_reason"] == "budget_ms"
     assert document["why"] == {}
+    said = headrace("explain", query, "--why", "--trace", "--budget-ms", "1").out
+    assert "it runs as it was written" in said
+
+
+def test_a_search_that_was_cut_knows_of_no_other_way(headrace: Commands) -> None:
+    query = EXAMPLES / "chains.rq"
+    done = headrace("explain", query, "--catalog", CATALOG, "--why", "--budget-expressions", "3")
+    assert "run by ScanByWindow for G0 [spark_sql], no other way found in time" in done.out
 
 
 def test_analyze_sets_measured_beside_estimated(headrace: Commands) -> None:

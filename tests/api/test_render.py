@@ -12,8 +12,9 @@ from algebra import logical, regex
 from algebra.logical import Filter, LogicalExpression, LogicalQuery, Pattern, Union, WScan
 from algebra.predicate import Predicate
 from algebra.window import Window
-from api.render import dot, html, mermaid, text
+from api.render import dot, html, mermaid, search, text
 from api.render.diagram import Diagram, of_logical, of_plan
+from api.render.numbers import per_unit
 from tests.api.samples import HOSTILE, sample_plan
 
 PLAN = of_plan(sample_plan())
@@ -157,3 +158,55 @@ def test_logical_query_without_estimates() -> None:
     )
     page = html.render(of_logical(query, "second"), html.Page("Query", "Logical plan"))
     assert _read(page).tags.count("details") == 6
+
+
+def test_a_runner_up_of_which_only_a_bound_is_known() -> None:
+    other = {
+        "text": "S_PATH[G1+]", "enforcers": ["COALESCE"], "cost": None, "exact": False,
+        "at_least": 12.5, "difference": None, "own": 1.0, "inputs": None,
+    }  # fmt: skip
+    reason = {
+        "group": 2, "required": "", "text": "UNION(G0, G1)", "rule": "UnionByMerge", "cost": 3.0,
+        "lineage": [{"rule": None, "group": 2, "text": "UNION(G0, G1)"}], "ways": 3,
+        "mirrored": 0, "runner_up": other, "decided": "bound",
+    }  # fmt: skip
+    lines = search.reasons({"4": reason}, per_unit("second", 1.0), complete=True)
+    assert lines == {
+        4: (
+            "G2 = UNION(G0, G1), as written",
+            "run by UnionByMerge",
+            "next best COALESCE of S_PATH[G1+] at least 12.5/s, and not searched further",
+        )
+    }
+
+
+def test_steps_that_were_not_kept_are_counted_where_they_are_missing() -> None:
+    plan = {
+        "group": 0, "required": "coalesced", "text": "WSCAN[s.a]", "cost": 2.0, "local": 2.0,
+        "inputs": [], "before": 3.0, "again": True,
+    }  # fmt: skip
+    query = {"group": 0, "text": "WSCAN[s.a]"}
+    trace = {
+        "steps": [
+            {"step": 1, "kind": "query", "rule": None, "matched": [], "added": [query],
+             "groups": [0], "merged": []},
+            {"step": 9, "kind": "plan", "plan": plan},
+            {"step": 10, "kind": "rule", "rule": "UnionCommute", "matched": [query],
+             "added": [], "groups": [], "merged": [{"into": 0, "group": 7}]},
+        ],
+        "more": 9,
+        "known": 1,
+    }  # fmt: skip
+    said = search.steps(trace, per_unit("second", 1.0)).splitlines()[4:]
+    assert said == [
+        " 1  query: G0 = WSCAN[s.a]",
+        "    ... 7 more steps",
+        " 9  plan of G0 [coalesced]: WSCAN[s.a] at 2/s, 3/s before, costed anew, as groups became "
+        "one",
+        "10  UnionCommute: A ∪ B → B ∪ A",
+        "      on    G0 = WSCAN[s.a]",
+        "      so    G7 = G0: from now on both are G0",
+        "    ... 2 more steps",
+        "",
+        "A rule found only what was there already: once.",
+    ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import inf, isinf
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -109,6 +111,24 @@ def test_pruning_hides_no_runner_up() -> None:
             if known is not None and other is not None:
                 assert other.at_least <= known.cost * (1 + 1e-9), shape
                 assert not other.exact or other.cost == pytest.approx(known.cost), shape
+
+
+def test_what_is_too_much_to_add_up_has_a_bound() -> None:
+    left = 0
+    for shape in SHAPES.values():
+        outcome = Optimizer(thesis_model()).optimize(query(shape))
+        assert outcome.required is not None
+        search, best, required = outcome.search, outcome.best, outcome.required
+        priced = reasons(search, best, required)
+        for node, reason in reasons(search, best, required, most_ways=0).items():
+            one, other = reason.runner_up, priced[node].runner_up
+            if one is not None and isinf(one.cost):
+                assert other is not None
+                assert reason.winner.cost <= one.at_least * (1 + 1e-9)
+                assert one.at_least <= other.cost < inf
+                assert not one.exact
+                left += 1
+    assert left
 
 
 def test_the_reasons_of_a_path_over_a_join() -> None:
