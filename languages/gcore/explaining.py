@@ -43,6 +43,8 @@ _WORDS = {
     "STRING": "a constant",
     "$END": "the end of the query",
 }
+_BEFORE_A_NAME = {"E-SHORTEST", "E-MODE", "E-PHYS"}
+"""What may be read as a name, so that the parser stops only behind it."""
 _REPEATS = {"STAR", "PLUS", "QUEST", "CARET", "BANG"}
 _STEPS = {"_COLON", "_TILDE", "LPAR", "ANY"}
 
@@ -112,7 +114,7 @@ def _outside(at: Location, rest: str, read: Sequence[Token]) -> QueryError | Non
         return OUTSIDE[counted[1].upper()].error(at, counted[0])
     if before is not None and before.type in {"NAME", "DURATION", "WORD"}:
         fault = OUTSIDE.get(before.upper())
-        if fault is not None:
+        if fault is not None and fault.code in _BEFORE_A_NAME:
             return fault.error(location_of(before), str(before))
     return None
 

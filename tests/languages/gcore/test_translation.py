@@ -77,7 +77,8 @@ PAIRS = {
         f"Answer(x, y) <- a(y, x), b(y, x) {WINDOW}",
     ),
     "all that a path expression has": (
-        f"SELECT x, y MATCH (x)-/<:a|b*{{2..3}} . (:c? + :(a|b c))+ | :d*{{..2}}/:a*{{2..}} :b*{{2}}>/->(y) {ON}",
+        f"SELECT x, y MATCH (x)-/<:a|b*{{2..3}} . (:c? + :(a|b c))+ "
+        f"| :d*{{..2}}/:a*{{2..}} :b*{{2}}>/->(y) {ON}",
         f"Answer(x, y) <- x (a|b){{2,3}}/(c?|(a|b/c))+|d{{,2}}/a{{2,}}/b{{2}} y {WINDOW}",
     ),
     "a choice of labels is repeated as a whole, in brackets the last": (
@@ -100,7 +101,8 @@ PAIRS = {
         f"Answer(y, u) <- a(x, y), b(x, u) {WINDOW}",
     ),
     "a chain of equalities, and the vertex of the answer stands for all": (
-        f"SELECT u MATCH (x)-[:a]->(y), (z)-[:b]->(u) {ON} WHERE (x) = (y) AND (z) = (y) AND (u)=(z)",
+        f"SELECT u MATCH (x)-[:a]->(y), (z)-[:b]->(u) {ON} "
+        "WHERE (x) = (y) AND (z) = (y) AND (u)=(z)",
         f"Answer(u) <- a(u, u), b(u, u) {WINDOW}",
     ),
     "two negations": (
