@@ -133,7 +133,12 @@ class Links:
         if key in self._predicates:
             return self._predicates[key]
         if len(self._open) >= MOST_NESTED:
-            raise QueryError("E-SIZE", f"macros are nested more than {MOST_NESTED} deep")
+            raise QueryError(
+                "E-SIZE",
+                f"macros stand in each other, more than {MOST_NESTED} deep",
+                at=name.at,
+                text=f"~{name.text}",
+            )
         if name.text not in self._used:
             self._program.heads.append(macro.name)
         self._used.add(name.text)

@@ -179,7 +179,12 @@ class _Reader(Transformer[Token, Query]):
         if isinstance(graph, Token):
             return On(_name(graph), text, location_of(graph))
         if graph.depth > DEEPEST:
-            raise QueryError("E-SIZE", f"queries are nested more than {DEEPEST} deep")
+            raise QueryError(
+                "E-SIZE",
+                f"queries stand in each other, more than {DEEPEST} deep",
+                at=location_of(parts[0]),
+                text="(",
+            )
         return On(graph, text, location_of(parts[0]))
 
     def window(self, parts: list[Token]) -> Length:
