@@ -40,7 +40,8 @@ def parse(text: str, time_unit: str = "second") -> RegularQuery:
     Raises:
         QueryError: if it is not G-CORE, cannot mean anything, or is not supported yet.
     """
-    return translated(tree(text), time_unit, frozenset(re.findall(r"`[^`\n]*`|\w+", text)))
+    words = (word.strip("`") for word in re.findall(r"`[^`\n]*`|\w+", text))
+    return translated(tree(text), time_unit, frozenset(words))
 
 
 def tree(text: str) -> Query:

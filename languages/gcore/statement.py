@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from itertools import product
 
+from languages.errors import line_of
 from languages.gcore import faults
 from languages.gcore.bodies import Body, Part, vertices_of
 from languages.gcore.conditions import MOST_ALTERNATIVES, alternatives, too_many
@@ -33,6 +34,7 @@ class Statement:
         self._links = Links(program, basic.macros)
         self._mandatory: list[list[Part]] = []
         self._optional: list[OptionalBlock] = []
+        self._taken: set[OptionalBlock] = set()
         if sum(1 + len(match.optional) for match in basic.matches) > MOST_ALTERNATIVES:
             raise too_many()
         for number, match in enumerate(basic.matches):
@@ -50,6 +52,10 @@ class Statement:
         else:
             self._define(predicates[""], table_of(head, self._scope))
         self._links.warn_of_unused()
+        for block in self._optional:
+            if block not in self._taken:
+                reason = "nothing uses what it binds, so it is left out"
+                self._program.warnings.append(line_of("W-UNUSED", block.at, "OPTIONAL", reason))
 
     def _read(self, number: int, match: Match, source_of: SourceOf) -> None:
         """A MATCH: a pattern takes the first ON at or after it."""
@@ -78,6 +84,7 @@ class Statement:
             choices = joined(
                 self._optional, mandatory, frozenset(head.names), head.label is not None
             )
+            self._taken.update(block for choice in choices for block in choice.blocks)
             for taken in product(*map(_ways, choices)):
                 found += 1
                 if found > MOST_ALTERNATIVES:

@@ -296,6 +296,7 @@ def test_optional_whose_absence_would_have_to_be_told(name: str) -> None:
         ("SELECT x, u MATCH (x)-[:a]->(y), (z)-[:a]->(u)", "W-CROSS"),
         ("PATH D = (x)-[:a]->(y) SELECT x, y MATCH (x)-[:a]->(y)", "W-UNUSED"),
         ("SELECT x, y MATCH (x)-[:a]->(y) ON s WINDOW (5) SLIDE (3)", "W-SLIDE"),
+        ("SELECT x, y MATCH (x)-[:a]->(y) OPTIONAL (y)-[:b]->(z)", "W-UNUSED"),
     ],
 )
 def test_warnings(text: str, code: str) -> None:
@@ -305,3 +306,12 @@ def test_warnings(text: str, code: str) -> None:
 
 def test_no_warning_of_a_step_that_is_reversed_and_not_repeated() -> None:
     assert parse("SELECT x, y MATCH (x)-/<(:a^ :b)*>/->(y)", "gcore").warnings == ()
+
+
+def test_what_is_invented_has_no_name_that_the_query_uses() -> None:
+    same(
+        "PATH `a|b` = (p)-[:c]->(q) CONSTRUCT (_1)-[:r]->(y) "
+        "MATCH (_1)-[:a|b]->()<-[:d]-(y), (y)-/<~`a|b`>/->() ON s WINDOW (9)",
+        "N(x, y) <- a(x, y). N(x, y) <- b(x, y). M(p, q) <- c(p, q)."
+        "r(_1, y) <- N(_1, z), d(y, z), M(y, _) WINDOW 9",
+    )
