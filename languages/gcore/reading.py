@@ -6,16 +6,13 @@ is made and nothing recurs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
 from lark import Token, Transformer
 
-from algebra import regex
-from algebra.regex import Regex
-from languages.errors import QueryError, line_of
-from languages.gcore.faults import LATER
+from languages.errors import QueryError
+from languages.gcore.path_reading import PathRules, name_from, unwrapped, words_of
 from languages.gcore.syntax import (
     And,
     Basic,
@@ -48,27 +45,11 @@ from languages.gcore.syntax import (
     WindowText,
     depth_of,
 )
-from languages.paths import PathExpression, joined
-from languages.rq_tokens import location_of, name_of, string
+from languages.rq_tokens import location_of, string
 from languages.windows import Length
 
 DEEPEST = 50
 """How deep conditions may be nested in each other, and queries in ON."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Regex:
-    """A path expression with the words in it; ``turned`` if a `^` stands right behind it."""
-
-    expression: PathExpression
-    names: tuple[Name, ...]
-    turned: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class _Bounds:
-    least: Token | None
-    most: Token | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +65,7 @@ def reader() -> Transformer[Token, Query]:
     return _Reader()
 
 
-class _Reader(Transformer[Token, Query]):
+class _Reader(PathRules, Transformer[Token, Query]):
     """One method for each rule of the grammar."""
 
     # --- queries ----------------------------------------------------------------------
@@ -105,11 +86,11 @@ class _Reader(Transformer[Token, Query]):
         return Query(tuple(parts), depth=1 + max(inside, default=0))
 
     def view(self, parts: list[Any]) -> Query:
-        name, basic = _words(parts)
-        return replace(self.union([basic]), view=_name(name))
+        name, basic = words_of(parts)
+        return replace(self.union([basic]), view=name_from(name))
 
     def graph(self, parts: list[Token]) -> Name:
-        return _name(parts[0])
+        return name_from(parts[0])
 
     def basic(self, parts: list[Any]) -> Basic:
         macros = tuple(part for part in parts if isinstance(part, Macro))
@@ -117,9 +98,9 @@ class _Reader(Transformer[Token, Query]):
         return Basic(macros, head, tuple(matches))
 
     def macro(self, parts: list[Any]) -> Macro:
-        name, *rest = _words(parts)
+        name, *rest = words_of(parts)
         patterns, condition = _with_condition(rest)
-        return Macro(_name(name), tuple(patterns), condition)
+        return Macro(name_from(name), tuple(patterns), condition)
 
     def construct(self, parts: list[Any]) -> Construct:
         word, *patterns = parts
@@ -131,18 +112,18 @@ class _Reader(Transformer[Token, Query]):
 
     def item(self, parts: list[Any]) -> Item:
         value, *alias = parts
-        return Item(value, _name(alias[0]) if alias else None)
+        return Item(value, name_from(alias[0]) if alias else None)
 
     def variable(self, parts: list[Token]) -> Name:
-        return _name(parts[0])
+        return name_from(parts[0])
 
     def property(self, parts: list[Token]) -> Property:
         variable, key = parts
-        return Property(_name(variable), _name(key))
+        return Property(name_from(variable), name_from(key))
 
     def call(self, parts: list[Any]) -> Call:
-        function, *rest = _words(parts)
-        return Call(_name(function), tuple(rest))
+        function, *rest = words_of(parts)
+        return Call(name_from(function), tuple(rest))
 
     def literal(self, parts: list[Token]) -> Literal:
         (token,) = parts
@@ -173,11 +154,11 @@ class _Reader(Transformer[Token, Query]):
         return Matched(pattern, on[0] if on else None)
 
     def on(self, parts: list[Any]) -> On:
-        graph, *window = _words(parts)
+        graph, *window = words_of(parts)
         range_, *slide = window if window else [None]
         text = WindowText(range_, slide[0] if slide else None) if range_ else None
         if isinstance(graph, Token):
-            return On(_name(graph), text, location_of(graph))
+            return On(name_from(graph), text, location_of(graph))
         if graph.depth > DEEPEST:
             raise QueryError(
                 "E-SIZE",
@@ -188,7 +169,7 @@ class _Reader(Transformer[Token, Query]):
         return On(graph, text, location_of(parts[0]))
 
     def window(self, parts: list[Token]) -> Length:
-        token = _unwrapped(parts)
+        token = unwrapped(parts)
         return Length(str(token), location_of(token))
 
     slide = window
@@ -209,12 +190,12 @@ class _Reader(Transformer[Token, Query]):
         return Node(variable, labels, properties, location_of(first))
 
     def labels(self, parts: list[Token]) -> list[Name]:
-        return [_name(token) for token in parts]
+        return [name_from(token) for token in parts]
 
     def properties(self, parts: list[Any]) -> tuple[tuple[Name, Literal], ...]:
-        words = _words(parts)
+        words = words_of(parts)
         return tuple(
-            (_name(key), value) for key, value in zip(words[::2], words[1::2], strict=True)
+            (name_from(key), value) for key, value in zip(words[::2], words[1::2], strict=True)
         )
 
     def edge(self, parts: list[Any]) -> Edge:
@@ -225,9 +206,9 @@ class _Reader(Transformer[Token, Query]):
 
     def path(self, parts: list[Any]) -> Path:
         first, *rest = parts
-        *variable, whole = _words(rest)
+        *variable, whole = words_of(rest)
         return Path(
-            _name(variable[0]) if variable else None,
+            name_from(variable[0]) if variable else None,
             whole.expression,
             whole.names,
             Direction.RIGHT,
@@ -235,7 +216,7 @@ class _Reader(Transformer[Token, Query]):
         )
 
     def stored(self, parts: list[Token]) -> StoredPath:
-        return StoredPath(_name(_unwrapped(parts)), Direction.RIGHT, location_of(parts[0]))
+        return StoredPath(name_from(unwrapped(parts)), Direction.RIGHT, location_of(parts[0]))
 
     def rightward(self, parts: list[Any]) -> Link:
         return _linked(parts, Direction.RIGHT)
@@ -245,72 +226,6 @@ class _Reader(Transformer[Token, Query]):
 
     def either_way(self, parts: list[Any]) -> Link:
         return _linked(parts, Direction.EITHER)
-
-    # --- path expressions -------------------------------------------------------------
-
-    def step(self, parts: list[list[Name]]) -> _Regex:
-        (names,) = parts
-        steps = [PathExpression(regex.Symbol(f":{name.text}"), name.at) for name in names]
-        whole = joined(regex.alternation, steps) if len(steps) > 1 else steps[0]
-        return _Regex(whole, tuple(names))
-
-    def bare_label(self, parts: list[Token]) -> _Regex:
-        return self.step([[_name(parts[0])]])
-
-    def primary(self, parts: list[Any]) -> Any:
-        return _unwrapped(parts)
-
-    bare_primary = primary
-
-    def macro_step(self, parts: list[Token]) -> _Regex:
-        name = _name(parts[0])
-        word = Name(f"~{name.text}", name.at)
-        return _Regex(PathExpression(regex.Symbol(word.text), name.at), (word,))
-
-    def wildcard(self, parts: list[Token]) -> _Regex:
-        raise LATER["any label"].error(location_of(parts[0]), "_")
-
-    def alternation(self, parts: list[Any]) -> _Regex:
-        return _joined(regex.alternation, parts)
-
-    def concatenation(self, parts: list[Any]) -> _Regex:
-        return _joined(regex.concat, parts)
-
-    def star(self, parts: list[Any]) -> _Regex:
-        return _applied(regex.star, parts)
-
-    def plus(self, parts: list[Any]) -> _Regex:
-        return _applied(regex.plus, parts)
-
-    def optional_step(self, parts: list[Any]) -> _Regex:
-        return _applied(regex.optional, parts)
-
-    def reversed(self, parts: list[Any]) -> _Regex:
-        return replace(_applied(regex.inverse, parts), turned=True)
-
-    def negated(self, parts: list[Any]) -> _Regex:
-        _, sign = parts
-        raise LATER["other label"].error(location_of(sign), str(sign))
-
-    def bounded(self, parts: list[Any]) -> _Regex:
-        inner, star, bounds = parts
-        inner = _warned_of_caret(inner, star)
-        at = location_of(bounds.least or bounds.most)
-        least = 0 if bounds.least is None else _count(bounds.least)
-        most = None if bounds.most is None else _count(bounds.most)
-        return _Regex(inner.expression.repeat(least, most, at), inner.names)
-
-    def exactly(self, parts: list[Token]) -> _Bounds:
-        return _Bounds(parts[1], parts[1])
-
-    def at_least(self, parts: list[Token]) -> _Bounds:
-        return _Bounds(parts[1], None)
-
-    def at_most(self, parts: list[Token]) -> _Bounds:
-        return _Bounds(None, parts[1])
-
-    def between(self, parts: list[Token]) -> _Bounds:
-        return _Bounds(parts[1], parts[2])
 
     # --- conditions -------------------------------------------------------------------
 
@@ -328,7 +243,7 @@ class _Reader(Transformer[Token, Query]):
         return parts[0]
 
     def test(self, parts: list[Any]) -> Any:
-        return _unwrapped(parts)
+        return unwrapped(parts)
 
     def sign(self, parts: list[Token]) -> Name:
         return Name(str(parts[0]), location_of(parts[0]))
@@ -342,25 +257,8 @@ class _Reader(Transformer[Token, Query]):
         return Comparison(left, sign, right)
 
     def exists(self, parts: list[Any]) -> Condition:
-        word, query = _words(parts)
+        word, query = words_of(parts)
         return Exists(query, location_of(word))
-
-
-_SIGNS = {"LPAR", "IS", "SLASH", "LSQB", "LBRACE", "ANY_ROW", "MINUS", "LEFT"}
-
-
-def _words(parts: list[Any]) -> list[Any]:
-    """The parts without the signs that are kept for their places."""
-    return [part for part in parts if not (isinstance(part, Token) and part.type in _SIGNS)]
-
-
-def _unwrapped(parts: list[Any]) -> Any:
-    (inside,) = _words(parts)
-    return inside
-
-
-def _name(token: Token) -> Name:
-    return Name(name_of(token), location_of(token))
 
 
 def _with_condition(parts: list[Any]) -> tuple[list[Any], Condition | None]:
@@ -371,44 +269,17 @@ def _with_condition(parts: list[Any]) -> tuple[list[Any], Condition | None]:
 
 def _contents(parts: list[Any]) -> tuple[Name | None, tuple[tuple[Name, ...], ...], _Properties]:
     """The variable, the labels and the properties of a node or an edge."""
-    variable = next((_name(part) for part in parts if isinstance(part, Token)), None)
+    variable = next((name_from(part) for part in parts if isinstance(part, Token)), None)
     labels = tuple(tuple(part) for part in parts if isinstance(part, list))
     properties = next((part for part in parts if isinstance(part, tuple)), ())
     return variable, labels, properties
 
 
 def _linked(parts: list[Any], direction: Direction) -> Link:
-    links: list[Link] = _words(parts)
+    links: list[Link] = words_of(parts)
     if not links:
         return Edge(None, (), (), direction, location_of(parts[0]))
     return replace(links[0], direction=direction)
-
-
-def _joined(join: Callable[[Iterable[Regex]], Regex], parts: list[Any]) -> _Regex:
-    expressions = _words(parts)
-    whole = joined(join, [part.expression for part in expressions])
-    return _Regex(whole, tuple(name for part in expressions for name in part.names))
-
-
-def _applied(operation: Callable[[Regex], Regex], parts: list[Any]) -> _Regex:
-    inner, sign = parts
-    inner = inner if operation is regex.inverse else _warned_of_caret(inner, sign)
-    return _Regex(inner.expression.apply(operation), inner.names)
-
-
-def _warned_of_caret(inner: _Regex, sign: Token) -> _Regex:
-    if not inner.turned:
-        return inner
-    reason = "it repeats the step walked backwards, for ^ reverses"
-    hint = "leave the ^ out if the step itself is meant"
-    warning = line_of("W-CARET", location_of(sign), f"^{sign}", reason, hint)
-    expression = inner.expression
-    warned = replace(expression, warnings=(*expression.warnings, warning))
-    return replace(inner, expression=warned)
-
-
-def _count(token: Token) -> int:
-    return int(token[:9])  # nine digits are too many already
 
 
 def _deeper(parts: list[Condition]) -> int:
