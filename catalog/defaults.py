@@ -23,15 +23,26 @@ DEFAULT_STREAM = "input"
 """The name of the one stream that is there without a catalog (spec 5)."""
 
 
-def default_catalog(labels: Iterable[str]) -> Catalog:
-    """A catalog of one stream ``input`` with ``labels``, each of :data:`DEFAULT_STATISTICS`.
+def default_catalog(labels: Iterable[str], streams: Iterable[str] = ()) -> Catalog:
+    """A catalog with ``labels``, each of :data:`DEFAULT_STATISTICS`, in one stream ``input``.
 
-    The stream has no source and open labels; it is enough to plan with. The time unit is
-    the second.
+    A label ``stream.label`` of one of ``streams`` goes to that stream. The streams have no
+    source and open labels; it is enough to plan with. The time unit is the second.
     """
-    stream = Stream(
-        DEFAULT_STREAM,
-        dict.fromkeys(sorted(set(labels)), DEFAULT_STATISTICS),
-        open_labels=True,
+    known = set(streams)
+    own: dict[str, set[str]] = {}
+    for label in labels:
+        stream, _, rest = label.partition(".")
+        qualified = stream in known and rest != ""
+        own.setdefault(stream if qualified else DEFAULT_STREAM, set()).add(
+            rest if qualified else label
+        )
+    return Catalog(
+        {
+            name: Stream(
+                name, dict.fromkeys(sorted(own[name]), DEFAULT_STATISTICS), open_labels=True
+            )
+            for name in sorted(own)
+        }
+        or {DEFAULT_STREAM: Stream(DEFAULT_STREAM, {}, open_labels=True)}
     )
-    return Catalog({DEFAULT_STREAM: stream})

@@ -158,7 +158,8 @@ def _catalog_of(request: PlanRequest, query: RegularQuery) -> tuple[Catalog, tup
         return _with_statistics(request.catalog), ()
     labels = input_labels(query)
     if not request.inputs:
-        return default_catalog(labels), ()
+        streams = (clause.stream for clause in query.windows if clause.stream is not None)
+        return default_catalog(labels, streams), ()
     from catalog import EdgeFileError, measured_catalog
 
     try:

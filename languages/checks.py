@@ -29,8 +29,9 @@ def checked(
     windows: Sequence[WindowClause],
     time_unit: str | None = None,
     warnings: Sequence[str] = (),
+    answer: str | None = None,
 ) -> RegularQuery:
-    """The query of these rules and windows.
+    """The query of these rules and windows; ``answer`` if it need not be found out.
 
     Raises:
         QueryError: E-ARITY, E-EDB, E-SAFE, E-REC, E-ANSWER or E-WINDOW.
@@ -39,7 +40,7 @@ def checked(
     _check_arity(rules)
     _check_safety(rules)
     order = evaluation_order(rules)
-    answer = _answer(rules)
+    answer = answer or _answer(rules)
     _check_inner_arity(rules, answer)
     _check_windows(windows)
     found = (

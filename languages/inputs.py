@@ -106,7 +106,7 @@ class Inputs:
                 f"the stream {stream.name} has no window, so nothing of it would ever end",
                 at=at,
                 text=label,
-                hint=f"end the query with WINDOW 24h, or ON {stream.name} WINDOW 24h",
+                hint=f"add WINDOW 24h, in G-CORE ON {stream.name} WINDOW (24h), or use --window",
             )
         return self.default_window
 

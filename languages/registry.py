@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from languages import rq
+from languages import gcore, rq
 from languages.errors import QueryError, listed
 from languages.regular_query import RegularQuery
 
@@ -27,9 +27,10 @@ class Language:
 
 
 LANGUAGES: tuple[Language, ...] = (
+    Language("gcore", "G-CORE with windows", (".gcore", ".gc"), gcore.recognizes, gcore.parse),
     Language("rq", "Regular Queries (Datalog with paths)", (".rq",), rq.recognizes, rq.parse),
 )
-"""In the order in which a text is offered to them."""
+"""In the order in which a text is offered to them; the last takes what none recognizes."""
 
 
 def language_named(name: str) -> Language:
@@ -62,4 +63,4 @@ def detect(text: str, file_name: str | None = None) -> str:
     for language in LANGUAGES:
         if language.recognizes(text):
             return language.name
-    return LANGUAGES[0].name
+    return LANGUAGES[-1].name

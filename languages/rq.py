@@ -16,9 +16,7 @@ from typing import Any
 from lark import Lark, Token, Transformer
 from lark.exceptions import UnexpectedInput
 
-from algebra import durations, regex
-from algebra.durations import DurationError
-from algebra.window import Window
+from algebra import regex
 from languages.checks import checked
 from languages.errors import QueryError
 from languages.paths import PathExpression, joined
@@ -35,9 +33,9 @@ from languages.regular_query import (
     WindowClause,
 )
 from languages.rq_errors import explained
-from languages.rq_tokens import location_of, name_of, string, whole_number
+from languages.rq_tokens import check_text, location_of, name_of, string, whole_number
+from languages.windows import Length, window_of
 
-MOST_CHARACTERS = 200_000
 ANONYMOUS = Variable("_")
 
 
@@ -47,10 +45,7 @@ def parse(text: str, time_unit: str = "second") -> RegularQuery:
     Raises:
         QueryError: if it is not RQ, or a query that cannot mean anything.
     """
-    if len(text) > MOST_CHARACTERS:
-        raise QueryError("E-SIZE", f"the query is longer than {MOST_CHARACTERS} characters")
-    if re.search("[\ud800-\udfff]", text):
-        raise QueryError("E-SYNTAX", "the query is not valid Unicode text", hint="save it as UTF-8")
+    check_text(text)
     parser = _parser()
     try:
         program = parser.parse(text)
@@ -98,8 +93,8 @@ class _Window:
 
     stream: Token | None
     labels: tuple[str, ...]
-    range: Token
-    slide: Token | None
+    range: Length
+    slide: Length | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,7 +268,8 @@ class _Builder(Transformer[Token, _Program]):
         on: tuple[Token | None, tuple[str, ...]] = (None, ())
         if isinstance(parts[0], tuple):
             on, *parts = parts
-        return _Window(on[0], on[1], parts[0], parts[1] if len(parts) > 1 else None)
+        length, *slide = (Length(str(token), location_of(token)) for token in parts)
+        return _Window(on[0], on[1], length, slide[0] if slide else None)
 
     def on(self, parts: list[Token]) -> tuple[Token, tuple[str, ...]]:
         stream, *labels = parts
@@ -329,35 +325,13 @@ def _windows(
     written: Sequence[_Window], time_unit: str
 ) -> tuple[tuple[WindowClause, ...], str | None]:
     """The window clauses in ticks, and the unit if any of them was written with one."""
-    tokens = [t for clause in written for t in (clause.range, clause.slide) if t is not None]
-    unit = time_unit if any(not token.isdecimal() for token in tokens) else None
+    lengths = [length for clause in written for length in (clause.range, clause.slide) if length]
+    unit = time_unit if any(length.has_unit for length in lengths) else None
     return tuple(_clause(clause, time_unit) for clause in written), unit
 
 
 def _clause(written: _Window, time_unit: str) -> WindowClause:
-    length = _ticks(written.range, time_unit)
-    slide = 1 if written.slide is None else _ticks(written.slide, time_unit)
+    window = window_of(written.range, written.slide, time_unit)
     stream = None if written.stream is None else name_of(written.stream)
-    if length == 0 or slide == 0:
-        token = written.range if length == 0 or written.slide is None else written.slide
-        raise QueryError(
-            "E-WINDOW", "a window has some length", at=location_of(token), text=str(token)
-        )
-    if slide > length:
-        token = written.slide or written.range
-        raise QueryError(
-            "E-WINDOW",
-            f"the slide is longer than the window of {written.range}",
-            at=location_of(token),
-            text=str(token),
-            hint="edges would be lost between windows; SLIDE is at most the window's length",
-        )
-    at = location_of(written.stream or written.range)
-    return WindowClause(Window(length, slide), stream, written.labels, at)
-
-
-def _ticks(token: Token, time_unit: str) -> int:
-    try:
-        return durations.ticks(str(token), time_unit)
-    except DurationError as error:
-        raise QueryError("E-WINDOW", str(error), at=location_of(token), text=str(token)) from None
+    at = location_of(written.stream) if written.stream else written.range.at
+    return WindowClause(window, stream, written.labels, at)

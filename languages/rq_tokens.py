@@ -1,4 +1,4 @@
-"""What the tokens of RQ say."""
+"""What the tokens of a query say; RQ and G-CORE write them alike."""
 
 from __future__ import annotations
 
@@ -9,6 +9,20 @@ from lark import Token
 
 from languages.errors import QueryError
 from languages.regular_query import Location
+
+MOST_CHARACTERS = 200_000
+
+
+def check_text(text: str) -> None:
+    """Refuses what is too long to be a query, or no text.
+
+    Raises:
+        QueryError: E-SIZE, E-SYNTAX.
+    """
+    if len(text) > MOST_CHARACTERS:
+        raise QueryError("E-SIZE", f"the query is longer than {MOST_CHARACTERS} characters")
+    if re.search("[\ud800-\udfff]", text):
+        raise QueryError("E-SYNTAX", "the query is not valid Unicode text", hint="save it as UTF-8")
 
 
 def location_of(token: Token) -> Location:

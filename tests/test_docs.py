@@ -13,8 +13,12 @@ import typer
 
 from algebra.physical import PhysicalOperator
 from api.cli import app, main
+from catalog import default_catalog
 from languages import parse
+from languages.canonical import translate
 from languages.errors import CODES
+from languages.gcore import recognizes
+from languages.gcore.faults import LATER, OUTSIDE
 from rules.registry import implementation_rules, transformation_rules
 
 ROOT = Path(__file__).parent.parent
@@ -39,6 +43,20 @@ def test_the_queries_shown_are_queries() -> None:
     assert len(queries) >= 2
     for query in queries:
         parse(query)
+
+
+def test_the_gcore_queries_shown_are_queries_and_mean_what_the_rules_beside_them_mean() -> None:
+    blocks = BLOCK.findall((ROOT / "docs" / "gcore.md").read_text("utf-8"))
+    queries = [block for block in blocks if recognizes(block)]
+    assert len(queries) == 2
+    first, rules, *_ = blocks
+    assert recognizes(first)
+    for query in queries:
+        assert parse(query, "gcore").warnings == ()
+    catalog = default_catalog(
+        ["social.follows", "social.likes", "social.posts"], streams=["social"]
+    )
+    assert translate(parse(first), catalog) == translate(parse(rules), catalog)
 
 
 def test_the_python_shown_runs() -> None:
@@ -104,10 +122,22 @@ def _said(of: type) -> str:
     return " ".join(first.replace("|", "\\|").replace("``", "`").split())
 
 
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
 TABLES: dict[tuple[str, str], list[tuple[str, ...]]] = {
     ("language.md", "error codes"): [
         ("code", "raised for"),
         *((f"`{code}`", reason) for code, reason in CODES.items()),
+    ],
+    ("gcore.md", "not yet"): [
+        ("what", "code", "reason", "instead"),
+        *((entry, f"`{f.code}`", f.reason, _cell(f.hint)) for entry, f in LATER.items()),
+    ],
+    ("gcore.md", "outside"): [
+        ("what", "code", "reason", "instead"),
+        *((f"`{word}`", f"`{f.code}`", f.reason, _cell(f.hint)) for word, f in OUTSIDE.items()),
     ],
     ("plan.md", "operators"): [
         ("`op`", "does"),

@@ -155,6 +155,22 @@ def test_a_query_from_a_file_or_standard_input(
     assert from_file.out == from_stdin.out == headrace("optimize", QUERY).out
 
 
+def test_the_language_is_told_by_the_ending_the_text_or_the_option(
+    headrace: Commands, tmp_path: Path
+) -> None:
+    text = "SELECT x, y MATCH (x)-/<:(a/b)+>/->(y)"
+    file = tmp_path / "query.gcore"
+    file.write_text(text)
+    window = ("--window", "30d", "--slide", "1d")
+    for query in ([file], [text], [text, "--language", "gcore"]):
+        assert headrace("optimize", *query, *window).out == headrace("optimize", QUERY).out
+    shown = headrace("explain", file, *window, "-f", "json").out
+    assert json.loads(shown)["language"] == "gcore"
+    failed = headrace("optimize", text, *window, "--language", "rq")
+    assert failed.code == 2
+    assert "E-SYNTAX 1:8" in failed.error
+
+
 def test_optimize_writes_a_plan_that_explain_reads(headrace: Commands, tmp_path: Path) -> None:
     out = tmp_path / "plan.json"
     done = headrace("optimize", EXAMPLES / "q6.rq", "--catalog", CATALOG, "--out", out)

@@ -102,6 +102,18 @@ def test_optimize_gives_the_plan_of_the_command_line(
     assert document["optimize_ms"] > 0
 
 
+def test_the_language_of_a_query_may_be_said(client: httpx.Client) -> None:
+    query = "SELECT x, y MATCH (x)-[:a2q]->()-[:c2a]->(y)"
+    body = {"query": query, "options": {"window": "1d"}}
+    told = client.post("/explain", json={**body, "language": "gcore"}).json()
+    assert told["language"] == client.post("/explain", json=body).json()["language"] == "gcore"
+    refused = problem(client.post("/optimize", json={**body, "language": "rq"}), 422)
+    assert refused["code"] == "E-SYNTAX"
+    missing = {"query": query.removesuffix("y)"), "language": "gcore"}
+    document = problem(client.post("/optimize", json=missing), 422)
+    assert document["position"] == {"line": 1, "column": len(query) - 1}
+
+
 @pytest.mark.parametrize("stage", ["query", "logical", "memo", "physical", "plan"])
 def test_explain_gives_the_documents_of_the_command_line(
     client: httpx.Client, headrace: Commands, stage: str

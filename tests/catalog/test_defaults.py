@@ -15,3 +15,11 @@ def test_every_label_has_the_same_statistics_and_any_other_may_occur() -> None:
 def test_it_can_be_written() -> None:
     catalog = default_catalog(["a"])
     assert loads(dumps(catalog)) == catalog
+
+
+def test_a_label_of_a_stream_that_is_named_goes_there() -> None:
+    catalog = default_catalog(["s.a", "t.a", "b", "s."], streams=["s"])
+    assert {name: list(stream.labels) for name, stream in catalog.streams.items()} == {
+        "input": ["b", "s.", "t.a"],
+        "s": ["a"],
+    }

@@ -267,7 +267,7 @@ def test_long_lists_are_cut() -> None:
 
 
 def test_an_unknown_language() -> None:
-    with pytest.raises(QueryError, match="known are rq") as caught:
+    with pytest.raises(QueryError, match="known are gcore, rq") as caught:
         parse("A(x) <- a(x, y)", "sql")
     assert (caught.value.code, caught.value.text) == ("E-LANGUAGE", "sql")
 

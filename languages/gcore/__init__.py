@@ -1,0 +1,74 @@
+"""G-CORE with WINDOW and SLIDE (thesis 3.4): graph patterns that construct edges.
+
+In: text. Out: a `RegularQuery`, by way of a syntax tree (`syntax`) that `reading` builds
+while the grammar in ``gcore.lark`` is parsed, and that `translation` makes rules from.
+
+Invariant: every error is a `QueryError`; what can be written but not be translated yet, and
+what cannot be said at all, stand in the tables of `faults`.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+from lark import Lark
+from lark.exceptions import UnexpectedInput
+
+from languages.gcore.explaining import explained
+from languages.gcore.reading import reader
+from languages.gcore.syntax import Query
+from languages.gcore.translation import translated
+from languages.regular_query import RegularQuery
+from languages.rq_tokens import check_text
+
+__all__ = ["grammar", "parse", "recognizes", "tree"]
+
+_BEGINNING = re.compile(
+    r"""(?:\s|//[^\n]*|/\*.*?\*/)*
+    (?:PATH\s+[\w`]+\s*= | GRAPH\s+VIEW\b | SELECT\s+[\w`]
+      | CONSTRUCT\s*\([^()]*\)\s*(?:- | <-\s*[\[/] | \bMATCH\b))""",
+    re.IGNORECASE | re.DOTALL | re.VERBOSE,
+)
+"""None of these begins an RQ rule, whose head goes on with an arrow or commas."""
+
+
+def parse(text: str, time_unit: str = "second") -> RegularQuery:
+    """Reads G-CORE text; windows with a unit are counted in ``time_unit``.
+
+    Raises:
+        QueryError: if it is not G-CORE, cannot mean anything, or is not supported yet.
+    """
+    words = (word.strip("`") for word in re.findall(r"`[^`\n]*`|\w+", text))
+    return translated(tree(text), time_unit, frozenset(words))
+
+
+def tree(text: str) -> Query:
+    """The syntax tree of a text.
+
+    Raises:
+        QueryError: if it is not G-CORE.
+    """
+    check_text(text)
+    try:
+        read = _parser().parse(text)
+    except UnexpectedInput:
+        raise explained(_parser(), text) from None
+    assert isinstance(read, Query)
+    return read
+
+
+def recognizes(text: str) -> bool:
+    """Whether ``text`` looks like G-CORE: behind comments, it begins as a query does."""
+    return _BEGINNING.match(text) is not None
+
+
+def grammar() -> str:
+    """The grammar, in the notation of lark."""
+    return (Path(__file__).parent / "gcore.lark").read_text("utf-8")
+
+
+@cache
+def _parser() -> Lark:
+    return Lark(grammar(), parser="lalr", lexer="contextual", transformer=reader())

@@ -1,0 +1,214 @@
+"""What cannot be said in G-CORE here, in two tables.
+
+:data:`LATER` is what the grammar takes and the translation does not yet; an entry goes when
+its construct is supported. :data:`OUTSIDE` is what the grammar has no rule for, by the word
+or sign at which the parser stops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from languages.errors import QueryError
+from languages.regular_query import Location
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A code, the reason, and what to do instead."""
+
+    code: str
+    reason: str
+    hint: str = ""
+
+    def error(self, at: Location, text: str) -> QueryError:
+        """The fault of a piece of a query."""
+        return QueryError(self.code, self.reason, at=at, text=text, hint=self.hint)
+
+
+_LABELS = "the labels of a stream are not known when the query is read"
+_WRITE_LABELS = "write the labels that are meant, as :likes|follows"
+
+LATER: Mapping[str, Fault] = MappingProxyType(
+    {
+        "properties": Fault(
+            "E-LATER",
+            "properties are not supported yet",
+            "a label of its own for such edges can be tested",
+        ),
+        "comparison": Fault(
+            "E-LATER",
+            "comparisons of values are not supported yet",
+            "(x) = (y), a pattern, and AND and OR of these are",
+        ),
+        "vertex inequality": Fault(
+            "E-LATER",
+            "of vertices only equality is supported yet",
+            "write (x) = (y), or leave it out and drop such answers behind the query",
+        ),
+        "vertex label": Fault(
+            "E-LATER",
+            "labels of vertices are not supported yet",
+            "an edge of the vertex can tell what it is, as (x)-[:isA]->(c)",
+        ),
+        "vertices": Fault(
+            "E-LATER",
+            "the vertices of a graph by themselves are not supported yet",
+            "say which edge of the same graph the vertex has",
+        ),
+        "aggregate": Fault(
+            "E-LATER",
+            "aggregates are not supported yet",
+            "select the vertices, and count the answers behind the query",
+        ),
+        "edge value": Fault(
+            "E-LATER",
+            "an edge as a value is not supported yet",
+            "select its two vertices",
+        ),
+        "path value": Fault(
+            "E-LATER",
+            "paths in the answer are not supported yet",
+            "select or connect the two vertices that the path joins",
+        ),
+        "same edge": Fault(
+            "E-LATER",
+            "one edge or path in two places is not supported yet",
+            "give the second a variable of its own, or none",
+        ),
+        "several labels": Fault(
+            "E-LATER",
+            "edges of several labels in one answer are not supported yet",
+            "write a query for each label",
+        ),
+        "constructed properties": Fault(
+            "E-LATER",
+            "constructed edges and vertices with labels or properties are not supported yet",
+            "construct (x)-[:label]->(y)",
+        ),
+        "named graph": Fault(
+            "E-LATER",
+            "a whole graph as a part of the answer is not supported yet",
+            "construct the edges that are wanted of it",
+        ),
+        "window over a query": Fault(
+            "E-LATER",
+            "a window over what a query constructs is not supported yet",
+            "give the streams inside their windows, and leave this one out",
+        ),
+        "two windows": Fault(
+            "E-LATER",
+            "one label under two windows is not supported yet",
+            "read the label under one window, or split the query in two",
+        ),
+        "one column": Fault(
+            "E-LATER",
+            "one vertex in two columns is not supported yet where these have names of their own",
+            "select it once",
+        ),
+        "any label": Fault("E-LABELS", _LABELS, _WRITE_LABELS),
+        "other label": Fault("E-LABELS", _LABELS, _WRITE_LABELS),
+    }
+)
+"""What a query may say and is not supported yet."""
+
+
+_UPDATE = Fault(
+    "E-UPDATE",
+    "a query over streams changes nothing that is stored",
+    "construct edges: what they are made from can be read again as a stream",
+)
+_SHORTEST = Fault(
+    "E-SHORTEST",
+    "a path has no cost here: one witness is as good as another",
+    "write the path without it, as -/p<:likes+>/->",
+)
+_MODE = Fault(
+    "E-MODE",
+    "paths are any walks, and told by their two ends",
+    "write the path without it, as -/p<:likes+>/->",
+)
+_SKOLEM = Fault(
+    "E-SKOLEM",
+    "no new vertices are constructed, and so none for each group",
+    "construct edges between vertices that MATCH binds",
+)
+_ORDER = Fault(
+    "E-ORDER",
+    "answers come as they are found, and there is no last one",
+    "leave it out, and order or cut the answers behind the query",
+)
+_NEGATION = Fault(
+    "E-NEG",
+    "what is missing now may still arrive, so its absence is no answer that lasts",
+    "say what must be there instead",
+)
+_COUNTED = Fault(
+    "E-PHYS",
+    "a window is a length of time, not a number of edges",
+    "write a length, as WINDOW (24h)",
+)
+_NO_FUNCTION = Fault(
+    "E-FUNC",
+    "there are no such expressions",
+    "compare properties with each other or with constants",
+)
+
+NEGATION = _NEGATION
+NO_FUNCTION = Fault("E-FUNC", "there is no such function", "count, sum, avg, min and max are known")
+COLLECTED = Fault("E-AGG", "lists are no values here", "select the vertices themselves")
+AGGREGATE_INSIDE = Fault(
+    "E-AGG", "aggregates are allowed only in the final result", "move it to SELECT"
+)
+PATH_AS_VALUE = Fault("E-PATHVAR", "a path has no value", "it can only be returned as it is")
+EXISTS = Fault(
+    "E-SYNTAX", "EXISTS takes no query here", "write its pattern in WHERE, as (x)-[:likes]->()"
+)
+NEW_VERTEX = Fault(
+    "E-SKOLEM",
+    "it is bound by no MATCH, and no new vertices are constructed",
+    "construct edges between vertices that MATCH binds",
+)
+OPTIONAL = Fault(
+    "E-OPT",
+    "that it is missing would have to be said in the answer",
+    "write two queries, with and without it, or use its vertices in an edge or condition",
+)
+
+OUTSIDE: Mapping[str, Fault] = MappingProxyType(
+    {
+        "SHORTEST": _SHORTEST,
+        "COST": _SHORTEST,
+        "ALL": _MODE,
+        **dict.fromkeys(("ANY", "WALK", "TRAIL", "SIMPLE", "ACYCLIC"), _MODE),
+        "GROUP": _SKOLEM,
+        **dict.fromkeys(("ORDER", "LIMIT", "SKIP", "OFFSET"), _ORDER),
+        **dict.fromkeys(("MINUS", "EXCEPT"), _NEGATION),
+        "INTERSECT": Fault(
+            "E-SYNTAX",
+            "graphs are joined by UNION only",
+            "match both patterns in one MATCH",
+        ),
+        **dict.fromkeys(
+            ("SET", "REMOVE", "WHEN", "INSERT", "DELETE", "CREATE", "MERGE", "@"), _UPDATE
+        ),
+        "HAVING": Fault(
+            "E-AGG",
+            "aggregates are allowed only in the final result",
+            "leave it out, and choose among the answers behind the query",
+        ),
+        **dict.fromkeys(
+            ("ELEMENTS", "TRIPLES", "EDGES", "ROWS", "EVENTS", "TUPLES", "EVENT"), _COUNTED
+        ),
+        **dict.fromkeys(("CASE", "UNWIND", "CALL", "IN"), _NO_FUNCTION),
+        "DISTINCT": Fault("E-SYNTAX", "it need not be said", "answers are a set; leave it out"),
+        "~": Fault(
+            "E-UNDIR",
+            "every edge has a direction",
+            "-[:likes]- takes an edge of either direction",
+        ),
+    }
+)
+"""What the grammar has no rule for, by its first word in upper case."""

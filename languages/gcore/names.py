@@ -1,0 +1,38 @@
+"""Names for what a query derives and gives none, or gives twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from itertools import count
+
+
+@dataclass(slots=True)
+class Names:
+    """Names that are given once; ``words`` are those that stand in the query."""
+
+    words: frozenset[str]
+    _given: set[str] = field(default_factory=set)
+
+    def own(self, word: str) -> str:
+        """The word itself, if it has not been given yet."""
+        if word in self._given:
+            return self.fresh(word)
+        self._given.add(word)
+        return word
+
+    def fresh(self, base: str) -> str:
+        """``base``, or ``base_2``, ...: the first that is no word of the query."""
+        taken = self.words | self._given
+        return self.own(_first_free(base, taken))
+
+
+def variables(words: Iterable[str]) -> Iterable[str]:
+    """``_1``, ``_2``, ... without those that are words of the query."""
+    taken = frozenset(words)
+    return (name for number in count(1) if (name := f"_{number}") not in taken)
+
+
+def _first_free(base: str, taken: frozenset[str] | set[str]) -> str:
+    names = (base if number == 1 else f"{base}_{number}" for number in count(1))
+    return next(name for name in names if name not in taken)

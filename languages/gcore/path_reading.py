@@ -1,0 +1,149 @@
+# ruff: noqa: D102 - a method is what the rule of its name says in gcore.lark
+"""Path expressions while they are read: the part of the reader that builds them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from lark import Token
+
+from algebra import regex
+from algebra.regex import Regex
+from languages.errors import line_of
+from languages.gcore.faults import LATER
+from languages.gcore.syntax import Name
+from languages.paths import PathExpression, joined
+from languages.rq_tokens import location_of, name_of
+
+
+@dataclass(frozen=True, slots=True)
+class NamedPath:
+    """A path expression with the words in it; ``turned`` if a `^` stands right behind it."""
+
+    expression: PathExpression
+    names: tuple[Name, ...]
+    turned: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How often a part is repeated; None where it is not said."""
+
+    least: Token | None
+    most: Token | None
+
+
+class PathRules:
+    """One method for each rule of the grammar about paths."""
+
+    def step(self, parts: list[list[Name]]) -> NamedPath:
+        (names,) = parts
+        steps = [PathExpression(regex.Symbol(f":{name.text}"), name.at) for name in names]
+        whole = joined(regex.alternation, steps) if len(steps) > 1 else steps[0]
+        return NamedPath(whole, tuple(names))
+
+    def bare_label(self, parts: list[Token]) -> NamedPath:
+        return self.step([[name_from(parts[0])]])
+
+    def primary(self, parts: list[Any]) -> Any:
+        return unwrapped(parts)
+
+    bare_primary = primary
+
+    def macro_step(self, parts: list[Token]) -> NamedPath:
+        name = name_from(parts[0])
+        word = Name(f"~{name.text}", name.at)
+        return NamedPath(PathExpression(regex.Symbol(word.text), name.at), (word,))
+
+    def wildcard(self, parts: list[Token]) -> NamedPath:
+        raise LATER["any label"].error(location_of(parts[0]), "_")
+
+    def alternation(self, parts: list[Any]) -> NamedPath:
+        return _joined(regex.alternation, parts)
+
+    def concatenation(self, parts: list[Any]) -> NamedPath:
+        return _joined(regex.concat, parts)
+
+    def star(self, parts: list[Any]) -> NamedPath:
+        return _applied(regex.star, parts)
+
+    def plus(self, parts: list[Any]) -> NamedPath:
+        return _applied(regex.plus, parts)
+
+    def optional_step(self, parts: list[Any]) -> NamedPath:
+        return _applied(regex.optional, parts)
+
+    def reversed(self, parts: list[Any]) -> NamedPath:
+        return replace(_applied(regex.inverse, parts), turned=True)
+
+    def negated(self, parts: list[Any]) -> NamedPath:
+        _, sign = parts
+        raise LATER["other label"].error(location_of(sign), str(sign))
+
+    def bounded(self, parts: list[Any]) -> NamedPath:
+        inner, star, bounds = parts
+        inner = _warned_of_caret(inner, star)
+        at = location_of(bounds.least or bounds.most)
+        least = 0 if bounds.least is None else _count(bounds.least)
+        most = None if bounds.most is None else _count(bounds.most)
+        return NamedPath(inner.expression.repeat(least, most, at), inner.names)
+
+    def exactly(self, parts: list[Token]) -> Bounds:
+        return Bounds(parts[1], parts[1])
+
+    def at_least(self, parts: list[Token]) -> Bounds:
+        return Bounds(parts[1], None)
+
+    def at_most(self, parts: list[Token]) -> Bounds:
+        return Bounds(None, parts[1])
+
+    def between(self, parts: list[Token]) -> Bounds:
+        return Bounds(parts[1], parts[2])
+
+
+_SIGNS = {"LPAR", "IS", "SLASH", "LSQB", "LBRACE", "ANY_ROW", "MINUS", "LEFT"}
+
+
+def words_of(parts: list[Any]) -> list[Any]:
+    """The parts without the signs that are kept for their places."""
+    return [part for part in parts if not (isinstance(part, Token) and part.type in _SIGNS)]
+
+
+def unwrapped(parts: list[Any]) -> Any:
+    """The one part that is no such sign."""
+    (inside,) = words_of(parts)
+    return inside
+
+
+def name_from(token: Token) -> Name:
+    """A word without its backquotes, and its place."""
+    return Name(name_of(token), location_of(token))
+
+
+def _joined(join: Callable[[Iterable[Regex]], Regex], parts: list[Any]) -> NamedPath:
+    expressions = words_of(parts)
+    whole = joined(join, [part.expression for part in expressions])
+    return NamedPath(whole, tuple(name for part in expressions for name in part.names))
+
+
+def _applied(operation: Callable[[Regex], Regex], parts: list[Any]) -> NamedPath:
+    inner, sign = parts
+    inner = inner if operation is regex.inverse else _warned_of_caret(inner, sign)
+    return NamedPath(inner.expression.apply(operation), inner.names)
+
+
+def _warned_of_caret(inner: NamedPath, sign: Token) -> NamedPath:
+    if not inner.turned:
+        return inner
+    reason = "it repeats the step walked backwards, for ^ reverses"
+    hint = "leave the ^ out if the step itself is meant"
+    warning = line_of("W-CARET", location_of(sign), f"^{sign}", reason, hint)
+    expression = inner.expression
+    warned = replace(expression, warnings=(*expression.warnings, warning))
+    return replace(inner, expression=warned)
+
+
+def _count(token: Token) -> int:
+    return int(token[:9])  # nine digits are too many already

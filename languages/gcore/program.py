@@ -1,0 +1,44 @@
+"""What the statements of one text add to: rules, names, labels read, warnings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from languages.errors import QueryError
+from languages.gcore.names import Names, variables
+from languages.gcore.sources import Reads
+from languages.gcore.syntax import Name
+from languages.regular_query import Rule
+
+
+@dataclass(slots=True)
+class Program:
+    """``words`` are all that stand in the text; ``heads`` the names that the text defines."""
+
+    words: frozenset[str]
+    names: Names
+    reads: Reads
+    rules: list[Rule] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    heads: list[Name] = field(default_factory=list)
+
+    def variables(self) -> Iterator[str]:
+        """Variables for the anonymous vertices of a rule."""
+        return iter(variables(self.words))
+
+    def check_names(self) -> None:
+        """What is derived has another name than what is read.
+
+        Raises:
+            QueryError: E-EDB.
+        """
+        for name in self.heads:
+            if name.text in self.reads.labels:
+                raise QueryError(
+                    "E-EDB",
+                    "the query reads this label from a stream",
+                    at=name.at,
+                    text=name.text,
+                    hint="what is derived needs a name of its own",
+                )

@@ -1,0 +1,116 @@
+"""What the variables of a statement stand for: vertices, edges or paths."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import Enum
+
+from languages.gcore import faults
+from languages.gcore.faults import LATER, Fault
+from languages.gcore.syntax import (
+    And,
+    Basic,
+    Condition,
+    Edge,
+    Name,
+    Not,
+    Or,
+    Path,
+    Pattern,
+    VertexComparison,
+)
+
+
+class Kind(Enum):
+    """What a variable is bound to."""
+
+    VERTEX = "a vertex"
+    EDGE = "an edge"
+    PATH = "a path"
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The variables by kind; ``bound`` are the vertices of MATCH, not of WHERE alone."""
+
+    bound: frozenset[str]
+    edges: frozenset[str]
+    paths: frozenset[str]
+
+    def check_vertex(self, name: Name, unbound: Fault) -> None:
+        """Refuses what is no vertex that MATCH binds; ``unbound`` is what is wrong then.
+
+        Raises:
+            QueryError: E-LATER for edges and paths, or ``unbound``.
+        """
+        if name.text in self.edges:
+            raise LATER["edge value"].error(name.at, name.text)
+        if name.text in self.paths:
+            raise LATER["path value"].error(name.at, name.text)
+        if name.text not in self.bound:
+            raise unbound.error(name.at, name.text)
+
+
+def scope_of(basic: Basic) -> Scope:
+    """The variables of the MATCHes of a statement.
+
+    Raises:
+        QueryError: as :func:`scope_of_patterns`.
+    """
+    blocks = [block for match in basic.matches for block in (match.block, *match.optional)]
+    matched = [matched.pattern for block in blocks for matched in block.matched]
+    tested = [pattern for block in blocks for pattern in _patterns_in(block.condition)]
+    whole = scope_of_patterns((*matched, *tested))
+    return Scope(scope_of_patterns(matched).bound, whole.edges, whole.paths)
+
+
+def scope_of_patterns(patterns: Iterable[Pattern]) -> Scope:
+    """The variables of some patterns.
+
+    Raises:
+        QueryError: E-SYNTAX for a variable of two kinds, E-PATHVAR if one of them is a path,
+            E-LATER for an edge or path in two places.
+    """
+    kinds: dict[str, Kind] = {}
+    for pattern in patterns:
+        for name, kind in _variables(pattern):
+            known = kinds.get(name.text)
+            if known not in {None, kind}:
+                raise _two_kinds(known, kind).error(name.at, name.text)
+            if known is not None and kind is not Kind.VERTEX:
+                raise LATER["same edge"].error(name.at, name.text)
+            kinds[name.text] = kind
+    return Scope(*(frozenset(n for n, k in kinds.items() if k is kind) for kind in Kind))
+
+
+def _two_kinds(known: Kind | None, kind: Kind) -> Fault:
+    if Kind.PATH in {known, kind}:
+        return faults.PATH_AS_VALUE
+    assert known is not None
+    reason = f"it is {known.value} elsewhere, and {kind.value} here"
+    return Fault("E-SYNTAX", reason, "give one of them another name")
+
+
+def _variables(pattern: Pattern) -> Iterator[tuple[Name, Kind]]:
+    """The variables of a pattern in the order of the text."""
+    for node, link in zip(pattern.nodes, (*pattern.links, None), strict=True):
+        if node.variable is not None:
+            yield node.variable, Kind.VERTEX
+        if isinstance(link, Edge | Path) and link.variable is not None:
+            yield link.variable, Kind.EDGE if isinstance(link, Edge) else Kind.PATH
+
+
+def _patterns_in(condition: Condition | None) -> Iterator[Pattern]:
+    """The patterns of a condition, in the order of the text."""
+    match condition:
+        case Pattern():
+            yield condition
+        case VertexComparison(left, _, right):
+            yield Pattern((left,), ())
+            yield Pattern((right,), ())
+        case Not(part):
+            yield from _patterns_in(part)
+        case And(parts) | Or(parts):
+            for part in parts:
+                yield from _patterns_in(part)

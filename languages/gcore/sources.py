@@ -1,0 +1,103 @@
+"""Where patterns look for their edges, and what labels are called there.
+
+A label of a stream that ON names becomes ``stream.label``, so that no other stream is meant
+by it; a label of a query in ON becomes the predicate that the query derives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from algebra.window import Window
+from languages.errors import QueryError, listed
+from languages.gcore.faults import LATER
+from languages.gcore.syntax import Name, WindowText
+from languages.regular_query import Location, WindowClause
+from languages.windows import window_of
+
+
+@dataclass(frozen=True, slots=True)
+class StreamSource:
+    """A stream under a window; without a name the one that has the label."""
+
+    stream: str | None = None
+    window: Window | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DerivedSource:
+    """What a query constructs: the predicate of each label."""
+
+    predicates: Mapping[str, str]
+
+
+Source = StreamSource | DerivedSource
+DEFAULT_SOURCE = StreamSource()
+
+
+@dataclass(slots=True)
+class Reads:
+    """The labels that a query reads from streams, and under which windows."""
+
+    time_unit: str
+    labels: set[str] = field(default_factory=set)
+    has_unit: bool = False
+    _windows: dict[str, dict[str, Window | None]] = field(default_factory=dict)
+    _places: dict[str, Location] = field(default_factory=dict)
+
+    def stream(self, name: Name, written: WindowText | None) -> StreamSource:
+        """The source of ``ON name WINDOW ...``.
+
+        Raises:
+            QueryError: E-WINDOW if the window is none.
+        """
+        self._places.setdefault(name.text, name.at)
+        if written is None:
+            return StreamSource(name.text)
+        lengths = (written.range, *([written.slide] if written.slide else []))
+        self.has_unit |= any(length.has_unit for length in lengths)
+        return StreamSource(name.text, window_of(written.range, written.slide, self.time_unit))
+
+    def predicate(self, label: Name, source: Source) -> str:
+        """What a label of a source is called in a rule.
+
+        Raises:
+            QueryError: E-UNKNOWN if a query constructs no such label, E-LATER if a stream's
+                is read under two windows.
+        """
+        if isinstance(source, DerivedSource):
+            return _constructed(label, source)
+        self.labels.add(label.text)
+        if source.stream is None:
+            return label.text
+        windows = self._windows.setdefault(source.stream, {})
+        if windows.setdefault(label.text, source.window) != source.window:
+            raise LATER["two windows"].error(label.at, label.text)
+        return f"{source.stream}.{label.text}"
+
+    def clauses(self) -> tuple[WindowClause, ...]:
+        """A window clause for each stream, or for each window that labels of it have."""
+        clauses: list[WindowClause] = []
+        for stream, windows in self._windows.items():
+            at = self._places[stream]
+            different = list(dict.fromkeys(windows.values()))
+            for window in different:
+                if window is not None:
+                    labels = tuple(label for label, own in windows.items() if own == window)
+                    some = labels if len(different) > 1 else ()
+                    clauses.append(WindowClause(window, stream, some, at))
+        return tuple(clauses)
+
+
+def _constructed(label: Name, source: DerivedSource) -> str:
+    predicate = source.predicates.get(label.text)
+    if predicate is None:
+        raise QueryError(
+            "E-UNKNOWN",
+            "the query in ON constructs no such edges",
+            at=label.at,
+            text=label.text,
+            hint=f"it constructs {listed(list(source.predicates))}",
+        )
+    return predicate

@@ -1,0 +1,134 @@
+"""One CONSTRUCT or SELECT with its MATCHes: a rule for each edge and each alternative.
+
+A rule has one choice of the alternatives of its conditions and OPTIONAL blocks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from itertools import product
+
+from languages.errors import line_of
+from languages.gcore import faults
+from languages.gcore.bodies import Body, Part, vertices_of
+from languages.gcore.conditions import MOST_ALTERNATIVES, alternatives, too_many
+from languages.gcore.heads import Head, edges_of, table_of, with_columns
+from languages.gcore.links import Links
+from languages.gcore.optional import Choice, OptionalBlock, joined
+from languages.gcore.program import Program
+from languages.gcore.scope import scope_of
+from languages.gcore.sources import DEFAULT_SOURCE, Source
+from languages.gcore.syntax import Basic, Block, Construct, Match, On, Pattern
+from languages.regular_query import EdgeAtom, Rule, Variable
+
+SourceOf = Callable[[On], Source]
+
+
+class Statement:
+    """The translation of one statement; ``source_of`` says what ON means."""
+
+    def __init__(self, program: Program, basic: Basic, source_of: SourceOf) -> None:
+        self._program = program
+        self._basic = basic
+        self._scope = scope_of(basic)
+        self._links = Links(program, basic.macros)
+        self._mandatory: list[list[Part]] = []
+        self._optional: list[OptionalBlock] = []
+        self._taken: set[OptionalBlock] = set()
+        if sum(1 + len(match.optional) for match in basic.matches) > MOST_ALTERNATIVES:
+            raise too_many()
+        for number, match in enumerate(basic.matches):
+            self._read(number, match, source_of)
+
+    def translate(self, predicates: Mapping[str, str]) -> None:
+        """Adds the rules; ``predicates`` has the one of each label, or of a table by ""."""
+        head = self._basic.head
+        if isinstance(head, Construct):
+            for edge in edges_of(head):
+                assert edge.label is not None
+                for end in edge.variables:
+                    self._scope.check_vertex(end, faults.NEW_VERTEX)
+                self._define(predicates[edge.label.text], edge)
+        else:
+            self._define(predicates[""], table_of(head, self._scope))
+        self._links.warn_of_unused()
+        for block in self._optional:
+            if block not in self._taken:
+                reason = "nothing uses what it binds, so it is left out"
+                self._program.warnings.append(line_of("W-UNUSED", block.at, "OPTIONAL", reason))
+
+    def _read(self, number: int, match: Match, source_of: SourceOf) -> None:
+        """A MATCH: a pattern takes the first ON at or after it."""
+        source: Source = DEFAULT_SOURCE
+        located: list[list[tuple[Pattern, Source]]] = []
+        for block in reversed((match.block, *match.optional)):
+            inside: list[tuple[Pattern, Source]] = []
+            for matched in reversed(block.matched):
+                source = source if matched.on is None else source_of(matched.on)
+                inside.append((matched.pattern, source))
+            located.append(inside[::-1])
+        first, *others = located[::-1]
+        self._mandatory.append(self._parts(match.block, first))
+        for block, patterns in zip(match.optional, others, strict=True):
+            parts = tuple(self._parts(block, patterns))
+            self._optional.append(OptionalBlock(number, parts, block.at))
+
+    def _parts(self, block: Block, patterns: list[tuple[Pattern, Source]]) -> list[Part]:
+        holding = alternatives(block.condition, self._scope.paths)
+        return [Part.of(patterns, holds) for holds in holding]
+
+    def _define(self, predicate: str, head: Head) -> None:
+        """A rule for each combination of alternatives."""
+        found = 0
+        for mandatory in product(*self._mandatory):
+            choices = joined(
+                self._optional, mandatory, frozenset(head.names), head.label is not None
+            )
+            self._taken.update(block for choice in choices for block in choice.blocks)
+            for taken in product(*map(_ways, choices)):
+                found += 1
+                if found > MOST_ALTERNATIVES:
+                    raise too_many()
+                body = Body(self._program.variables())
+                for number, part in enumerate(mandatory):
+                    self._add(body, part)
+                    for choice, way in zip(choices, taken, strict=True):
+                        if choice.match == number:
+                            self._add_choice(body, choice, way)
+                names, atoms = body.finished(head.names)
+                names, atoms = with_columns(head, names, atoms, body.anonymous)
+                self._program.rules.append(Rule(predicate, names, atoms, head.at))
+
+    def _add(self, body: Body, part: Part) -> None:
+        for pattern, source in part.located:
+            self._links.add(body, pattern, source)
+        body.equal += part.equal
+
+    def _add_choice(self, body: Body, choice: Choice, way: Part | None) -> None:
+        """What is chosen; if it is all alternatives at once, an atom for them."""
+        if way is not None:
+            self._add(body, way)
+            return
+        at = choice.blocks[0].at
+        order = dict.fromkeys(
+            name for pattern, _ in choice.parts[0].located for name in vertices_of(pattern)
+        )
+        ends = [name for name in order if name in choice.interface]
+        predicate = self._program.names.fresh("either")
+        sources: list[list[set[Source]]] = []
+        for part in choice.parts:
+            inside = Body(self._program.variables())
+            self._add(inside, part)
+            head, atoms = inside.finished(ends)
+            self._program.rules.append(Rule(predicate, head, atoms, at))
+            sources.append([inside.sources_of(name) for name in ends])
+        source, target = map(Variable, ends)
+        body.atoms.append(EdgeAtom(predicate, source, target, at))
+        for name, several in zip(ends, zip(*sources, strict=True), strict=True):
+            body.bind(name, *set.intersection(*several))
+
+
+def _ways(choice: Choice) -> tuple[Part | None, ...]:
+    """The parts to choose from; None for alternatives that become a predicate."""
+    binary = len(choice.blocks) > 1 and len(choice.interface) == 2
+    return (None,) if binary else choice.parts

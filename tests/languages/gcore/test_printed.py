@@ -1,0 +1,94 @@
+"""Random rules written as G-CORE have the canonical expression that they have as RQ."""
+
+from dataclasses import dataclass, replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from catalog.defaults import DEFAULT_STATISTICS
+from catalog.model import Catalog, Stream
+from languages import parse
+from languages.canonical import translate
+from tests.languages.gcore import printing
+from tests.languages.gcore.printing import Style
+from tests.oracles.query import BodyAtom, Const, Query, Rule, Term, Var
+from tests.oracles.query import text as rq_text
+from tests.oracles.snapshot import labels_of
+from tests.strategies.amount import examples
+from tests.strategies.queries import LABELS, bodies, rules_of
+
+S = Catalog({"s": Stream("s", dict.fromkeys(LABELS, DEFAULT_STATISTICS))})
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A query as macros and answers, and how it is to be written."""
+
+    macros: tuple[tuple[Rule, ...], ...]
+    answers: tuple[Rule, ...]
+    style: Style
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        return (*(rule for rules in self.macros for rule in rules), *self.answers)
+
+
+@st.composite
+def drawn(draw: st.DrawFn) -> Drawn:
+    predicates = list(LABELS[: draw(st.integers(1, len(LABELS)))])
+    macros: list[tuple[Rule, ...]] = []
+    for name in ("D", "E")[: draw(st.sampled_from([0, 0, 1, 2]))]:
+        body = _without_constants(draw(bodies(predicates, ("k",), most=3)))
+        first = body[0]
+        ends = [term.name for term in (first.source, first.target) if isinstance(term, Var)]
+        rules = [Rule(name, (ends[0], ends[1]), body)]
+        if len(body) > 1 and draw(st.booleans()):
+            other = _without_constants(draw(bodies(predicates, ("k",), most=2)))
+            rules.append(Rule(name, (ends[0], ends[1]), (first, *other)))
+        macros.append(tuple(rules))
+        predicates.append(name)
+    edge = draw(st.booleans())
+    answers: list[Rule] = []
+    width = draw(st.integers(1, 3))
+    for _ in range(draw(st.sampled_from([1, 1, 2]))):
+        body = _without_constants(draw(bodies(predicates, ("k",))))
+        names = draw(st.permutations(_variables(body)))
+        if edge:
+            answers.append(draw(rules_of("near", (names[0], names[-1]), body)))
+        elif not answers or len(names) >= width:
+            width = min(width, len(names))
+            answers.append(draw(rules_of("Answer", names[:width], body)))
+    style = Style(*(draw(st.booleans()) for _ in range(3)))
+    return Drawn(_needed(macros, answers), tuple(answers), style)
+
+
+def _needed(macros: list[tuple[Rule, ...]], answers: list[Rule]) -> tuple[tuple[Rule, ...], ...]:
+    """The derived predicates that the answers use, also through another."""
+    needed: list[tuple[Rule, ...]] = []
+    users = list(answers)
+    for rules in reversed(macros):
+        if rules[0].head in {label for r in users for atom in r.body for label in labels_of(atom)}:
+            needed.insert(0, rules)
+            users += rules
+    return tuple(needed)
+
+
+def _without_constants(body: tuple[BodyAtom, ...]) -> tuple[BodyAtom, ...]:
+    def variable(term: Term) -> Term:
+        return Var("k") if isinstance(term, Const) else term
+
+    return tuple(replace(a, source=variable(a.source), target=variable(a.target)) for a in body)
+
+
+def _variables(body: tuple[BodyAtom, ...]) -> list[str]:
+    terms = [term for atom in body for term in (atom.source, atom.target)]
+    return list(dict.fromkeys(term.name for term in terms if isinstance(term, Var)))
+
+
+@given(drawn())
+@examples(150)
+def test_rules_mean_the_same_in_both(query: Drawn) -> None:
+    rq = f"{rq_text(Query(query.rules, ()))}\nON s WINDOW 9 SLIDE 3"
+    gcore = printing.text(query.macros, query.answers, "ON s WINDOW (9) SLIDE (3)", query.style)
+    found = translate(parse(gcore, "gcore"), S)
+    assert found == translate(parse(rq, "rq"), S)

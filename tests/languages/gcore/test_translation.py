@@ -1,0 +1,317 @@
+"""What G-CORE means: the printed examples, and the same queries in RQ."""
+
+import pytest
+
+from algebra.logical import LogicalQuery
+from algebra.text import one_line
+from algebra.window import Window
+from catalog.defaults import DEFAULT_STATISTICS
+from catalog.model import Catalog, Stream
+from languages import QueryError, parse
+from languages.canonical import translate
+from tests.languages.gcore.examples import EXAMPLES, STREAMS
+
+
+def catalog(streams: dict[str, str]) -> Catalog:
+    return Catalog(
+        {
+            name: Stream(name, dict.fromkeys(labels.split(), DEFAULT_STATISTICS))
+            for name, labels in streams.items()
+        }
+    )
+
+
+PRINTED = catalog(STREAMS)
+ONE = catalog({"s": "a b c d"})
+TWO = catalog({"s": "a b x", "t": "c d x"})
+
+
+def translated(text: str, language: str, of: Catalog) -> LogicalQuery:
+    return translate(parse(text, language, of.time_unit), of)
+
+
+def same(gcore: str, rq: str, of: Catalog = ONE) -> None:
+    assert translated(gcore, "gcore", of) == translated(rq, "rq", of)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_printed_examples(name: str) -> None:
+    gcore, algebra, rq = EXAMPLES[name]
+    expression = translated(gcore, "gcore", PRINTED).expression
+    unit = "second" if "1d" in algebra else ""
+    assert one_line(expression, unit) == algebra
+    same(gcore, rq, PRINTED)
+
+
+ON = "ON s WINDOW (9) SLIDE (3)"
+WINDOW = "WINDOW 9 SLIDE 3"
+
+PAIRS = {
+    "edges in a chain": (
+        f"SELECT x, z MATCH (x)-[:a]->(y)<-[:b]-(z) {ON}",
+        f"Answer(x, z) <- a(x, y), b(z, y) {WINDOW}",
+    ),
+    "anonymous vertices are different": (
+        f"SELECT x MATCH (x)-[:a]->(), (x)-[:a]->()-[:b]->() {ON}",
+        f"Answer(x) <- a(x, _), a(x, m), b(m, _) {WINDOW}",
+    ),
+    "a choice of labels": (
+        f"CONSTRUCT (x)-[:r]->(y) MATCH (x)-[:a|b]->(y) {ON}",
+        f"N(x, y) <- a(x, y). N(x, y) <- b(x, y). r(x, y) <- N(x, y) {WINDOW}",
+    ),
+    "an edge of either direction": (
+        f"SELECT x, y MATCH (x)-[:a]-(y)<-[:b]->(y) {ON}",
+        f"N(x, y) <- a(x, y). N(x, y) <- a(y, x). e(x, y) <- b(x, y). e(x, y) <- b(y, x)."
+        f"Answer(x, y) <- N(x, y), e(y, y) {WINDOW}",
+    ),
+    "a path to the left": (
+        f"SELECT x, y MATCH (x)<-/<:a* :b^>/-(y) {ON}",
+        f"Answer(x, y) <- y a*/^b x {WINDOW}",
+    ),
+    "a path of either direction": (
+        f"SELECT x, y MATCH (x)-/<:a/:b>/-(y) {ON}",
+        f"p(x, y) <- x a/b y. p(x, y) <- y a/b x. Answer(x, y) <- p(x, y) {WINDOW}",
+    ),
+    "a path of one step is an edge": (
+        f"SELECT x, y MATCH (x)-/<:a^>/->(y)-/<:b>/->(x) {ON}",
+        f"Answer(x, y) <- a(y, x), b(y, x) {WINDOW}",
+    ),
+    "all that a path expression has": (
+        f"SELECT x, y MATCH (x)-/<:a|b*{{2..3}} . (:c? + :(a|b c))+ "
+        f"| :d*{{..2}}/:a*{{2..}} :b*{{2}}>/->(y) {ON}",
+        f"Answer(x, y) <- x (a|b){{2,3}}/(c?|(a|b/c))+|d{{,2}}/a{{2,}}/b{{2}} y {WINDOW}",
+    ),
+    "a choice of labels is repeated as a whole, in brackets the last": (
+        f"SELECT x, y MATCH (x)-/<:a|b* :(c|d*)>/->(y) {ON}",
+        f"Answer(x, y) <- x (a|b)*/(c|d*) y {WINDOW}",
+    ),
+    "macros in macros": (
+        "PATH D = (x)-[:a]->(y)-[:b]->(z) PATH E = (x)-/<~D+|:c>/->(y), (y)-[:d]->() "
+        f"CONSTRUCT (x)-[:r]->(y) MATCH (x)-/<~E :a>/->(y) {ON}",
+        f"D(x, z) <- a(x, y), b(y, z). E(x, y) <- x D+|c y, d(y, _).r(x, y) <- x E/a y {WINDOW}",
+    ),
+    "a macro with a condition": (
+        "PATH D = (x)-[:a]->(y) WHERE (x)-[:b]->() OR (y)-[:b]->(z) AND (z) = (x) "
+        f"SELECT x, y MATCH (x)-/<~D+>/->(y) {ON}",
+        f"D(x, y) <- a(x, y), b(x, _). D(x, y) <- a(x, y), b(y, x)."
+        f"Answer(x, y) <- D+(x, y) {WINDOW}",
+    ),
+    "equal vertices": (
+        f"SELECT y, u MATCH (x)-[:a]->(y), (z)-[:b]->(u) {ON} WHERE (z) = (x)",
+        f"Answer(y, u) <- a(x, y), b(x, u) {WINDOW}",
+    ),
+    "a chain of equalities, and the vertex of the answer stands for all": (
+        f"SELECT u MATCH (x)-[:a]->(y), (z)-[:b]->(u) {ON} "
+        "WHERE (x) = (y) AND (z) = (y) AND (u)=(z)",
+        f"Answer(u) <- a(u, u), b(u, u) {WINDOW}",
+    ),
+    "two negations": (
+        f"SELECT x, y MATCH (x)-[:a]->(y) {ON} WHERE NOT NOT (x)-[:b]->(y)",
+        f"Answer(x, y) <- a(x, y), b(x, y) {WINDOW}",
+    ),
+    "OR is a union": (
+        f"CONSTRUCT (x)-[:r]->(y) MATCH (x)-[:a]->(y) {ON} "
+        "WHERE ((x)-[:b]->(y) OR (x)-[:c]->(y)) AND ((y)-[:d]->() OR (x)=(y))",
+        "r(x, y) <- a(x, y), b(x, y), d(y, _). r(x, x) <- a(x, x), b(x, x)."
+        f"r(x, y) <- a(x, y), c(x, y), d(y, _). r(x, x) <- a(x, x), c(x, x) {WINDOW}",
+    ),
+    "UNION, and two edges of one label": (
+        f"CONSTRUCT (x)-[:r]->(y), (x)<-[:r]-(y) MATCH (x)-[:a]->(y) {ON} "
+        f"UNION CONSTRUCT (x)-[:r]->(z) MATCH (x)-[:b]->()-[:c]->(z) {ON}",
+        f"r(x, y) <- a(x, y). r(y, x) <- a(x, y). r(x, z) <- b(x, y), c(y, z) {WINDOW}",
+    ),
+    "a chain is constructed edge by edge": (
+        f"CONSTRUCT (x)-[:r]->(y)<-[:r]-(z) MATCH (x)-[:a]->(y)-[:b]->(z) {ON}",
+        f"r(x, y) <- a(x, y), b(y, z). r(z, y) <- a(x, y), b(y, z) {WINDOW}",
+    ),
+    "columns with other names": (
+        f"SELECT y AS x, x AS y, z AS u MATCH (x)-[:a]->(y), (y)-[:b]->(z)-[:c]->(u) {ON}",
+        f"Answer(x, y, u) <- a(y, x), b(x, u), c(u, v) {WINDOW}",
+    ),
+    "a column twice": (
+        f"SELECT x, y, x MATCH (x)-[:a]->(y) {ON}",
+        f"Answer(x, y, x) <- a(x, y) {WINDOW}",
+    ),
+    "what ON constructs": (
+        "SELECT x, z MATCH (x)-[:near|far]->(y) ON (CONSTRUCT (p)-[:near]->(q), (p)-[:far]->(r) "
+        f"MATCH (p)-[:a]->(q)-[:b]->(r) {ON}), (y)-[:c]->(z) {ON}",
+        "near(p, q) <- a(p, q), b(q, r). far(p, r) <- a(p, q), b(q, r). "
+        "N(x, y) <- near(x, y). N(x, y) <- far(x, y)."
+        f"Answer(x, z) <- N(x, y), c(y, z) {WINDOW}",
+    ),
+    "keywords as labels, names in backquotes, comments": (
+        "construct (`match`)-[:`r`]->(y) // to the end\nmatch (`match`)-[:a]->(y) /* and *\n*/"
+        " on s window (9) slide (3)",
+        f"r(match, y) <- a(match, y) {WINDOW}",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_the_same_in_rq(name: str) -> None:
+    same(*PAIRS[name])
+
+
+# --- streams and windows --------------------------------------------------------------
+
+
+def test_a_pattern_takes_the_first_on_at_or_after_it() -> None:
+    same(
+        "SELECT x, y, z MATCH (x)-[:a]->(y), (x)-[:b]->(y) ON s WINDOW (1m), (y)-[:c]->(z) "
+        "OPTIONAL (y)-[:d]->(w) ON t WINDOW (1h) SLIDE (1m) WHERE (x) = (x)",
+        "Answer(x, y, z) <- a(x, y), b(x, y), c(y, z)ON s WINDOW 1m  ON t WINDOW 1h SLIDE 1m",
+        TWO,
+    )
+
+
+def test_a_label_is_read_from_the_stream_that_on_names() -> None:
+    same(
+        "SELECT x, z MATCH (x)-[:x]->(y) ON s WINDOW (5), (y)-[:x]->(z) ON t WINDOW (7)",
+        "Answer(x, z) <- `s.x`(x, y), `t.x`(y, z)  ON s WINDOW 5 ON t WINDOW 7",
+        TWO,
+    )
+
+
+def test_labels_of_one_stream_may_have_windows_of_their_own() -> None:
+    query = (
+        "SELECT x, z MATCH (x)-[:a]->(y) ON s WINDOW (5), (y)-[:b]->(z) ON s WINDOW (7) SLIDE (7)"
+    )
+    same(query, "Answer(x, z) <- a(x, y), b(y, z) ON s (a) WINDOW 5 ON s (b) WINDOW 7 SLIDE 7", TWO)
+
+
+def test_a_macro_is_taken_where_it_is_used() -> None:
+    same(
+        "PATH D = (p)-[:x]->(q)-[:x]->(r) "
+        "SELECT x, z MATCH (x)-/<~D+>/->(y) ON s WINDOW (5), (y)-/<~D+>/->(z) ON t WINDOW (7)",
+        "D(x, z) <- `s.x`(x, y), `s.x`(y, z). E(x, z) <- `t.x`(x, y), `t.x`(y, z)."
+        "Answer(x, z) <- D+(x, y), E+(y, z)  ON s WINDOW 5 ON t WINDOW 7",
+        TWO,
+    )
+
+
+def test_without_on_the_stream_that_has_the_label_is_read_and_the_window_is_the_default() -> None:
+    found = translate(parse("SELECT x, y MATCH (x)-[:a]->(y)", "gcore"), ONE, Window(4, 2))
+    assert found == translated("Answer(x, y) <- a(x, y) WINDOW 4 SLIDE 2", "rq", ONE)
+
+
+def test_a_stream_without_a_window() -> None:
+    with pytest.raises(QueryError) as caught:
+        translated("SELECT x, y MATCH (x)-[:a]->(y) ON s", "gcore", ONE)
+    assert caught.value.code == "E-NOWIN"
+
+
+def test_windows_are_counted_in_the_time_unit_of_the_catalog() -> None:
+    query = parse("SELECT x, y MATCH (x)-[:a]->(y) ON s WINDOW (PT1H)", "gcore", "minute")
+    assert (query.windows[0].window, query.time_unit) == (Window(60), "minute")
+    assert parse("SELECT x, y MATCH (x)-[:a]->(y) ON s WINDOW (60)", "gcore").time_unit is None
+
+
+# --- OPTIONAL -------------------------------------------------------------------------
+
+OPTIONAL = {
+    "dropped where nothing uses it": (
+        "CONSTRUCT (x)-[:r]->(y) MATCH (x)-[:a]->(y) OPTIONAL (y)-[:b]->(z) WHERE (z) = (x)",
+        "r(x, y) <- a(x, y)",
+    ),
+    "joined where an edge is constructed": (
+        "CONSTRUCT (x)-[:r]->(z) MATCH (x)-[:a]->(y) OPTIONAL (y)-[:b]->(z) WHERE (z)-[:c]->()",
+        "r(x, z) <- a(x, y), b(y, z), c(z, _)",
+    ),
+    "joined for one edge, dropped for the other": (
+        "CONSTRUCT (x)-[:r]->(z), (x)-[:r]->(y) MATCH (x)-[:a]->(y) OPTIONAL (y)-[:b]->(z)",
+        "r(x, z) <- a(x, y), b(y, z). r(x, y) <- a(x, y)",
+    ),
+    "joined where a condition uses it": (
+        "SELECT x, z MATCH (x)-[:a]->(y) OPTIONAL (y)-[:b]->(z) MATCH (u)-[:c]->() WHERE (u) = (z)",
+        "Answer(x, z) <- a(x, y), b(y, z), c(z, _)",
+    ),
+    "joined where another MATCH uses it": (
+        "SELECT x, z MATCH (x)-[:a]->(y) OPTIONAL (y)-[:b]->(z) MATCH (z)-[:c]->()",
+        "Answer(x, z) <- a(x, y), b(y, z), c(z, _)",
+    ),
+    "one that another is joined for": (
+        "CONSTRUCT (x)-[:r]->(u) MATCH (x)-[:a]->(y) OPTIONAL (y)-[:b]->(z) OPTIONAL (z)-[:c]->(u)",
+        "r(x, u) <- a(x, y), b(y, z), c(z, u)",
+    ),
+    "one behind a joined one is dropped": (
+        "CONSTRUCT (x)-[:r]->(z) MATCH (x)-[:a]->(y) OPTIONAL (y)-[:b]->(z) OPTIONAL (z)-[:c]->(u)",
+        "r(x, z) <- a(x, y), b(y, z)",
+    ),
+    "alternatives over two vertices are a predicate": (
+        "CONSTRUCT (y)-[:r]->(z) MATCH (x)-[:a]->(y) OPTIONAL (y)-[:b]->(z) "
+        "OPTIONAL ((y)-[:c]->(m)-[:d]->(z) WHERE (m)-[:a]->() OR (m) = (z))",
+        "N(y, z) <- b(y, z). N(y, z) <- c(y, m), d(m, z), a(m, _). N(y, z) <- c(y, z), d(z, z)."
+        "r(y, z) <- a(x, y), N(y, z)",
+    ),
+    "alternatives over three are a rule each": (
+        "CONSTRUCT (y)-[:r]->(z) MATCH (x)-[:a]->(y) OPTIONAL (x)-[:b]->(z)<-[:c]-(y) "
+        "OPTIONAL (x)-[:d]->(z)-[:a]->(y)",
+        "r(y, z) <- a(x, y), b(x, z), c(y, z). r(y, z) <- a(x, y), d(x, z), a(z, y)",
+    ),
+    "a vertex by itself, which all alternatives have": (
+        "CONSTRUCT (x)-[:r]->(z) MATCH (x) OPTIONAL (x)-[:a]->(z) OPTIONAL (x)<-[:b]-(z)",
+        "N(x, z) <- a(x, z). N(x, z) <- b(z, x). r(x, z) <- N(x, z)",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OPTIONAL)
+def test_optional(name: str) -> None:
+    gcore, rq = OPTIONAL[name]
+    window = Window(9)
+    expected = parse(rq, "rq")
+    assert translate(parse(gcore, "gcore"), ONE, window) == translate(expected, ONE, window)
+
+
+NO_OPTIONAL = {
+    "selected only": "SELECT x, z MATCH (x)-[:a]->(y) OPTIONAL (y)-[:b]->(z)",
+    "a second source of what another binds": (
+        "CONSTRUCT (x)-[:r]->(z) MATCH (x)-[:a]->(y)-[:c]->(v) OPTIONAL (y)-[:b]->(z) "
+        "OPTIONAL (y)-[:c]->(z)<-[:b]-(v)"
+    ),
+    "a condition that may hold without it": (
+        "SELECT x, z MATCH (x)-[:a]->(y) OPTIONAL (y)-[:b]->(z) MATCH (u)-[:c]->() "
+        "WHERE (u) = (z) OR (u) = (x)"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NO_OPTIONAL)
+def test_optional_whose_absence_would_have_to_be_told(name: str) -> None:
+    with pytest.raises(QueryError) as caught:
+        parse(NO_OPTIONAL[name], "gcore")
+    assert caught.value.code == "E-OPT"
+
+
+# --- warnings -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("SELECT x, y MATCH (x)-/<:a^*>/->(y)", "W-CARET"),
+        ("SELECT x, y MATCH (x)-/<:a^+>/->(y)", "W-CARET"),
+        ("SELECT x, y MATCH (x)-/<:a^*{2}>/->(y)", "W-CARET"),
+        ("SELECT x, y MATCH (x)-/<:a*{3..2}>/->(y)", "W-EMPTY"),
+        ("SELECT x, u MATCH (x)-[:a]->(y), (z)-[:a]->(u)", "W-CROSS"),
+        ("PATH D = (x)-[:a]->(y) SELECT x, y MATCH (x)-[:a]->(y)", "W-UNUSED"),
+        ("SELECT x, y MATCH (x)-[:a]->(y) ON s WINDOW (5) SLIDE (3)", "W-SLIDE"),
+        ("SELECT x, y MATCH (x)-[:a]->(y) OPTIONAL (y)-[:b]->(z)", "W-UNUSED"),
+    ],
+)
+def test_warnings(text: str, code: str) -> None:
+    (warning,) = parse(text, "gcore").warnings
+    assert warning.startswith(f"{code} 1:")
+
+
+def test_no_warning_of_a_step_that_is_reversed_and_not_repeated() -> None:
+    assert parse("SELECT x, y MATCH (x)-/<(:a^ :b)*>/->(y)", "gcore").warnings == ()
+
+
+def test_what_is_invented_has_no_name_that_the_query_uses() -> None:
+    same(
+        "PATH `a|b` = (p)-[:c]->(q) CONSTRUCT (_1)-[:r]->(y) "
+        "MATCH (_1)-[:a|b]->()<-[:d]-(y), (y)-/<~`a|b`>/->() ON s WINDOW (9)",
+        "N(x, y) <- a(x, y). N(x, y) <- b(x, y). M(p, q) <- c(p, q)."
+        "r(_1, y) <- N(_1, z), d(y, z), M(y, _) WINDOW 9",
+    )
