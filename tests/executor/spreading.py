@@ -66,11 +66,18 @@ class _Spreading:
         self._nodes.append(node)
         return number
 
+    def _handed_over(self, node: int) -> int:
+        """The scan or filter below a TO_KERNEL: where rows are handed over is drawn anew."""
+        while isinstance(self._old.nodes[node].operator, ToKernel):
+            (node,) = self._old.nodes[node].inputs
+        return node
+
     def _width(self, node: int) -> int:
         return len(self._old.nodes[node].columns)
 
     def _home(self, node: int) -> Spread:
         """The rows of an old node, each on one partition."""
+        node = self._handed_over(node)
         if node not in self._homes:
             self._homes[node] = self._made(node)
         return self._homes[node]
@@ -152,6 +159,7 @@ class _Spreading:
 
     def _everywhere(self, node: int) -> Spread:
         """A copy of the rows on each partition: exchanged, or made there of copies."""
+        node = self._handed_over(node)
         if node not in self._copied:
             old = self._old.nodes[node]
             if old.inputs and self._random.random() < 0.3:

@@ -30,7 +30,8 @@ def optimized(
 ) -> Optimization:
     """The optimizer's work on a case; ``statistics`` is the seed of the catalog's."""
     catalog = catalog_of(case.query, case.integers, statistics)
-    model = replace(cost_model or CostModel(), catalog=catalog)
+    known = cost_model or CostModel()
+    model = replace(known, catalog=catalog, parallelism=options.parallelism)
     streams = tuple(
         PlanStream(name=s.name, labels=tuple(s.labels), vertex_type=s.vertex_type)
         for s in catalog.streams.values()

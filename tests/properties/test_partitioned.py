@@ -1,15 +1,19 @@
 """Plans over several partitions, exchanges at random places, say what the oracle says."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
 
+from costmodel import CostModel
 from executor.stages import stages_of
 from tests.executor.spreading import spread
 from tests.oracles.query import text
 from tests.oracles.snapshot import Truth
-from tests.properties.plans import optimized, plans_of, read_back
+from tests.properties.plans import THOROUGH, optimized, plans_of, read_back
 from tests.properties.running import judge, lines_of
+from tests.properties.test_plans import COST_MODELS
 from tests.strategies.amount import examples
 from tests.strategies.named import NAMED
 from tests.strategies.queries import Case, cases
@@ -26,7 +30,7 @@ def _check(case: Case, partitions: int, seed: int, batch_rows: int) -> None:
 
 
 @given(case=cases(), partitions=st.integers(2, 4), seed=st.integers(0, 9_999), rows=ROWS)
-@examples(100)
+@examples(60)
 def test_plans_of_random_queries(case: Case, partitions: int, seed: int, rows: int) -> None:
     _check(case, partitions, seed, rows)
 
@@ -39,6 +43,25 @@ def test_plans_of_named_queries(name: str) -> None:
         _check(case, 2, seed, rows)
 
     check()
+
+
+@given(
+    case=cases(),
+    partitions=st.integers(2, 5),
+    seed=st.integers(0, 999),
+    rows=ROWS,
+    cost_model=st.sampled_from(COST_MODELS),
+)
+@examples(60)
+def test_plans_made_for_several_partitions(
+    case: Case, partitions: int, seed: int, rows: int, cost_model: CostModel
+) -> None:
+    """The optimizer's own: the chosen one, the one as written, others drawn uniformly."""
+    note(text(case.query))
+    truth = Truth(case.query, case.edges)
+    options = replace(THOROUGH, parallelism=partitions)
+    for plan in plans_of(optimized(case, options, seed, cost_model), most=6, seed=seed):
+        judge(truth, plan, lines_of(case, read_back(plan), rows))
 
 
 @given(case=cases(), seed=st.integers(0, 9_999))
