@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 from time import perf_counter
 
 import numpy as np
+from numpy.typing import NDArray
 
 from algebra.physical import (
     Coalesce,
@@ -34,7 +35,7 @@ from algebra.physical import (
     WindowScanUnion,
 )
 from algebra.plan import PlanError
-from executor.batch import Batch
+from executor.batch import Batch, IntArray
 from executor.dictionary import Dictionary
 from executor.operators.base import Operator
 from executor.operators.coalesce import CoalesceOperator
@@ -249,6 +250,18 @@ def _arrays(batch: Batch) -> tuple[object, object, object]:
     return batch.columns, batch.ts, batch.exp
 
 
+@dataclass(frozen=True, slots=True)
+class _OwnRoots:
+    """Which vertices belong to a partition."""
+
+    dictionary: Dictionary
+    place: Place
+
+    def __call__(self, codes: IntArray) -> NDArray[np.bool_]:
+        belongs_to = self.dictionary.partitions(codes, self.place.partitions)
+        return np.asarray(belongs_to == self.place.partition)
+
+
 def _operator(
     operator: PhysicalOperator, width: int, inputs: int, dictionary: Dictionary, place: Place
 ) -> Operator:
@@ -256,11 +269,7 @@ def _operator(
         case HashJoin():
             return JoinOperator(operator)
         case SPath(roots="own") if place.partitions > 1:
-            return PathOperator(
-                operator,
-                inputs,
-                lambda codes: dictionary.partitions(codes, place.partitions) == place.partition,
-            )
+            return PathOperator(operator, inputs, _OwnRoots(dictionary, place))
         case SPath():
             return PathOperator(operator, inputs)
         case Coalesce():

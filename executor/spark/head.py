@@ -36,11 +36,13 @@ class OperatorTotals:
 class Head:
     """The small value of a partition's state.
 
-    ``token`` names the attempt that wrote it; ``now`` is the largest ts seen; ``late``
+    ``token`` names the attempt that wrote it, ``worker`` the process that may still have its
+    index (:class:`executor.spark.index_home.IndexHome`); ``now`` is the largest ts seen; ``late``
     counts rows left out because they came after a later one of an earlier batch.
     """
 
     token: str = ""
+    worker: str = ""
     now: int = -1
     edges: int = 0
     results: int = 0

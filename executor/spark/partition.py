@@ -92,7 +92,7 @@ class PartitionBatch:
         """What is found, as it is found; at last the report."""
         head = self.head
         log = WindowLog(self._wire, blobs, head.directory)
-        index = _INDEXES.take(self._home, head.token)
+        index = _INDEXES.take(self._home, head.token, head.worker)
         rebuilt = index is None and head.token != ""
         if index is None:
             index = self._rebuilt(log, head.now)
@@ -115,6 +115,7 @@ class PartitionBatch:
         last = self._next is None
         self.head = Head(
             token=uuid.uuid4().hex,
+            worker=_INDEXES.address if self._place.partitions > 1 else "",
             now=now,
             edges=head.edges + self._edges(rows),
             results=head.results + (results if last else 0),

@@ -30,7 +30,8 @@ def stream(
     """The results of a plan over the user's streams.
 
     Each micro-batch has to hold edges that are not earlier than those of batches before it;
-    an edge that is gets counted and left out. Within a batch they may be in any order.
+    an edge that is gets counted and left out. Within a batch they may be in any order. A plan for
+    n partitions runs best where ``spark.sql.shuffle.partitions`` is n when the query starts.
 
     Args:
         spark: the session of the streams.

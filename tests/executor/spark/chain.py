@@ -21,6 +21,8 @@ from executor.spark.wire import leaves_of, text_or_integers
 from executor.stages import stages_of
 from tests.executor.spark.running import results_in
 
+_WORKERS: list[IndexHome[work.Index]] = [IndexHome(), IndexHome()]
+
 
 class Blobs(dict[int, bytes]):
     """A dictionary that behaves as Spark's map state does here."""
@@ -61,9 +63,11 @@ class Chain:
             plan.parallelism,
         )
 
-    def another_worker(self) -> None:
-        """From now on in a worker that has no index."""
-        work._INDEXES = IndexHome()
+    def another_worker(self, *, gone: bool = False) -> None:
+        """From now on in a worker that has no index; the one before may be gone with its own."""
+        if gone:
+            work._INDEXES._kept.clear()
+        work._INDEXES = next(home for home in _WORKERS if home is not work._INDEXES)
 
     def batch(self, edges: Sequence[Edge]) -> None:
         """One micro-batch."""

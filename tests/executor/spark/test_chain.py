@@ -23,12 +23,15 @@ from tests.strategies.amount import examples
 from tests.strategies.queries import Case, cases
 
 
-def fed(chain: Chain, edges: list[Edge], size: int, hops: int = 0) -> Chain:
-    """All edges in batches; every so many batches the workers are new ones."""
-    chain.another_worker()
+def fed(chain: Chain, edges: list[Edge], size: int, hops: int = 0, *, gone: bool = True) -> Chain:
+    """All edges in batches; every so many of them in another worker.
+
+    The one before is gone then, or each second time.
+    """
+    chain.another_worker(gone=True)
     for number, start in enumerate(range(0, len(edges), size)):
         if hops and number % hops == 0:
-            chain.another_worker()
+            chain.another_worker(gone=gone or number % (2 * hops) == 0)
         chain.batch(edges[start : start + size])
     return chain
 
@@ -41,7 +44,7 @@ def test_plans_by_hand(name: str) -> None:
     @given(edges=streams(longest=60), size=st.integers(1, 20), hops=HOPS, seed=st.integers(0, 99))
     @examples(10)
     def holds(edges: list[Edge], size: int, hops: int, seed: int) -> None:
-        chain = fed(Chain(WRITTEN[name], seed), edges, size, hops)
+        chain = fed(Chain(WRITTEN[name], seed), edges, size, hops, gone=False)
         for t in range(edges[-1][3] + 12 if edges else 0):
             assert snapshot(chain.results, t) == answer(WRITTEN[name], edges, t), f"at {t}"
 
@@ -56,14 +59,14 @@ def test_plans_of_random_queries(case: Case, partitions: int, seed: int, hops: i
     for plan in plans_of(optimized(case), most=2, seed=seed):
         several = spread(plan, partitions, seed) if partitions > 1 else plan
         edges = rows_of_edges(case.query, case.edges)
-        chain = fed(Chain(several, seed), edges, 1 + seed % 7, hops)
+        chain = fed(Chain(several, seed), edges, 1 + seed % 7, hops, gone=False)
         judge(truth, several, [Line(*result) for result in chain.results])
 
 
 def test_all_partitions_agree_on_what_is_late() -> None:
     """The late edge lies on a partition that has not seen a later one itself."""
     chain = Chain(OWN_ROOTS)
-    chain.another_worker()
+    chain.another_worker(gone=True)
     chain.batch([(f"v{i}", f"v{i + 1}", "a", 5) for i in range(4)])
     chain.batch([(f"v{i}", f"v{i + 1}", "a", 4) for i in range(50, 90)])
     reports = [json.loads(report) for report in chain.reports]

@@ -1,0 +1,214 @@
+"""Checkpoints and outputs are used by the query that they belong to, and by no other."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from algebra.plan import PhysicalPlan
+from executor.spark import checkpoint as module
+from executor.spark.checkpoint import Pin, Work, open_work, pinned_plan
+from executor.spark.errors import ExecutionError, OtherQueryError, OutputError
+from executor.spark.sinks import Output, ToFile, ToFolder, ToFunction, ToStdout, output_of
+from tests.executor.spark.plans import reach
+
+
+@contextmanager
+def opened(
+    output: Output,
+    checkpoint: Path | None = None,
+    plan: PhysicalPlan | None = None,
+    output_name: str = "out",
+) -> Iterator[Work]:
+    work = open_work(Pin(plan or reach(), output_name, 1), output, checkpoint)
+    try:
+        yield work
+    finally:
+        work.close()
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def test_the_same_query_goes_on(tmp_path: Path) -> None:
+    output = ToFolder(tmp_path / "out")
+    with opened(output) as work:
+        assert work.fresh
+        first = work.id
+    with opened(output) as work:
+        assert not work.fresh
+        assert (work.id, work.folder) == (first, tmp_path / "out" / "_headrace")
+
+
+def test_the_plan_is_kept(tmp_path: Path) -> None:
+    assert pinned_plan(tmp_path / "ck") is None
+    with opened(ToFolder(tmp_path / "out"), tmp_path / "ck"):
+        assert pinned_plan(tmp_path / "ck") == reach()
+
+
+@pytest.mark.parametrize(
+    ("plan", "output_name", "what"),
+    [(reach(99), "out", "another plan or query"), (reach(), "else", "another output")],
+)
+def test_another_query_is_refused(
+    tmp_path: Path, plan: PhysicalPlan, output_name: str, what: str
+) -> None:
+    output = ToFolder(tmp_path / "out")
+    with opened(output, tmp_path / "ck"):
+        pass
+    before = tree(tmp_path)
+    with pytest.raises(OtherQueryError, match=what):
+        open_work(Pin(plan, output_name, 1), output, tmp_path / "ck")
+    with pytest.raises(OtherQueryError, match="another parallelism: 1, not 2"):
+        open_work(Pin(reach(), "out", 2), output, tmp_path / "ck")
+    assert tree(tmp_path) == before
+
+
+def test_results_of_an_earlier_run_are_not_added_to(tmp_path: Path) -> None:
+    output = ToFolder(tmp_path / "out")
+    with opened(output, tmp_path / "first"):
+        (tmp_path / "out" / "part-0.jsonl").write_text("{}\n")
+    before = tree(tmp_path)
+    with pytest.raises(OtherQueryError, match="results of another query or of an earlier run"):
+        open_work(Pin(reach(), "out", 1), output, tmp_path / "second")
+    with pytest.raises(OtherQueryError, match="results of another query or of an earlier run"):
+        open_work(Pin(reach(), "out", 1), output, None)
+    assert tree(tmp_path) == before
+
+
+def test_what_is_not_ours_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "thesis.tex").write_text("42")
+    before = tree(tmp_path)
+    pin = Pin(reach(), "out", 1)
+    with pytest.raises(OutputError, match="is not empty"):
+        open_work(pin, ToFolder(tmp_path / "out"), None)
+    with pytest.raises(OtherQueryError, match="is no checkpoint of Headrace"):
+        open_work(pin, ToFolder(tmp_path / "new"), tmp_path / "out")
+    with pytest.raises(OutputError, match="is not a folder"):
+        open_work(pin, ToFolder(tmp_path / "out" / "thesis.tex"), None)
+    with pytest.raises(OutputError, match="exists"):
+        open_work(pin, ToFile(tmp_path / "out" / "thesis.tex"), None)
+    assert tree(tmp_path) == before
+
+
+def test_an_empty_folder_is_taken(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    with opened(ToFolder(tmp_path / "out")) as work:
+        assert work.fresh
+
+
+def test_lost_results_are_noticed(tmp_path: Path) -> None:
+    output = ToFolder(tmp_path / "out")
+    with opened(output, tmp_path / "ck") as work:
+        work.spark.mkdir()
+    for path in sorted((tmp_path / "out").rglob("*"), reverse=True):
+        path.rmdir() if path.is_dir() else path.unlink()
+    with pytest.raises(OutputError, match="no longer there"):
+        open_work(Pin(reach(), "out", 1), output, tmp_path / "ck")
+
+
+@pytest.mark.parametrize(
+    ("output", "left"),
+    [
+        (ToFolder(Path("out")), {"out/_headrace/query.json", "out/_headrace/owner.json"}),
+        (ToFile(Path("out.jsonl")), set[str]()),
+    ],
+)
+def test_what_is_left_at_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, output: Output, left: set[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with opened(output) as work:
+        (work.input).mkdir()
+        (work.input / "edges").write_text("many")
+        work.complete({"seconds": 1})
+    assert set(tree(tmp_path)) - {"out/_headrace/lock"} == left
+    if left:
+        with opened(output) as work:
+            assert work.report == {"seconds": 1}
+
+
+def test_an_explicit_checkpoint_is_kept(tmp_path: Path) -> None:
+    with opened(ToFile(tmp_path / "out.csv"), tmp_path / "ck") as work:
+        work.spark.mkdir()
+        (work.spark / "offsets").write_text("1")
+        work.complete({"seconds": 1})
+    assert (tmp_path / "ck" / "spark" / "offsets").exists()
+
+
+@pytest.mark.parametrize("output", [ToStdout(), ToFunction(lambda batch, rows: None)])
+def test_a_run_that_nobody_can_take_up_leaves_nothing(output: Output) -> None:
+    with opened(output) as work:
+        (work.folder / "input").mkdir()
+    assert not work.folder.exists()
+
+
+@pytest.mark.parametrize("where", ["nowhere", "here"])
+def test_what_was_made_for_a_failed_start_goes(tmp_path: Path, where: str) -> None:
+    if where == "here":
+        (tmp_path / "a").mkdir()
+        (tmp_path / "ck").mkdir()
+    before = sorted(tmp_path.rglob("*"))
+    for checkpoint in (None, tmp_path / "ck"):
+        with opened(ToFolder(tmp_path / "a" / "b" / "out"), checkpoint) as work:
+            work.discard()
+        left = [path for path in tmp_path.rglob("*") if path.name != "lock"]
+        assert sorted(left) == before
+        (tmp_path / "ck" / "lock").unlink(missing_ok=True)
+
+
+def test_two_runs_at_once_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_LOCK_SECONDS", 0.3)
+    output = ToFolder(tmp_path / "out")
+    with opened(output), pytest.raises(ExecutionError, match="Another run uses"):
+        open_work(Pin(reach(), "out", 1), output, None)
+
+
+def test_a_killed_run_whose_jvm_lives_on_is_waited_for(tmp_path: Path) -> None:
+    output = ToFolder(tmp_path / "out")
+    work = open_work(Pin(reach(), "out", 1), output, None)
+    sleeper = subprocess.Popen(
+        [sys.executable, "-c", "import time; time.sleep(1)"], pass_fds=[work.lock]
+    )
+    work.close()
+    with opened(output):
+        assert sleeper.poll() is not None
+
+
+def test_a_checkpoint_of_another_version(tmp_path: Path) -> None:
+    (tmp_path / "ck").mkdir()
+    (tmp_path / "ck" / "query.json").write_text(json.dumps({"version": 99}))
+    with pytest.raises(OtherQueryError, match="version 99"):
+        open_work(Pin(reach(), "out", 1), ToFolder(tmp_path / "out"), tmp_path / "ck")
+
+
+def test_a_torn_checkpoint(tmp_path: Path) -> None:
+    (tmp_path / "ck").mkdir()
+    (tmp_path / "ck" / "query.json").write_text('{"ver')
+    with pytest.raises(ExecutionError, match="cannot be read"):
+        open_work(Pin(reach(), "out", 1), ToFolder(tmp_path / "out"), tmp_path / "ck")
+
+
+def test_what_output_means(tmp_path: Path) -> None:
+    (tmp_path / "d.csv").mkdir()
+    assert output_of("-") == ToStdout("jsonl")
+    assert output_of("-", "csv") == ToStdout("csv")
+    assert output_of("a/b.CSV") == ToFile(Path("a/b.CSV"), "csv")
+    assert output_of("a.jsonl", "csv") == ToFile(Path("a.jsonl"), "csv")
+    assert output_of("results") == ToFolder(Path("results"), "jsonl")
+    assert output_of("results", "parquet") == ToFolder(Path("results"), "parquet")
+    assert output_of(str(tmp_path / "d.csv")) == ToFolder(tmp_path / "d.csv", "jsonl")
+    with pytest.raises(OutputError, match="Parquet cannot go to standard output"):
+        output_of("-", "parquet")

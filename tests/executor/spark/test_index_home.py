@@ -1,0 +1,90 @@
+"""An index is used again by whoever asks for its token, and by nobody else."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from algebra.plan import PhysicalPlan
+from executor.dictionary import Dictionary
+from executor.local import Edge, LocalRun
+from executor.partitioned import pipeline_of
+from executor.placement import Place
+from executor.spark.index_home import IndexHome
+from executor.spark.partition import Index
+from tests.executor.test_partitioned import HASH_JOIN, OWN_ROOTS
+from tests.executor.test_pipeline import record_batch
+
+HERE = ("run", 0, 1)
+
+
+def test_at_home() -> None:
+    home = IndexHome[list[int]]()
+    home.keep(HERE, "t", [1])
+    assert home.take(("run", 0, 2), "t") is None
+    assert home.take(("run", 1, 1), "t") is None
+    assert home.take(HERE, "t") == [1]
+    assert home.take(HERE, "t") is None
+    home.keep(HERE, "t", [1])
+    assert home.take(HERE, "u") is None
+    assert home.take(HERE, "t") is None
+    home.keep(HERE, "t", [1])
+    home.take(("other run", 0, 1), "t")
+    assert home.take(HERE, "t") is None
+
+
+def test_from_another_worker() -> None:
+    theirs, ours = IndexHome[list[int]](), IndexHome[list[int]]()
+    theirs.keep(HERE, "t", [1, 2])
+    theirs.keep(("run", 0, 2), "t", [3])
+    wrong_key = theirs.address.split(":")[0] + ":" + "00" * 16
+    assert ours.take(HERE, "t", wrong_key) is None
+    assert ours.take(HERE, "t", theirs.address) == [1, 2]
+    assert ours.take(HERE, "t", theirs.address) is None
+    assert ours.take(("run", 0, 2), "u", theirs.address) is None
+    assert theirs.take(("run", 0, 2), "t") is None
+
+
+def test_from_a_worker_that_is_gone() -> None:
+    program = (
+        "from executor.spark.index_home import IndexHome; home = IndexHome(); "
+        "home.keep(('run', 0, 1), 't', 1); print(home.address)"
+    )
+    told = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert IndexHome[int]().take(HERE, "t", told.stdout.strip()) is None
+
+
+@pytest.mark.parametrize("plan", [OWN_ROOTS, HASH_JOIN])
+def test_an_index_goes_on_where_it_is_taken_to(plan: PhysicalPlan) -> None:
+    run = LocalRun(plan)
+    (stage,) = run.partitioned.stages
+    dictionary = Dictionary()
+    index = Index(pipeline_of(plan, stage, dictionary, Place(1, 2)), dictionary)
+    theirs, ours = IndexHome[Index](), IndexHome[Index]()
+
+    def fed(index: Index, edges: list[Edge]) -> list[list[int]]:
+        chosen = record_batch(edges)
+        rows = {}
+        for flow in stage.inputs:
+            leaf = next(leaf for leaf in run._leaves if leaf.node == flow.source)
+            rows[flow.port] = leaf.encode(leaf.select(chosen), index.dictionary)
+        found = index.pipeline.process(rows)[plan.root]
+        return [found.ts.tolist(), found.exp.tolist(), *found.columns.tolist()]
+
+    edges: list[Edge] = [(f"v{i % 9}", f"v{i % 7}", "ab"[i % 2], i // 4) for i in range(80)]
+    fed(index, edges[:40])
+    theirs.keep(HERE, "t", index)
+    moved = ours.take(HERE, "t", theirs.address)
+    assert moved is not None
+    assert moved is not index
+    assert moved.pipeline.counters == index.pipeline.counters
+    found = fed(moved, edges[40:])
+    assert found == fed(index, edges[40:])
+    assert len(found[0]) > 10
+    codes = np.array(found[2])
+    assert moved.dictionary.decode(codes).equals(index.dictionary.decode(codes))

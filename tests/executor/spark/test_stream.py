@@ -1,0 +1,90 @@
+"""A plan as a DataFrame on a user's session, with the user's sources and sinks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from algebra.physical import Exchange, ToKernel
+from algebra.plan import PhysicalPlan
+from executor.batch import FOREVER
+from executor.local import Result
+from executor.spark.errors import ExecutionError, InputError
+from executor.spark.settings import PROVIDER, ROCKSDB
+from executor.spark.stream import stream
+from tests.executor.spark.plans import (
+    PLUS,
+    csv_file,
+    expected,
+    plan_of,
+    random_edges,
+    reach,
+    scan,
+    snapshots,
+)
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.fixture
+def rocksdb(spark: SparkSession) -> Iterator[SparkSession]:
+    """The session as its user has to set it up."""
+    before = spark.conf.get(PROVIDER) or ""
+    spark.conf.set(PROVIDER, ROCKSDB)
+    yield spark
+    spark.conf.set(PROVIDER, before)
+
+
+def edges_in(spark: SparkSession, folder: Path) -> DataFrame:
+    folder.mkdir(exist_ok=True)
+    schema = "src int, trg int, label string, ts long"
+    reader = spark.readStream.schema(schema).option("header", True)
+    return reader.option("maxFilesPerTrigger", 1).csv(str(folder))
+
+
+OWN_ROOTS = plan_of(
+    (scan(), ()),
+    (ToKernel(), (0,)),
+    (Exchange("broadcast"), (1,)),
+    (replace(PLUS, roots="own"), (2,)),
+).model_copy(update={"parallelism": 2})
+
+
+@pytest.mark.parametrize("plan", [reach(), OWN_ROOTS])
+def test_a_query_on_a_memory_sink(
+    rocksdb: SparkSession, tmp_path: Path, plan: PhysicalPlan
+) -> None:
+    """The session has one shuffle partition, so the groups of the second plan meet in a task."""
+    edges = random_edges(60)
+    results = stream(rocksdb, plan, {"input": edges_in(rocksdb, tmp_path / "in")})
+    assert results.dtypes == [("x", "string"), ("y", "string"), ("ts", "bigint"), ("exp", "bigint")]
+    writer = results.writeStream.format("memory").queryName("found")
+    query = writer.option("checkpointLocation", str(tmp_path / "ck")).start()
+    try:
+        for part in range(3):
+            csv_file(tmp_path / "in" / f"{part}.csv", edges[part * 20 : part * 20 + 20])
+            query.processAllAvailable()
+    finally:
+        query.stop()
+    found = [
+        Result((row.x, row.y), row.ts, FOREVER if row.exp is None else row.exp)
+        for row in rocksdb.table("found").collect()
+    ]
+    assert snapshots(found) == snapshots(expected(reach(), edges))
+
+
+def test_what_is_missing_is_told(rocksdb: SparkSession, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="stream 'input', which is not given"):
+        stream(rocksdb, reach(), {})
+    lacking = edges_in(rocksdb, tmp_path / "in").drop("ts")
+    with pytest.raises(InputError, match="no column ts; it has src, trg, label"):
+        stream(rocksdb, reach(), {"input": lacking})
+
+
+def test_another_state_store_is_told(spark: SparkSession, tmp_path: Path) -> None:
+    with pytest.raises(ExecutionError, match="needs the state store RocksDB"):
+        stream(spark, reach(), {"input": edges_in(spark, tmp_path / "in")})
