@@ -80,6 +80,10 @@ class Op:
         return found
 
 
+Admits = Callable[[GroupExpression, int, GroupExpression], bool]
+"""Whether a rule at an expression can make use of a member of the input group at a position."""
+
+
 class Match:
     """A binding: the matched expressions, the root first, and the groups by name.
 
@@ -111,12 +115,14 @@ def bindings(
     slot: int,
     root: GroupExpression,
     group: Callable[[GroupId], MemoGroup],
+    admits: Admits | None = None,
 ) -> Iterator[Match]:
     """The bindings of ``pattern`` at ``root`` that no earlier call has returned.
 
     ``slot`` identifies the rule and pattern; up to where the members of the input groups
     were matched is kept at ``root`` under it, one mark per log of each group. ``group``
-    resolves a number. Members that come while the caller works need another call.
+    resolves a number. Of an input group only members that ``admits`` lets in are combined
+    with others. Members that come while the caller works need another call.
     """
     if type(root.operator) is not pattern.of_type:
         return
@@ -143,6 +149,12 @@ def bindings(
                 unseen += members[mark:]
         old.append(seen)
         new.append(unseen)
+    if not any(new):
+        return
+    if admits is not None:
+        for parts in old, new:
+            for k, (position, inner) in enumerate(pattern.nested):
+                parts[k] = [m for m in parts[k] if _fits(inner, m) and admits(root, position, m)]
     # Every combination with a new member, once: the first new one stands at ``first``.
     for first in range(len(new)):
         choices = [

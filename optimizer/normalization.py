@@ -25,7 +25,6 @@ from algebra.logical import (
 from algebra.predicate import FALSE, TRUE
 from memo import GroupId, Memo
 from memo.expression import Expression
-from memo.pattern import bindings
 from rules.columns import FlatForms
 from rules.rule import Context, TransformationRule
 
@@ -125,7 +124,7 @@ class _Stage:
         (expression,) = self._memo.group(group).expressions
         for number, rule in enumerate(self._rules):
             for slot, pattern in enumerate(rule.patterns):
-                for match in bindings(pattern, 8 * number + slot, expression, self._memo.group):
+                for match in rule.matches(pattern, 8 * number + slot, expression, self._context):
                     if rule.condition(match, self._context):
                         (tree,) = rule.rewrite(match, self._context)
                         return self._memo.insert(tree).group

@@ -21,7 +21,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from memo import GroupExpression, GroupId, Winner
-from memo.pattern import Op, bindings
+from memo.pattern import Op
 from optimizer.goals import Choice, Goal
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ class ApplyRule(Task):
         """Applies the rule to the bindings of one pattern; whether the search goes on."""
         expression, entry = self.expression, self.entry
         rule, statistics, context, memo = entry.rule, entry.statistics, search.context, search.memo
-        for match in bindings(pattern, slot, expression, memo.group):
+        for match in rule.matches(pattern, slot, expression, context):
             statistics.bindings += 1
             if not rule.condition(match, context):
                 continue

@@ -90,24 +90,19 @@ class PatternToConcat(TransformationRule):
     def considers(self, expression: GroupExpression, context: Context) -> bool:
         return context.once(directions_of, expression.operator) is not NO_PATH
 
-    def condition(self, match: Match, context: Context) -> bool:
-        if any(
-            not arbitrary(path_of(e)) or regex.nullable(path_of(e).regex)
-            for e in match.expressions[1:]
-        ):
+    def admits(
+        self, context: Context, root: GroupExpression, position: int, member: GroupExpression
+    ) -> bool:
+        path = path_of(member)
+        first, _ = context.once(directions_of, root.operator)
+        if position == first and context.duplicate_free and splits_by_join(path.regex):
             return False
-        first, _ = context.once(directions_of, match.root.operator)
-        leading = operands_of(match)[first]
-        return (
-            isinstance(leading, int)
-            or not context.duplicate_free
-            or not splits_by_join(path_of(leading).regex)
-        )
+        return arbitrary(path) and not regex.nullable(path.regex)
 
     def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
         first, steps = context.once(directions_of, match.root.operator)
         operands = operands_of(match)
-        yield composed((operands[first], operands[1 - first]), regex.concat, steps)
+        yield composed((operands[first], operands[1 - first]), regex.concat, steps, context)
 
 
 class UnionToConcat(TransformationRule):

@@ -58,19 +58,31 @@ def composed(
     operands: tuple[GroupId | GroupExpression, ...],
     combine: Callable[[Iterable[Regex]], Regex],
     backwards: tuple[bool, ...],
+    context: Context,
 ) -> Tree:
     """One PATH of what the operands contribute."""
     inputs: list[Tree] = []
-    parts: list[Regex] = []
-    for operand, reverse in zip(operands, backwards, strict=True):
+    parts: list[tuple[Regex, int]] = []
+    for operand in operands:
         if isinstance(operand, int):
-            part: Regex = Symbol(len(inputs))
+            parts.append((Symbol(0), len(inputs)))
             inputs.append(operand)
         else:
-            part = shifted(path_of(operand).regex, len(inputs))
+            parts.append((path_of(operand).regex, len(inputs)))
             inputs.extend(operand.inputs)
-        parts.append(regex.inverse(part) if reverse else part)
-    return Expression(Path(combine(parts)), tuple(inputs))
+    path = context.once(_combined, combine, tuple(parts), backwards)
+    return Expression(path, tuple(inputs))
+
+
+def _combined(
+    combine: Callable[[Iterable[Regex]], Regex],
+    parts: tuple[tuple[Regex, int], ...],
+    backwards: tuple[bool, ...],
+) -> Path:
+    """The PATH of some regexes, each over inputs that stand so many places later."""
+    moved = [shifted(r, by) for r, by in parts]
+    turned = zip(moved, backwards, strict=True)
+    return Path(combine([regex.inverse(r) if reverse else r for r, reverse in turned]))
 
 
 def shifted(r: Regex, by: int) -> Regex:
@@ -113,7 +125,7 @@ def splits_by_join(r: Regex) -> bool:
     """Whether rule 14 makes a join of the first part and the rest, and nothing else."""
     if not isinstance(r, regex.Concat):
         return False
-    return not regex.nullable(r.parts[0]) and not regex.nullable(regex.concat(r.parts[1:]))
+    return not regex.nullable(r.parts[0]) and not all(map(regex.nullable, r.parts[1:]))
 
 
 def with_optional_rest(joined: GroupExpression, path: Path, other: GroupId) -> Iterator[Tree]:

@@ -77,7 +77,7 @@ class UnionToAlternation(TransformationRule):
         )
 
     def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
-        yield composed(operands_of(match), regex.alternation, (False, False))
+        yield composed(operands_of(match), regex.alternation, (False, False), context)
 
 
 class PathOfLabel(TransformationRule):

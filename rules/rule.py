@@ -5,12 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterator
 from enum import IntEnum
+from functools import partial
 from typing import Any, ClassVar, Protocol, TypeVar
 
 from algebra.logical import Path
 from algebra.physical import PhysicalOperator
 from memo import GroupExpression, GroupId, Memo, Tree
-from memo.pattern import Match, Op
+from memo.pattern import Match, Op, bindings
 
 T = TypeVar("T")
 H = TypeVar("H", bound=Hashable)
@@ -115,9 +116,28 @@ class TransformationRule(ABC):
         """
         return True
 
+    def admits(
+        self, context: Context, root: GroupExpression, position: int, member: GroupExpression
+    ) -> bool:
+        """Whether a member of the input group at ``position`` can be part of a binding.
+
+        Asked of each member before members are combined, where the pattern looks into fixed
+        inputs: what says no there is not asked about once per combination.
+        """
+        return True
+
     def condition(self, match: Match, context: Context) -> bool:
         """Whether the rule may be applied; has no effect."""
         return True
+
+    def matches(
+        self, pattern: Op, slot: int, root: GroupExpression, context: Context
+    ) -> Iterator[Match]:
+        """The bindings of one of the rule's patterns that no earlier call returned
+        (:func:`memo.pattern.bindings`), of members that the rule admits."""
+        chooses = type(self).admits is not TransformationRule.admits
+        admits = partial(self.admits, context) if chooses else None
+        return bindings(pattern, slot, root, context.memo.group, admits)
 
     @abstractmethod
     def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:

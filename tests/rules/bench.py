@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from algebra.logical import LogicalExpression, WScan
 from algebra.window import Window
 from memo import Expression, GroupExpression, Memo, MemoListener, Tree
-from memo.pattern import bindings
 from optimizer.algebra_side import AlgebraSide
 from rules.rule import Context, TransformationRule
 
@@ -68,7 +67,7 @@ def _apply(rule: TransformationRule, expression: GroupExpression, context: Conte
         expression, context
     ):
         for slot, pattern in enumerate(rule.patterns):
-            for match in bindings(pattern, slot, expression, context.memo.group):
+            for match in rule.matches(pattern, slot, expression, context):
                 if rule.condition(match, context):
                     for result in rule.rewrite(match, context):
                         context.memo.insert(result, expression.group, rule.name, expression)
