@@ -57,16 +57,19 @@ class PlanSpace(Generic[G, A]):
 
     ``alternatives`` gives the ways to reach a goal, always in the same order.
     ``group`` gives the group of a goal: no group may stand below itself, except that an
-    alternative may read another goal of the same group directly (an enforcer).
+    alternative may read another goal of the same group directly (an enforcer). ``check`` is
+    called again and again, and may raise what ends the work.
     """
 
     def __init__(
         self,
         alternatives: Callable[[G], Sequence[Alternative[G, A]]],
         group: Callable[[G], Hashable] = lambda goal: goal,
+        check: Callable[[], None] = lambda: None,
     ) -> None:
         self._alternatives_of = alternatives
         self._group = group
+        self._check = check
         self._known: dict[G, Sequence[Alternative[G, A]]] = {}
         self._circles: dict[Hashable, frozenset[Hashable]] = {}
         self._expanded: dict[Node[G], list[tuple[Alternative[G, A], tuple[Node[G], ...]]]] = {}
@@ -119,6 +122,7 @@ class PlanSpace(Generic[G, A]):
         reads: dict[Hashable, list[Hashable]] = {}
         pending, seen = [root], {root}
         while pending:
+            self._check()
             goal = pending.pop()
             row = reads.setdefault(self._group(goal), [])
             for alternative in self._alternatives(goal):
@@ -159,6 +163,7 @@ class PlanSpace(Generic[G, A]):
 
     def _options(self, node: Node[G]) -> list[tuple[Alternative[G, A], tuple[Node[G], ...]]]:
         """The alternatives of a goal that put no group below itself."""
+        self._check()
         known = self._expanded.get(node)
         if known is None:
             goal, above = node

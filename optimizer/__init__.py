@@ -8,8 +8,15 @@ complete one, whatever budget ran out.
 """
 
 from optimizer.cost import CostEstimator
-from optimizer.errors import CannotPlanError
+from optimizer.errors import CannotPlanError, SearchCancelledError
 from optimizer.optimizer import Optimization, Optimizer
 from optimizer.options import Options
 
-__all__ = ["CannotPlanError", "CostEstimator", "Optimization", "Optimizer", "Options"]
+__all__ = [
+    "CannotPlanError",
+    "CostEstimator",
+    "Optimization",
+    "Optimizer",
+    "Options",
+    "SearchCancelledError",
+]

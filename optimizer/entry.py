@@ -1,12 +1,15 @@
 """How a canonical query enters the memo: joins of two inputs, and what never helps left out.
 
-An n-ary PATTERN becomes a left-deep tree of binary ones in its written order, except that an
-input waits until it shares a variable with those before it; what is not connected at all is
-combined last. Projections go into the pattern that they belong to, an input without rows
-makes all that needs it empty, and an atom that says what another said is dropped.
+An n-ary PATTERN becomes a tree of binary ones: left-deep in its written order, except that an
+input waits until it shares a variable with those before it, and what is not connected at all
+is combined last; or as the caller says, who may know a better order to start from. Projections
+go into the pattern that they belong to, an input without rows makes all that needs it empty,
+and an atom that says what another said is dropped.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable, Sequence
 
 from algebra import regex
 from algebra.logical import (
@@ -22,14 +25,19 @@ from memo import Expression, GroupId, Memo
 from rules.columns import FlatForms
 
 Atom = tuple[GroupId, tuple[int, ...]]
+Joins = tuple[tuple[int, int], ...]
+"""Joins of n inputs, in order: the inputs are 0 to n - 1, and join k makes number n + k."""
+JoinOrder = Callable[[Pattern, tuple[GroupId, ...]], Joins | None]
+"""The joins to start from for a PATTERN over groups; None for the written order."""
 
 
 class Entry:
     """Inserts canonical expressions into a memo."""
 
-    def __init__(self, memo: Memo, flat: FlatForms) -> None:
+    def __init__(self, memo: Memo, flat: FlatForms, order: JoinOrder | None = None) -> None:
         self._memo = memo
         self._flat = flat
+        self._order = order
         self._known: dict[LogicalExpression, GroupId] = {}
         self._empty: set[GroupId] = set()
 
@@ -89,31 +97,26 @@ class Entry:
         if len(atoms) == 1:
             group, binding = atoms[0]
             return self._insert(Project(tuple(binding.index(v) for v in pattern.output)), (group,))
-        components = _components(atoms)
-        parts: list[Atom] = []
-        for k, component in enumerate(components):
-            others = [atom for c in components[k + 1 :] for atom in c]
-            done = component[0]
-            for position, atom in enumerate(component[1:], start=1):
-                last = len(components) == 1 and position == len(component) - 1
-                later = component[position + 1 :] + others
-                done = self._join(pattern, done, atom, later, last)
-            parts.append(done)
-        done = parts[0]
-        for position, part in enumerate(parts[1:], start=1):
-            last = position == len(parts) - 1
-            done = self._join(pattern, done, part, parts[position + 1 :], last)
-        return done[0]
+        groups, bindings = zip(*atoms, strict=True)
+        single = Pattern(bindings, pattern.output, pattern.names)
+        joins = (self._order and self._order(single, groups)) or written_joins(bindings)
+        sets = [{k} for k in range(len(atoms))]
+        for left, right in joins:
+            done = sets[left] | sets[right]
+            later = [binding for k, binding in enumerate(bindings) if k not in done]
+            atoms.append(self._join(pattern, atoms[left], atoms[right], later))
+            sets.append(done)
+        return atoms[-1][0]
 
     def _join(
-        self, pattern: Pattern, left: Atom, right: Atom, later: list[Atom], last: bool
+        self, pattern: Pattern, left: Atom, right: Atom, later: list[tuple[int, ...]]
     ) -> Atom:
-        needed = set(pattern.output).union(*(binding for _, binding in later))
+        needed = set(pattern.output).union(*later)
         bound = list(dict.fromkeys((*left[1], *right[1])))
         number = {v: k for k, v in enumerate(bound)}
         pair = tuple(number[v] for v in left[1]), tuple(number[v] for v in right[1])
         groups = left[0], right[0]
-        if last:
+        if not later:
             kept = pattern.output
         else:
             wanted = tuple(number[v] for v in bound if v in needed)
@@ -123,22 +126,28 @@ class Entry:
         return self._insert(joined, groups), kept
 
 
-def _components(atoms: list[Atom]) -> list[list[Atom]]:
-    """The connected parts, each in an order in which every atom shares a variable."""
-    waiting = list(atoms)
-    components: list[list[Atom]] = []
+def written_joins(bindings: Sequence[tuple[int, ...]]) -> Joins:
+    """Joins in written order; an input waits until it shares a variable with those before."""
+    waiting = list(range(len(bindings)))
+    joins: list[tuple[int, int]] = []
+    components: list[int] = []
     while waiting:
-        component = [waiting.pop(0)]
-        variables = set(component[0][1])
+        done = waiting.pop(0)
+        variables = set(bindings[done])
         while True:
-            following = next((a for a in waiting if not variables.isdisjoint(a[1])), None)
+            following = next((k for k in waiting if not variables.isdisjoint(bindings[k])), None)
             if following is None:
                 break
             waiting.remove(following)
-            component.append(following)
-            variables.update(following[1])
-        components.append(component)
-    return components
+            variables.update(bindings[following])
+            joins.append((done, following))
+            done = len(bindings) + len(joins) - 1
+        components.append(done)
+    done = components[0]
+    for component in components[1:]:
+        joins.append((done, component))
+        done = len(bindings) + len(joins) - 1
+    return tuple(joins)
 
 
 def _folded(expression: LogicalExpression) -> LogicalExpression:

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from algebra.logical import LogicalQuery
 from algebra.plan import PhysicalPlan, PlanStream
 from algebra.properties import RequiredProperties
 from memo import GroupId, Memo
+from optimizer.budget import StopReason
 from optimizer.canonical import CanonicalPlans
 from optimizer.cost import CostEstimator
 from optimizer.entry import Entry
 from optimizer.events import Listener, RuleStatistics
 from optimizer.extraction import winning_plan
+from optimizer.greedy import start_order
 from optimizer.normalization import absent_operators, normalized
 from optimizer.options import Options
 from optimizer.physical_properties import answers
 from optimizer.plans import Plans
-from optimizer.search import Search, StopReason
+from optimizer.search import Search
 from optimizer.steps import Step, plan_of, shared_cost
 from optimizer.trace import Recorder, Trace
 from rules.registry import enabled_rules, idle_rules
@@ -29,7 +31,7 @@ class Optimization:
     """The outcome of a search.
 
     ``best`` are the steps of the chosen plan, found for the root under ``required`` (None if
-    the time was up before anything was costed). ``cost`` is its tree cost, ``shared_cost``
+    it is the one that the search started from). ``cost`` is its tree cost, ``shared_cost``
     that with shared sub-plans counted once, ``canonical_cost`` the tree cost of
     ``canonical_plan``, the query as written. ``rules`` are statistics by rule name. ``root``
     is the memo's group of the whole query. ``trace`` is how the search went, if asked for.
@@ -68,11 +70,13 @@ class Optimizer:
         listeners: Sequence[Listener] = (),
         *,
         trace: bool = False,
+        cancelled: Callable[[], bool] | None = None,
     ) -> Optimization:
         """The cheapest plan of a canonical query.
 
         ``streams`` go into the plan as they are; costs are per ``time_unit``. With
-        ``trace`` the outcome says what each step of the search did.
+        ``trace`` the outcome says what each step of the search did. ``cancelled`` is asked
+        often; once it says so the best complete plan found until then is returned.
 
         Raises:
             algebra.predicate.PredicateError: for a predicate that is not allowed.
@@ -83,18 +87,25 @@ class Optimizer:
         expression = normalized(query.expression, enabled_rules(options.disabled_rules))
         idle = idle_rules(absent_operators(expression))
         options = replace(options, disabled_rules=options.disabled_rules | idle)
-        search = Search(self._cost_model, options, listeners)
+        search = Search(self._cost_model, options, listeners, cancelled)
         recorder = Recorder(search.memo)
         if trace:
             search.listeners = (*search.listeners, recorder)
         parallelism = options.parallelism
         canonical = CanonicalPlans(self._cost_model, parallelism).plan(query.expression)
-        root = Entry(search.memo, search.side.flat).insert(expression)
-        required = search.optimize_any(root, answers(len(query.columns), parallelism))
-        # Without any time for costing the query runs as it was written.
-        best = canonical if required is None else winning_plan(search, root, required)
+        root = Entry(search.memo, search.side.flat, start_order(search)).insert(expression)
+        acceptable = answers(len(query.columns), parallelism)
+        known: list[tuple[Step, RequiredProperties | None]] = []
+        if search.budget.interruptible:
+            # What is left to return if there is no time to cost what exploring finds.
+            start = search.optimize_unexplored(root, acceptable)
+            known.append((winning_plan(search, root, start), None))
+            search.forget_costs()
+        if (found := search.optimize_any(root, acceptable)) is not None:
+            known.insert(0, (winning_plan(search, root, found), found))
+        best, required = min(known, key=lambda plan: plan[0].cost)
         if self._options.check:
-            search.memo.check(search.alternatives)
+            search.memo.check(None if search.cut else search.alternatives)
         return Optimization(
             plan=plan_of(best, query.columns, streams, time_unit, parallelism),
             best=best,
@@ -106,8 +117,8 @@ class Optimizer:
             memo=search.memo,
             root=search.memo.find(root),
             physical_expressions=search.physical_expressions,
-            stop_reason=search.stop_reason,
-            optimize_ms=search.elapsed_ms(),
+            stop_reason=search.budget.stop_reason,
+            optimize_ms=search.budget.elapsed_ms(),
             rules={e.rule.name: e.statistics for e in search.entries},
             plans=Plans(search, root, query.columns, streams, time_unit),
             search=search,

@@ -12,11 +12,12 @@ class Options:
     """Options of one search.
 
     ``budget_expressions`` bounds the group expressions of the memo and ``budget_ms`` the
-    time; None is no bound. ``prune`` is branch and bound; ``duplicate_free`` leaves out rule
-    applications that could find nothing new. Without either the search is the plain,
-    exhaustive one, the reference of the tests. ``cross_products`` lets joins be reordered
-    into ones without a shared variable. ``check`` looks at every invariant of the memo when
-    the search ends. ``parallelism`` is the number of partitions that the plan is made for.
+    time (:mod:`optimizer.budget`); None is no bound. ``prune`` is branch and bound;
+    ``duplicate_free`` leaves out rule applications that could find nothing new. Without either
+    the search is the plain, exhaustive one, the reference of the tests. ``cross_products``
+    lets joins be reordered into ones without a shared variable. ``check`` looks at every
+    invariant of the memo when the search ends. ``parallelism`` is the number of partitions
+    that the plan is made for.
     """
 
     disabled_rules: frozenset[str] = frozenset()

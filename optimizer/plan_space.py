@@ -42,13 +42,13 @@ def logical_space(search: Search) -> PlanSpace[GroupId, GroupExpression]:
     def alternatives(group: GroupId) -> Sequence[Alternative[GroupId, GroupExpression]]:
         return [Alternative(e, e.inputs) for e in memo.group(group).expressions]
 
-    return PlanSpace(alternatives)
+    return PlanSpace(alternatives, check=search.budget.check)
 
 
 def physical_space(search: Search) -> PlanSpace[PlanGoal, Choice]:
     """The complete physical plans."""
     space = _Physical(search)
-    return PlanSpace(space.alternatives, lambda goal: goal.group)
+    return PlanSpace(space.alternatives, lambda goal: goal.group, search.budget.check)
 
 
 Found = Alternative[PlanGoal, Choice]

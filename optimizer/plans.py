@@ -19,7 +19,8 @@ class Plans:
     """The complete plans of one optimization.
 
     Groups that the search never had to look into are explored when plans are first asked
-    for, within the budget of expressions.
+    for, within the budget of expressions. Everything here raises
+    :class:`optimizer.errors.SearchCancelledError` once the search is cancelled.
     """
 
     def __init__(

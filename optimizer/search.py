@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import replace
 from math import inf
-from time import perf_counter
-from typing import Literal
 
 from algebra.logical import LogicalOperator
 from algebra.properties import RequiredProperties
@@ -14,6 +12,7 @@ from costmodel.characteristics import Characteristics
 from memo import Group, GroupExpression, GroupId, Memo, MemoListener, Winner
 from memo.pattern import Match
 from optimizer.algebra_side import AlgebraSide
+from optimizer.budget import Budget
 from optimizer.cost import CostEstimator
 from optimizer.enforcers import Enforcers
 from optimizer.errors import CannotPlanError
@@ -34,8 +33,6 @@ from optimizer.tasks import ApplyRule, ExploreExpression, ExploreGroup, Optimize
 from rules.registry import implementations_by_operator
 from rules.rule import Context
 
-StopReason = Literal["complete", "budget_ms", "budget_expressions"]
-
 
 class Search(MemoListener):
     """One search: a memo, a stack of tasks, and goals."""
@@ -45,6 +42,7 @@ class Search(MemoListener):
         cost_model: CostEstimator,
         options: Options,
         listeners: Sequence[Listener] = (),
+        cancelled: Callable[[], bool] | None = None,
     ) -> None:
         self.cost_model = cost_model
         self.options = options
@@ -62,7 +60,7 @@ class Search(MemoListener):
         self.queued: set[tuple[int, int]] = set()
         self.exploration_over = False
         self.circular = False
-        self.stop_reason: StopReason = "complete"
+        self.budget = Budget(options, cancelled)
         self.step = 0
         self._stack: list[Task] = []
         self._by_type: dict[type, tuple[RuleEntry, ...]] = {}
@@ -72,7 +70,8 @@ class Search(MemoListener):
         self._goals: dict[tuple[GroupId, RequiredProperties], Goal] = {}
         self._choices: dict[GroupId, tuple[Choice, ...]] = {}
         self._stale = False
-        self._started = perf_counter()
+        self.cut = False
+        self._bounded = True
 
     # -- running ------------------------------------------------------------------------
 
@@ -91,7 +90,7 @@ class Search(MemoListener):
                 self.explore(group)
 
     def optimize(self, root: GroupId, required: RequiredProperties) -> Winner | None:
-        """The cheapest plan, or the best found within the budget; None if there was no time.
+        """The cheapest plan, or the best found in time; None if there was no time for any.
 
         Raises:
             CannotPlanError: if nothing computes the root.
@@ -102,12 +101,12 @@ class Search(MemoListener):
             goal = self.goal(root, required)
             self.push(OptimizeGroup(goal, inf))
             self._run()
-            if self.stop_reason == "budget_ms":
+            if self.cut:
                 return self.goal(root, required).best
             if not self._stale:
                 break
             # Groups merged after they were costed: the memo is explored, only costs are redone.
-            self._forget_costs()
+            self.forget_costs()
         if self.circular:
             self._settle(goal)
         if goal.best is None:
@@ -122,14 +121,20 @@ class Search(MemoListener):
         Raises:
             CannotPlanError: if nothing computes the root under any of them.
         """
-        found: list[tuple[float, RequiredProperties]] = []
-        for required in acceptable:
-            winner = self.optimize(root, required)
-            if winner is not None:
-                found.append((winner.cost, required))
-        if not found:
-            return None
-        return min(found, key=lambda plan: plan[0])[1]
+        winners = {required: self.optimize(root, required) for required in acceptable}
+        costs = {required: winner.cost for required, winner in winners.items() if winner}
+        return min(costs, key=lambda required: costs[required], default=None)
+
+    def optimize_unexplored(
+        self, root: GroupId, acceptable: tuple[RequiredProperties, ...]
+    ) -> RequiredProperties:
+        """As :meth:`optimize_any`, but unexplored and unbounded; costs are to be forgotten then."""
+        before = self.exploration_over, self._bounded, self.listeners
+        self.exploration_over, self._bounded, self.listeners = True, False, ()
+        required = self.optimize_any(root, acceptable)
+        self.exploration_over, self._bounded, self.listeners = before
+        assert required is not None
+        return required
 
     def push(self, task: Task) -> None:
         """Puts a task on the stack."""
@@ -143,16 +148,9 @@ class Search(MemoListener):
             self._stack.append(ApplyRule(expression, entry))
 
     def over_budget(self) -> bool:
-        """Whether exploration has to end; says why from then on."""
-        if self.exploration_over:
-            return True
-        options = self.options
-        limit = options.budget_expressions
-        if limit is not None and self.memo.expression_count >= limit:
-            self.exploration_over, self.stop_reason = True, "budget_expressions"
-        elif options.budget_ms is not None and self.elapsed_ms() > options.budget_ms / 2:
-            # The other half is for costing what was found.
-            self.exploration_over, self.stop_reason = True, "budget_ms"
+        """Whether exploration has to end."""
+        if not self.exploration_over:
+            self.exploration_over = self.budget.explored(self.memo.expression_count)
         return self.exploration_over
 
     @property
@@ -160,18 +158,13 @@ class Search(MemoListener):
         """How many ways to compute a group were costed."""
         return sum(map(len, self._choices.values()))
 
-    def elapsed_ms(self) -> float:
-        """The time since the search was made."""
-        return (perf_counter() - self._started) * 1000
-
     def _run(self) -> None:
-        stack, budget_ms = self._stack, self.options.budget_ms
-        count = 0
+        stack, count = self._stack, 0
         while stack:
             stack.pop().run(self)
             count += 1
-            if budget_ms is not None and count % 64 == 0 and self.elapsed_ms() > budget_ms:
-                self.exploration_over, self.stop_reason = True, "budget_ms"
+            if count % 16 == 0 and self._bounded and self.budget.out_of_time():
+                self.cut = self.exploration_over = True
                 stack.clear()
                 self.queued.clear()
 
@@ -362,7 +355,8 @@ class Search(MemoListener):
 
     # -- costs again ------------------------------------------------------------------------
 
-    def _forget_costs(self) -> None:
+    def forget_costs(self) -> None:
+        """Has everything costed anew."""
         self._goals.clear()
         self._choices.clear()
         for group in self.memo.groups:
@@ -384,7 +378,7 @@ class Search(MemoListener):
             goals.extend(below for _, inputs in found for below in inputs)
         goals = list({id(goal): goal for goal in goals}.values())
         changed = True
-        while changed:
+        while changed and not (self._bounded and self.budget.out_of_time()):
             changed = False
             for goal in reversed(goals):
                 for choice, inputs in ways[id(goal)]:

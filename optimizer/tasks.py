@@ -111,6 +111,8 @@ class ApplyRule(Task):
         expression, entry = self.expression, self.entry
         rule, statistics, context, memo = entry.rule, entry.statistics, search.context, search.memo
         for match in rule.matches(pattern, slot, expression, context):
+            if search.over_budget():
+                return False
             statistics.bindings += 1
             if not rule.condition(match, context):
                 continue
@@ -126,8 +128,6 @@ class ApplyRule(Task):
             statistics.duplicates += results - new
             if results and search.listeners:
                 search.tell_applied(rule.name, match, results, new)
-            if search.over_budget():
-                return False
         return True
 
 

@@ -94,6 +94,29 @@ def test_any_input_may_be_looked_into() -> None:
     assert list(bindings(Op(Node, some=Op(Other)), 0, root, memo.group)) == []
 
 
+def test_members_that_are_not_admitted_are_in_no_binding() -> None:
+    memo = Memo()
+    inner = (Expression(Other("o"), (leaf("a"),)), Expression(Other("p"), (leaf("a"),)))
+    root = inserted(memo, Expression(Node("f"), inner))
+    left, right = root.inputs
+    refused = inserted(memo, Expression(Other("no"), (leaf("b"),)), into=left)
+    asked: list[int] = []
+
+    def admits(at: GroupExpression, position: int, member: GroupExpression) -> bool:
+        assert at is root
+        asked.append(member.id)
+        return member is not refused
+
+    matches = list(bindings(BOTH, 0, root, memo.group, admits))
+    assert [[e.group for e in m.expressions[1:]] for m in matches] == [[left, right]]
+    assert refused not in matches[0].expressions
+    later = [inserted(memo, Expression(Other(n), (leaf("c"),)), into=right) for n in "xyz"]
+    asked.clear()
+    matches = list(bindings(BOTH, 0, root, memo.group, admits))
+    assert [m.expressions[2] for m in matches] == later
+    assert len(asked) == len(set(asked)), "asked once of each, not once per combination"
+
+
 def test_a_third_level_is_refused() -> None:
     with pytest.raises(ValueError, match="two levels"):
         _ = Op(Node, Op(Node, Op(Node, Group("a")))).names

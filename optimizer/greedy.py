@@ -1,0 +1,291 @@
+"""A good join order without a search, for queries too large to be searched exhaustively.
+
+Several greedy orders are built, and the cheapest is improved: again and again some of its joins
+are taken apart into a few blocks, which dynamic programming puts together in the best way.
+Sets of atoms are bits of a number. Costs are those of hash joins on the estimates of the cost
+model, with one estimate per set of atoms, as the memo has one per group. Two sets that share
+no variable are joined only where nothing else is left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial, reduce
+from operator import attrgetter, or_
+
+from algebra.logical import Pattern
+from algebra.physical import HashJoin
+from costmodel.characteristics import Characteristics
+from memo import GroupId
+from optimizer.budget import EXPLORING
+from optimizer.cost import CostEstimator
+from optimizer.entry import JoinOrder, Joins
+from optimizer.options import Options
+from optimizer.search import Search
+
+BLOCKS = 7
+"""How many parts are put together exactly; that takes 966 joins at most."""
+STARTS = 4
+"""From how many atoms an order is grown: those with the fewest rows."""
+EXPRESSIONS_PER_MS = 2
+"""How fast a search is at least, on a slow or busy machine."""
+
+
+def may_be_cut(atoms: int, options: Options) -> bool:
+    """Whether the joins of so many atoms may be too many for the budget.
+
+    Where all atoms share a variable there are 3^n - 2^(n+1) + 1 joins of two sets of them.
+    """
+    budgets = [options.budget_expressions]
+    if options.budget_ms is not None:
+        budgets.append(int(options.budget_ms * EXPRESSIONS_PER_MS))
+    joins = 3**atoms - 2 ** (atoms + 1) + 1
+    return any(budget is not None and atoms + joins > budget for budget in budgets)
+
+
+def start_order(search: Search) -> JoinOrder:
+    """Greedy joins for those patterns of a query whose search may be cut."""
+
+    def joins(pattern: Pattern, groups: tuple[GroupId, ...]) -> Joins | None:
+        if not may_be_cut(len(groups), search.options):
+            return None
+        estimates = [search.estimate(group) for group in groups]
+        stopped = partial(search.budget.out_of_time, EXPLORING)
+        return greedy_joins(pattern, estimates, search.cost_model, stopped)
+
+    return joins
+
+
+def greedy_joins(
+    pattern: Pattern,
+    estimates: Sequence[Characteristics],
+    cost_model: CostEstimator,
+    stopped: Callable[[], bool] = lambda: False,
+) -> Joins:
+    """The joins of a PATTERN of two or more inputs with such estimates.
+
+    No dearer than joining in written order. Once ``stopped`` says so, the best order found
+    until then is returned.
+    """
+    space = _Space(pattern, estimates, cost_model)
+    best = space.grown(0, lambda _, atom: atom.first)
+    space.stopped = stopped
+    with suppress(_StoppedError):
+        for candidate in _candidates(space):
+            best = min(best, candidate, key=_cost)
+        for better in _improvements(space, best):
+            best = better
+    return _numbered(best, space.atoms)
+
+
+class _StoppedError(Exception):
+    """There is no time for another join."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Plan:
+    """A way to join the ``atoms`` of a set: the joins' ``cost``, and what is joined last."""
+
+    atoms: int
+    cost: float
+    inputs: tuple[_Plan, ...] = ()
+
+    @property
+    def first(self) -> int:
+        """The number of the atom that was written first."""
+        return (self.atoms & -self.atoms).bit_length() - 1
+
+
+_cost = attrgetter("cost")
+
+
+class _Space:
+    """The sets of atoms of one PATTERN, and what joining two of them gives and costs."""
+
+    def __init__(
+        self, pattern: Pattern, estimates: Sequence[Characteristics], cost_model: CostEstimator
+    ) -> None:
+        self._cost_model = cost_model
+        self._output = frozenset(pattern.output)
+        self._readers: dict[int, int] = {}
+        for k, binding in enumerate(pattern.bindings):
+            for variable in binding:
+                self._readers[variable] = self._readers.get(variable, 0) | 1 << k
+        self._bound = {1 << k: binding for k, binding in enumerate(pattern.bindings)}
+        self._variables = {atom: _bits(binding) for atom, binding in self._bound.items()}
+        self._estimates = {1 << k: estimate for k, estimate in enumerate(estimates)}
+        self._local: dict[tuple[int, int], float] = {}
+        self.stopped: Callable[[], bool] = lambda: False
+        self.atoms = tuple(_Plan(atoms, 0.0) for atoms in self._bound)
+
+    def connected(self, left: int, right: int) -> bool:
+        """Whether two sets share a variable."""
+        return bool(self._variables[left] & self._variables[right])
+
+    def rows(self, plan: _Plan) -> float:
+        """How many rows of a set arrive per time unit."""
+        return self._estimates[plan.atoms].arrival_rate
+
+    def join(self, left: _Plan, right: _Plan) -> _Plan:
+        """The join of two plans.
+
+        Raises:
+            _StoppedError: if there is no time to look at one that is new.
+        """
+        local = self._local.get((left.atoms, right.atoms))
+        if local is None:
+            if self.stopped():
+                raise _StoppedError
+            local = self._local[left.atoms, right.atoms] = self._join(left.atoms, right.atoms)
+        return _Plan(left.atoms | right.atoms, local + left.cost + right.cost, (left, right))
+
+    def grown(self, start: int, worth: Callable[[_Plan, _Plan], float]) -> _Plan:
+        """Left-deep from an atom: what is connected and of the least worth is joined next."""
+        waiting = list(self.atoms)
+        parts: list[_Plan] = []
+        done = waiting.pop(start)
+        while waiting:
+            near = [atom for atom in waiting if self.connected(done.atoms, atom.atoms)]
+            if near:
+                following = min(near, key=partial(worth, done))
+                waiting.remove(following)
+                done = self.join(done, following)
+            else:
+                parts.append(done)
+                done = waiting.pop(0)
+        return reduce(self.join, [*parts, done])
+
+    def paired(self, worth: Callable[[_Plan], float]) -> _Plan:
+        """Those two parts are joined first whose join has the least worth."""
+        parts = list(self.atoms)
+        joins = self._pairs(parts)
+        while len(parts) > 1:
+            done = min(joins or self._pairs(parts, crossing=True), key=worth)
+            parts = [part for part in parts if not part.atoms & done.atoms]
+            joins = [join for join in joins if not join.atoms & done.atoms]
+            joins += [self.join(p, done) for p in parts if self.connected(p.atoms, done.atoms)]
+            parts.append(done)
+        return parts[0]
+
+    def _pairs(self, parts: Sequence[_Plan], crossing: bool = False) -> list[_Plan]:
+        return [
+            self.join(left, right)
+            for k, left in enumerate(parts)
+            for right in parts[k + 1 :]
+            if crossing or self.connected(left.atoms, right.atoms)
+        ]
+
+    def exact(self, blocks: Sequence[_Plan]) -> _Plan | None:
+        """The cheapest plan over some parts; None if they are not connected."""
+        best: dict[int, _Plan] = {1 << k: block for k, block in enumerate(blocks)}
+        whole = (1 << len(blocks)) - 1
+        for chosen in range(1, whole + 1):
+            halves = ((best.get(half), best.get(chosen - half)) for half in _halves(chosen))
+            joins = [
+                self.join(left, right)
+                for left, right in halves
+                if left and right and self.connected(left.atoms, right.atoms)
+            ]
+            if joins:
+                best[chosen] = min(joins, key=_cost)
+        return best.get(whole)
+
+    def _join(self, left: int, right: int) -> float:
+        atoms = left | right
+        bound = self._bound
+        kept = bound.get(atoms)
+        if kept is None:
+            kept = bound[atoms] = tuple(
+                v
+                for v in dict.fromkeys(bound[left] + bound[right])
+                if v in self._output or self._readers[v] & ~atoms
+            )
+            self._variables[atoms] = _bits(kept)
+        pattern, _ = Pattern((bound[left], bound[right]), kept).canonical((0, 1))
+        assert isinstance(pattern, Pattern)
+        inputs = self._estimates[left], self._estimates[right]
+        output = self._estimates.get(atoms)
+        if output is None:
+            output = self._estimates[atoms] = self._cost_model.characteristics(pattern, inputs)
+        one, other = pattern.bindings
+        return self._cost_model.cost(HashJoin((one, other), pattern.output), output, inputs)
+
+
+def _candidates(space: _Space) -> Iterator[_Plan]:
+    """Greedy orders: pairs by rows and by cost, then grown from atoms with few rows."""
+    yield space.paired(space.rows)
+    yield space.paired(_cost)
+    for start in sorted(space.atoms, key=space.rows)[:STARTS]:
+        yield space.grown(start.first, lambda done, atom: space.rows(space.join(done, atom)))
+
+
+def _improvements(space: _Space, plan: _Plan) -> Iterator[_Plan]:
+    """Ever cheaper plans, until every join, with some of those below, is made the best way."""
+    settled: set[_Plan] = set()
+    while True:
+        join = next((join for join in _joins_of(plan) if join not in settled), None)
+        if join is None:
+            return
+        better = space.exact(_blocks(join))
+        if better is None or better.cost >= join.cost * (1 - 1e-9):  # rounding is no gain
+            settled.add(join)
+        else:
+            plan = _replaced(space, plan, join, better)
+            yield plan
+
+
+def _blocks(plan: _Plan) -> list[_Plan]:
+    """The parts of a plan after its last join and the dearest below were taken apart."""
+    blocks = list(plan.inputs)
+    while len(blocks) < BLOCKS:
+        dearest = max(blocks, key=_cost)
+        if not dearest.inputs:
+            break
+        at = blocks.index(dearest)
+        blocks[at : at + 1] = dearest.inputs
+    return blocks
+
+
+def _replaced(space: _Space, plan: _Plan, old: _Plan, new: _Plan) -> _Plan:
+    """The plan with another one over the same atoms in the place of a part."""
+    above: list[_Plan] = []
+    while plan is not old:
+        above.append(plan)
+        plan = next(below for below in plan.inputs if below.atoms & old.atoms)
+    for join in reversed(above):
+        left, right = (new if below is old else below for below in join.inputs)
+        old, new = join, space.join(left, right)
+    return new
+
+
+def _joins_of(plan: _Plan) -> list[_Plan]:
+    """The joins of a plan, each after those below it."""
+    found = [plan] if plan.inputs else []
+    for join in found:
+        found.extend(below for below in join.inputs if below.inputs)
+    return found[::-1]
+
+
+def _bits(numbers: Iterable[int]) -> int:
+    return reduce(or_, (1 << number for number in numbers), 0)
+
+
+def _halves(chosen: int) -> Iterator[int]:
+    """The proper subsets of a set that have its least element."""
+    rest = chosen & (chosen - 1)
+    part = (rest - 1) & rest
+    while rest:
+        yield chosen - rest + part
+        if part == 0:
+            break
+        part = (part - 1) & rest
+
+
+def _numbered(plan: _Plan, atoms: Sequence[_Plan]) -> Joins:
+    """The joins as pairs of numbers, atoms first."""
+    number = {atom: k for k, atom in enumerate(atoms)}
+    joins = _joins_of(plan)
+    number |= {join: k for k, join in enumerate(joins, start=len(number))}
+    return tuple((number[join.inputs[0]], number[join.inputs[1]]) for join in joins)

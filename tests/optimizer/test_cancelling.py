@@ -1,0 +1,96 @@
+"""A search that its caller gives up returns at once, with the best complete plan it has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+
+from algebra.logical import LogicalExpression
+from bench.queries import catalog, cost_model
+from optimizer import Optimization, Optimizer, Options, SearchCancelledError
+from optimizer.greedy import may_be_cut
+from tests.optimizer.shapes import (
+    CONCAT_PLUS,
+    QS,
+    chain,
+    optimize,
+    pattern,
+    query,
+    star,
+    thesis_model,
+)
+
+
+@dataclass
+class After:
+    """Cancels when it was asked so many times."""
+
+    limit: int
+    asked: int = 0
+
+    def __call__(self) -> bool:
+        self.asked += 1
+        return self.asked > self.limit
+
+
+def cancelled(expression: LogicalExpression, by: After) -> Optimization:
+    chosen = Options(check=True)
+    return Optimizer(thesis_model(), chosen).optimize(query(expression), cancelled=by)
+
+
+NEVER = 10**9
+
+
+@pytest.mark.parametrize("expression", [QS, CONCAT_PLUS, pattern(star(6), (1, 6))])
+def test_whenever_it_is_cancelled_there_is_a_plan(expression: LogicalExpression) -> None:
+    never = After(NEVER)
+    whole = cancelled(expression, never)
+    assert whole.stop_reason == "complete"
+    assert whole.plan == optimize(expression).plan
+    for limit in range(0, never.asked, max(1, never.asked // 40)):
+        outcome = cancelled(expression, After(limit))
+        assert outcome.stop_reason == "cancelled"
+        assert whole.cost <= outcome.cost <= outcome.canonical_cost
+        assert outcome.plan.nodes[outcome.plan.root].estimate.cumulative_cost == outcome.cost
+        assert outcome.memo.expression_count <= whole.memo.expression_count
+
+
+def test_it_asks_at_every_binding() -> None:
+    never = After(NEVER)
+    outcome = cancelled(pattern(chain(8), (0, 8)), never)
+    assert never.asked >= sum(rule.bindings for rule in outcome.rules.values())
+
+
+@pytest.mark.parametrize("limit", [0, 1, 50, 500, 1000])
+def test_it_is_over_soon_after(limit: int) -> None:
+    by = After(limit)
+    outcome = cancelled(pattern(star(6)), by)
+    assert outcome.stop_reason == "cancelled"
+    assert sum(rule.bindings for rule in outcome.rules.values()) <= limit
+    assert by.asked <= limit + 3
+
+
+def test_cancelling_greedy_joins_leaves_the_best_order_found() -> None:
+    model = cost_model("saturating", catalog())
+    at_once, soon, late = (
+        Optimizer(model).optimize(query(pattern(star(12))), cancelled=After(limit))
+        for limit in (0, 150, 500)
+    )
+    assert may_be_cut(12, Options())
+    assert at_once.stop_reason == soon.stop_reason == late.stop_reason == "cancelled"
+    assert at_once.memo.expression_count == soon.memo.expression_count == 12 + 11
+    assert late.cost <= soon.cost < at_once.cost == at_once.canonical_cost
+
+
+def test_looking_at_plans_can_be_cancelled() -> None:
+    by = After(NEVER)
+    outcome = cancelled(pattern(star(5)), by)
+    ranked = outcome.plans.ranked()
+    first = next(ranked)
+    assert first.nodes[first.root].estimate.cumulative_cost == outcome.cost
+    by.limit = by.asked
+    with pytest.raises(SearchCancelledError):
+        list(ranked)
+    with pytest.raises(SearchCancelledError):
+        outcome.plans.sample(3, seed=1)
