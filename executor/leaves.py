@@ -41,6 +41,11 @@ class Leaf:
     predicates: tuple[str, ...]
     vertex_type: VertexType
 
+    @property
+    def width(self) -> int:
+        """The number of columns of its rows: source and target."""
+        return 2
+
     def expiry(self, ts: IntArray) -> IntArray:
         """``floor(ts / slide) * slide + range`` (thesis Definition 30)."""
         return ts // self.scan.slide * self.scan.slide + self.scan.range

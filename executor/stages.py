@@ -107,7 +107,7 @@ class _Cut:
                     for source in node.inputs:
                         needed[source].add(self._starts[i])
         for leaf in self._leaves & set(needed):
-            self._ports[leaf] = Flow(leaf, leaf, 2, "hash", LEAF_COLUMN)
+            self._ports[leaf] = Flow(leaf, leaf, self._widths[leaf], "hash", LEAF_COLUMN)
         return needed
 
     def _moved(self, source: int, port: int, exchange: Exchange) -> Flow:

@@ -73,9 +73,8 @@ def widths_of(plan: PhysicalPlan) -> dict[int, int]:
     Raises:
         PlanError: if an operator does not fit its inputs, with the node's id.
     """
-    ends = {leaf.node for leaf in leaves(plan)}
-    found = dict.fromkeys(ends, 2)
-    for i in sorted(reached(plan, ends) - ends):
+    found = {leaf.node: leaf.width for leaf in leaves(plan)}
+    for i in sorted(reached(plan, found) - found.keys()):
         node = plan.nodes[i]
         try:
             found[i] = width_of(node.operator, [found[k] for k in node.inputs])
