@@ -23,7 +23,7 @@ MEANINGS: Mapping[str, str] = {
     "ri": "rows in per time unit",
     "r1": "rows of the first input per time unit",
     "r2": "rows of the second input per time unit",
-    "p": "rows of the input valid at an instant",
+    "p": "rows valid at an instant: of COALESCE's input, of PATH's results",
     "p1": "rows of the first input valid at an instant",
     "p2": "rows of the second input valid at an instant",
     "n": "vertices of the snapshot graph",
@@ -235,6 +235,39 @@ def coalesce(source: Characteristics, output: Characteristics, c: Constants) -> 
             ("P", "Ph", c.hash_probe),
             ("E", "Uh + Upq · log(p)", kept),
             ("cost", "ri · (I + P + E) + rO · CO", cost),
+        ),
+    )
+
+
+def path_by_results(
+    rate: float, n: float, k: int, output: Characteristics, c: Constants
+) -> Explanation:
+    """Ours, in place of formula 12."""
+    symbols = {
+        "ri": rate,
+        "rO": output.arrival_rate,
+        "p": output.population,
+        "n": n,
+        "k": float(k),
+        "Uh": c.hash_update,
+        "Ph": c.hash_probe,
+        "Upq": c.queue_update,
+        "CO": c.push,
+    }
+    in_trees = formulas.trees(output.population, n)
+    cost = formulas.path_by_results(
+        rate, n, k, output.arrival_rate, c, population=output.population
+    )
+    return _explained(
+        None,
+        "PATH",
+        symbols,
+        (
+            ("T", "1 + p / n" if n > 1 else "1 + p", in_trees),
+            ("I", "Ph · k · T + Uh · k", c.hash_probe * k * in_trees + c.hash_update * k),
+            ("E", "Uh · k", c.hash_update * k),
+            ("N", "Ph · k + Uh · k + Upq · log(n · k)", formulas.path_node(n, k, c)),
+            ("cost", "ri · (I + E) + rO · (2 · N + CO)", cost),
         ),
     )
 

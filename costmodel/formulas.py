@@ -72,6 +72,31 @@ def path_expiration(n: float, k: int, c: Constants) -> float:
     )
 
 
+def path_by_results(
+    input_rate: float, n: float, k: int, rate: float, c: Constants, *, population: float
+) -> float:
+    """PATH as S-PATH runs here: ri·(I + E) + rO·(2·N + CO). Ours, in place of formula 12.
+
+    Formula 12 pays for n trees and n² nodes with every edge. But a vertex stands in T = 1 + p/n
+    trees on average, where p is the ``population`` of results, and a node is touched when it
+    enters (N), when it is found again, and when it expires (N). So an edge costs
+    I = Ph·k·T + Uh·k and E = Uh·k, and the rest is paid by the result: N = Ph·k + Uh·k +
+    Upq·log(n·k). No set of paths has more results than pairs, so neither does this.
+    """
+    touched = c.hash_probe * k * trees(population, n) + 2 * c.hash_update * k
+    return input_rate * touched + rate * (2 * path_node(n, k, c) + c.push)
+
+
+def trees(population: float, n: float) -> float:
+    """T = 1 + p/n: in how many trees a vertex stands, its own one and those of valid pairs."""
+    return 1 + population / max(n, 1.0)
+
+
+def path_node(n: float, k: int, c: Constants) -> float:
+    """N = Ph·k + Uh·k + Upq·log(n·k): a node enters a tree, or leaves it."""
+    return (c.hash_probe + c.hash_update) * k + c.queue_update * log(n * k)
+
+
 def coalesce(input_rate: float, population: float, rate: float, c: Constants) -> float:
     """r·(I + P + E) + rO·CO: formula 11 with one input that is probed with itself."""
     return input_rate * (2 * keep(population, c) + c.hash_probe) + rate * c.push

@@ -32,10 +32,10 @@ class CostModel:
     """Estimates characteristics of logical operators and costs of physical ones.
 
     ``kind``: ``thesis`` is the twelve formulas of thesis 6.3 to the letter; ``saturating``
-    keeps within what set semantics allow (:mod:`costmodel.estimates`). ``catalog`` gives
-    the statistics of the leaves, ``parallelism`` is the number of partitions. The unit of cost
-    is that of ``constants`` per time unit of the catalog. Two cost models with equal fields
-    estimate equally.
+    keeps within what set semantics allow (:mod:`costmodel.estimates`), and its PATH pays by
+    result (:func:`costmodel.formulas.path_by_results`). ``catalog`` gives the statistics of the
+    leaves, ``parallelism`` is the number of partitions. The unit of cost is that of
+    ``constants`` per time unit of the catalog. Two cost models with equal fields estimate equally.
 
     Raises:
         ValueError: for another kind.
@@ -177,6 +177,15 @@ def _s_path(
     model: CostModel, operator: physical.SPath, output: Characteristics, inputs: Inputs
 ) -> float:
     rate, vertices, states = model.path_inputs(operator, inputs)
+    if model.kind == "saturating":
+        return formulas.path_by_results(
+            rate,
+            vertices,
+            states,
+            output.arrival_rate,
+            model.constants,
+            population=output.population,
+        )
     if operator.roots == "own":
         return formulas.path_of_own_roots(
             rate,
@@ -193,6 +202,8 @@ def _explain_s_path(
     model: CostModel, operator: physical.SPath, output: Characteristics, inputs: Inputs
 ) -> explanation.Explanation:
     rate, vertices, states = model.path_inputs(operator, inputs)
+    if model.kind == "saturating":
+        return explanation.path_by_results(rate, vertices, states, output, model.constants)
     if operator.roots == "own":
         return explanation.own_roots(
             rate, vertices, states, output, model.constants, partitions=model.parallelism

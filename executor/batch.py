@@ -66,7 +66,7 @@ def merged(batches: Sequence[Batch]) -> Batch:
         return filled[0] if filled else batches[0]
     order = merge_order(filled)
     return Batch(
-        np.concatenate([b.columns for b in filled], axis=1)[:, order],
+        np.take(np.concatenate([b.columns for b in filled], axis=1), order, axis=1),
         np.concatenate([b.ts for b in filled])[order],
         np.concatenate([b.exp for b in filled])[order],
     )

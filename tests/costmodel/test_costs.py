@@ -243,9 +243,18 @@ def test_an_explanation_is_the_cost_and_can_be_recomputed(
 
 
 def _calculated(numbers: str) -> float:
-    """What a pocket calculator makes of a line: only numbers, + · ( ) and log."""
+    """What a pocket calculator makes of a line: only numbers, + · / ( ) and log."""
     tree = ast.parse(numbers.replace("·", "*"), mode="eval")
-    allowed = (ast.Expression, ast.BinOp, ast.Add, ast.Mult, ast.Constant, ast.Call, ast.Name)
+    allowed = (
+        ast.Expression,
+        ast.BinOp,
+        ast.Add,
+        ast.Mult,
+        ast.Div,
+        ast.Constant,
+        ast.Call,
+        ast.Name,
+    )
     assert all(isinstance(node, (*allowed, ast.Load)) for node in ast.walk(tree)), numbers
     logarithm = {"log": lambda x: log2(x) if x > 1 else 0.0, "__builtins__": {}}
     return float(eval(compile(tree, "numbers", "eval"), logarithm))

