@@ -1,4 +1,4 @@
-"""The logical operators of the Streaming Graph Algebra (thesis chapter 5.1, spec 1 §3).
+"""The logical operators of the Streaming Graph Algebra (thesis chapter 5.1).
 
 An operator is a value without its inputs; a :class:`LogicalExpression` is an operator
 with input expressions, and the memo pairs the same operators with input *groups*.

@@ -1,7 +1,7 @@
 """The physical operators: what a plan is made of and the executor runs.
 
 Each is a flat value of JSON-able fields, so that the same class serves the memo, the
-plan document and the executor. ``op`` is its stable name in the plan (spec 5). As in the
+plan document and the executor. ``op`` is its stable name in the plan. As in the
 logical algebra, columns are positions and ``variables`` only what people read.
 """
 
@@ -82,7 +82,7 @@ class ProjectColumns:
 
 @dataclass(frozen=True, slots=True)
 class HashJoin:
-    """Symmetric hash join of two inputs on the variables that both bind (spec 1 §4.2).
+    """Symmetric hash join of two inputs on the variables that both bind.
 
     ``bindings[k][j]``: the variable of column ``j`` of input ``k``; ``output``: the
     variables kept. Without a shared variable it is the cross product.

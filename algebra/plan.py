@@ -1,6 +1,6 @@
 """The physical plan: a DAG of physical operators, and its versioned JSON document.
 
-This document is the contract between the optimizer and the executor (spec 5): the
+This document is the contract between the optimizer and the executor: the
 executor reads nothing else. ``plan.schema.json`` beside this module is the published
 schema of it, generated from these types (a test keeps the two equal).
 """
@@ -131,7 +131,7 @@ class PhysicalPlan(_Model):
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def to_document(self) -> dict[str, Any]:
-        """The JSON document of spec 5 as Python values."""
+        """The JSON document as Python values."""
         dumped = self.model_dump(mode="json")
         nodes = []
         for node in dumped["nodes"]:

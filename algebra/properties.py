@@ -1,7 +1,7 @@
 """Physical properties of a stream: how its rows are spread, shaped and computed.
 
 An operator *delivers* properties, its consumer *requires* some; an enforcer closes the
-gap (design, "Memo and search").
+gap.
 """
 
 from __future__ import annotations

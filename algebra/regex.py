@@ -10,7 +10,7 @@ the functions give the normal form, in which equal values are equal objects:
 * ``(r*)* = r*``, ``(r+)+ = r+``, ``(r?)+ = r*``, ``(r* | s)* = (r | s)* = (r*·s?)*``;
 * ``r?`` and ``r*`` stand only where the empty word is not accepted anyway.
 
-Bounded repeats are expanded when they are built (spec 2, "Termination").
+Bounded repeats are expanded when they are built.
 """
 
 from __future__ import annotations

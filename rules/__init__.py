@@ -3,5 +3,5 @@
 In: a binding of memo expressions. Out: equivalent expressions over group references.
 
 Invariant: a rule is pure; only the search inserts into the memo. Names and numbers are
-those of the thesis (spec 2) and never change.
+those of the thesis and never change.
 """

@@ -94,7 +94,7 @@ RATES = {"a": 2000.0, "b": 4000.0, "c": 6000.0, "d": 8000.0}
 
 
 def catalog() -> Catalog:
-    """The parameters of spec 4 for labels a to d; other labels have rates of their own."""
+    """The parameters of thesis 6.5 for labels a to d; other labels have rates of their own."""
     rates = RATES | {f"l{k}": 1000.0 * (k + 1) for k in range(16)}
     labels = {
         label: LabelStatistics(rate=rate, distinct_src=1e6, distinct_trg=1e6, vertices=1e6)
@@ -104,7 +104,7 @@ def catalog() -> Catalog:
 
 
 def thesis_model() -> CostModel:
-    """The thesis's model with the parameters of spec 4."""
+    """The thesis's model with the parameters of thesis 6.5."""
     assumptions = Assumptions(cap_distinct=False, vertices=1e6, longest_path=3)
     return CostModel("thesis", catalog(), assumptions=assumptions)
 

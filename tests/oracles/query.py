@@ -174,7 +174,7 @@ class Query:
 
 
 def text(query: Query) -> str:
-    """The query in the native language (languages.md section 1).
+    """The query in the native language.
 
     One window for all labels is written without ``ON``; streams that have windows of
     their own with it, and labels apart from their stream with a list of labels.
