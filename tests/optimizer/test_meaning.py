@@ -71,7 +71,7 @@ def evaluated(operator: object, inputs: list[set[Row]], snapshot: Snapshot) -> s
         LogicalExpression(WScan("relations", f"{k}", Window(1))) for k in range(len(inputs))
     )
     stand_in: dict[str, Any] = {f"{k}": frozenset(r) for k, r in enumerate(inputs)}
-    return rows_of(LogicalExpression(operator, leaves), Snapshot(stand_in))
+    return rows_of(LogicalExpression(operator, leaves), stand_in)
 
 
 def optimized(case: Case, seed: int = 0, model: object = None, **options: object) -> Optimization:

@@ -55,18 +55,20 @@ class Edge:
         return self.ts if name == "ts" else dict(self.properties).get(name)
 
 
-class Snapshot(dict[str, frozenset[Pair]]):
-    """The pairs that edges of each label connect at one instant; ``edges`` are the edges."""
+Snapshot = Mapping[str, frozenset[Pair]]
+"""The pairs that edges of each label connect at one instant."""
 
-    def __init__(
-        self,
-        pairs: Mapping[str, Iterable[Pair]] | None = None,
-        edges: Mapping[str, Iterable[Edge]] | None = None,
-    ) -> None:
-        self.edges = {label: frozenset(valid) for label, valid in (edges or {}).items()}
-        found = {label: {(e.src, e.trg) for e in valid} for label, valid in self.edges.items()}
+
+class EdgeSnapshot(dict[str, frozenset[Pair]]):
+    """A snapshot that also has the ``edges`` themselves."""
+
+    def __init__(self, edges: Mapping[str, Iterable[Edge]]) -> None:
+        self.edges = {label: frozenset(valid) for label, valid in edges.items()}
         super().__init__(
-            {label: frozenset(valid) for label, valid in {**found, **(pairs or {})}.items()}
+            {
+                label: frozenset((edge.src, edge.trg) for edge in valid)
+                for label, valid in self.edges.items()
+            }
         )
 
 
@@ -94,14 +96,14 @@ class Truth:
         ends = {expiry(edge, source[edge.label]) for edge in read}
         return tuple(sorted({edge.ts for edge in read} | ends))
 
-    def snapshot(self, instant: int) -> Snapshot:
+    def snapshot(self, instant: int) -> EdgeSnapshot:
         """The windowed input at an instant, as a static graph."""
         found: dict[str, set[Edge]] = {label: set() for label in self.query.source}
         for edge in self.edges:
             source = self.query.source.get(edge.label)
             if source is not None and edge.ts <= instant < expiry(edge, source):
                 found[edge.label].add(edge)
-        return Snapshot(edges=found)
+        return EdgeSnapshot(found)
 
     def at(self, instant: int) -> frozenset[Row]:
         """The answer at an instant."""
@@ -140,6 +142,7 @@ def answer(rules: Iterable[Rule], snapshot: Snapshot) -> set[Row]:
             if isinstance(atom, Closure) and atom.alias is not None:
                 rules_of[atom.alias] = [_naming(atom, atom.alias)]
     known: dict[str, set[Row]] = {label: set(pairs) for label, pairs in snapshot.items()}
+    edges = snapshot.edges if isinstance(snapshot, EdgeSnapshot) else {}
     while "Answer" not in known:
         ready = [
             head
@@ -149,9 +152,7 @@ def answer(rules: Iterable[Rule], snapshot: Snapshot) -> set[Row]:
         if not ready:
             raise ValueError(f"never defined: {rules_of.keys() - known.keys()}")
         for head in ready:
-            known[head] = {
-                row for rule in rules_of[head] for row in _rows(rule, known, snapshot.edges)
-            }
+            known[head] = {row for rule in rules_of[head] for row in _rows(rule, known, edges)}
     return known["Answer"]
 
 

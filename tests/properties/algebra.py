@@ -18,7 +18,7 @@ from algebra.plan import PhysicalPlan
 from tests.executor.typed_predicates import arithmetic, compare, is_number, kept
 from tests.oracles.paths import path_pairs
 from tests.oracles.query import Alt, Back, Regex, Seq, Step, Vertex, maybe, plus, star
-from tests.oracles.snapshot import Row, Snapshot
+from tests.oracles.snapshot import EdgeSnapshot, Row, Snapshot
 
 SIGNS: Mapping[type, str] = {
     exp.EQ: "=",
@@ -128,6 +128,7 @@ def _scanned(
     for label, predicate in selections:
         rows: Iterable[Row] = snapshot[label]
         if properties:
+            assert isinstance(snapshot, EdgeSnapshot)
             rows = {
                 (edge.src, edge.trg, *map(edge.property, properties))
                 for edge in snapshot.edges[label]
