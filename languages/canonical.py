@@ -31,7 +31,7 @@ from algebra.logical import (
     Union,
     WScan,
 )
-from algebra.predicate import Predicate
+from algebra.predicate import TRUE, Predicate
 from algebra.regex import Regex
 from algebra.window import Window
 from catalog.model import Catalog, PropertyType, VertexType
@@ -323,7 +323,7 @@ def _union(left: _Relation, right: _Relation) -> _Relation:
 
 
 def _filtered(relation: _Relation, predicate: Predicate) -> _Relation:
-    if relation.empty:
+    if relation.empty or predicate == TRUE:
         return relation
     return _over(Filter(predicate), [relation], relation.types)
 
