@@ -3,10 +3,12 @@
 A column is written ``c0``, ``c1``, ... by its position, so that a predicate means the
 same whatever the variables of a query are called. The canonical SQL text is the identity.
 
-This module is the one place that says what a predicate may hold (:data:`COMPARISONS` of
-columns and literals, :data:`CONNECTIVES`, TRUE and FALSE). All of it is *total*: for every row
-there is an outcome, true, false or unknown, and nothing is called. Unknown (which of a string
-and an integer comes first) counts as not satisfied.
+This module is the one place that says what a predicate may hold: :data:`COMPARISONS` of values
+(:mod:`algebra.scalar`: columns, literals, + - * / and ABS), ``IN`` a list of literals, a column
+``IS NULL`` or ``IS NOT NULL``, :data:`CONNECTIVES`, TRUE and FALSE. All of it is *total*: for
+every row there is an outcome, true, false or unknown. Unknown is a comparison with an unknown
+value, and which of two values of different kinds comes first (strings, numbers and booleans
+are never equal either). At the end unknown counts as not satisfied.
 
 Predicates are equal if their normal forms are (:attr:`Predicate.normal`)::
 
@@ -23,6 +25,9 @@ from typing import Any, Final
 import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
+
+from algebra import scalar
+from algebra.scalar import Column, Literal, Scalar, Value
 
 COMPARISONS: Final[tuple[type[exp.Binary], ...]] = (
     exp.EQ,
@@ -62,9 +67,6 @@ _SWAPPED: Final[Mapping[type, type[exp.Binary]]] = {
 Node = Any
 """A sqlglot expression; its typed classes differ between sqlglot's versions."""
 
-Operand = int | str | exp.Column
-"""A literal, or a column ``c<i>``."""
-
 
 class PredicateError(ValueError):
     """A predicate that is not allowed; the message says what and why."""
@@ -84,14 +86,13 @@ class Predicate:
     @staticmethod
     def column_equals(column: int, value: str | int) -> Predicate:
         """``c<column> = value``: a constant in place of a variable."""
-        literal = exp.Literal.string(value) if isinstance(value, str) else exp.convert(value)
-        return Predicate.of(exp.EQ(this=exp.column(f"c{column}"), expression=literal))
+        return Predicate(f"c{column} = {scalar.text(Literal(value))}")
 
     @staticmethod
     def columns_equal(left: int, right: int) -> Predicate:
         """``c<left> = c<right>``: a variable that occurs twice in an atom."""
         low, high = sorted((left, right))
-        return Predicate.of(exp.EQ(this=exp.column(f"c{low}"), expression=exp.column(f"c{high}")))
+        return Predicate(f"c{low} = c{high}")
 
     @staticmethod
     def all_of(parts: Iterable[Predicate]) -> Predicate:
@@ -119,8 +120,9 @@ class Predicate:
 
         Negations stand nowhere: they went into the comparisons. A column stands left of a
         literal, and the first of two columns left. Parts of AND and OR are sorted, none twice
-        and none that another one implies. Comparisons of two literals, or of a column with
-        itself, are folded; what is unknown became FALSE, which is safe below AND and OR alone.
+        and none that another one implies; IN is the OR of its equalities. Comparisons of two
+        literals, or of a value with itself, are folded (``c0 = c0`` asks that it is not null);
+        what is unknown became FALSE, which is safe below AND and OR alone.
 
         Raises:
             PredicateError: if it does not parse or holds what is not allowed.
@@ -141,7 +143,9 @@ class Predicate:
     def is_sargable(self) -> bool:
         """Whether it is ``column = literal``, which a source may answer from an index."""
         tree = _parse(self.normal.sql)
-        return isinstance(tree, exp.EQ) and not isinstance(tree.expression, exp.Column)
+        if not isinstance(tree, exp.EQ):
+            return False
+        return isinstance(tree.this, exp.Column) and tree.expression.find(exp.Column) is None
 
     def renumbered(self, position: Mapping[int, int]) -> Predicate:
         """The same condition over columns moved to ``position[old]``."""
@@ -180,53 +184,74 @@ def checked(sql: str, width: int = _WIDEST) -> exp.Expression:
         node, depth = pending.pop()
         if depth > DEEPEST:
             raise PredicateError(f"a predicate nests more than {DEEPEST} deep: {sql[:80]} ...")
-        if isinstance(node, COMPARISONS) and type(node) in _NEGATED:
-            for side in (node.this, node.expression):
-                operand(side, sql, width)
-        elif isinstance(node, CONNECTIVES):
+        if isinstance(node, CONNECTIVES):
             pending.extend((part, depth + 1) for part in node.iter_expressions())
+        elif isinstance(node, exp.In):
+            _ = alternatives(node, sql, width)
+        elif isinstance(node, exp.Is):
+            _ = questioned(node, sql, width)
+        elif type(node) in _NEGATED:
+            _ = sides(node, sql, width)
         elif not isinstance(node, exp.Boolean):
             raise _refused(node, sql)
     return tree
 
 
-def operand(node: Any, sql: str, width: int = _WIDEST) -> Operand:
-    """A side of a comparison: its column, or the literal's value.
+def columns_of(tree: exp.Expression) -> frozenset[int]:
+    """The positions of the columns in a condition."""
+    return frozenset(int(c.name[1:]) for c in tree.find_all(exp.Column))
+
+
+def sides(comparison: Node, sql: str, width: int = _WIDEST) -> tuple[Value, Value]:
+    """What a comparison compares.
 
     Raises:
-        PredicateError: if it is neither; ``sql`` is the predicate that the message names.
+        PredicateError: if it is nothing allowed; ``sql`` is the predicate that the message names.
     """
-    match node:
-        case exp.Paren():
-            return operand(node.this, sql, width)
-        case exp.Column() if not node.table and position(node) in range(width):
-            return node
-        case exp.Literal() if node.is_string:
-            return str(node.this)
-        case exp.Literal() if _is_integer(node):
-            return int(node.this)
-        case exp.Neg() if isinstance(node.this, exp.Literal) and _is_integer(node.this, 2**63):
-            return -int(node.this.this)
-        case _:
-            raise _refused(node, sql)
+    return (
+        _value(comparison.this, sql, width),
+        _value(comparison.expression, sql, width),
+    )
 
 
-def position(column: exp.Column) -> int:
-    """The position of ``c<i>``; -1 for another name."""
-    name = column.name
-    return int(name[1:]) if name[:1] == "c" and name[1:].isdecimal() and len(name) < 6 else -1
+def alternatives(node: Node, sql: str, width: int = _WIDEST) -> tuple[Value, tuple[Literal, ...]]:
+    """What ``IN`` looks for, and the literals among which it does.
+
+    Raises:
+        PredicateError: as :func:`sides`.
+    """
+    options = tuple(_value(option, sql, width) for option in node.expressions)
+    literals = tuple(option for option in options if isinstance(option, Literal))
+    if not 0 < len(literals) == len(options) <= DEEPEST or set(node.args) - {"this", "expressions"}:
+        raise _refused(node, sql)
+    return _value(node.this, sql, width), literals
 
 
-def _is_integer(literal: exp.Literal, most: int = 2**63 - 1) -> bool:
-    digits = str(literal.this)
-    return not literal.is_string and digits.isdecimal() and int(digits) <= most
+def questioned(node: Node, sql: str, width: int = _WIDEST) -> Column:
+    """The column of which ``IS NULL`` asks.
+
+    Raises:
+        PredicateError: as :func:`sides`.
+    """
+    column = _value(node.this, sql, width)
+    if not isinstance(column, Column) or not isinstance(node.expression, exp.Null):
+        raise _refused(node, sql)
+    return column
+
+
+def _value(node: Node, sql: str, width: int) -> Value:
+    value = scalar.read(node, width)
+    if value is None:
+        raise _refused(node, sql)
+    return value
 
 
 def _refused(node: Any, sql: str) -> PredicateError:
     what = node.sql(dialect="spark") if isinstance(node, exp.Expression) else repr(node)
     return PredicateError(
         f"the predicate {sql!r} holds {what!r}, which is not allowed: write comparisons of "
-        "columns c0, c1, ... and literals with AND, OR and NOT"
+        "columns c0, c1, ..., literals and arithmetic, IN a list of literals and IS NULL, "
+        "with AND, OR and NOT"
     )
 
 
@@ -246,43 +271,65 @@ def _folded(node: Any, sql: str, *, positive: bool) -> Predicate:
         case exp.Not():
             return _folded(node.this, sql, positive=not positive)
         case exp.And() | exp.Or():
-            sides = (node.this, node.expression)
-            parts = [_folded(side, sql, positive=positive) for side in sides]
+            both = (node.this, node.expression)
+            parts = [_folded(side, sql, positive=positive) for side in both]
             return _assembled(isinstance(node, exp.And) == positive, tuple(parts))
         case exp.Boolean():
             return TRUE if bool(node.this) == positive else FALSE
+        case exp.In():
+            value, literals = alternatives(node, sql)
+            kind = exp.EQ if positive else exp.NEQ
+            options = [_comparison(kind, value, literal) for literal in literals]
+            return _assembled(not positive, tuple(options))
+        case exp.Is():
+            column = questioned(node, sql)
+            return Predicate(f"c{column.position} IS {'' if positive else 'NOT '}NULL")
         case _:
-            return _comparison(type(node) if positive else _NEGATED[type(node)], node, sql)
+            return _comparison(type(node) if positive else _NEGATED[type(node)], *sides(node, sql))
 
 
-def _comparison(kind: type[exp.Binary], node: Any, sql: str) -> Predicate:
-    left, right = operand(node.this, sql), operand(node.expression, sql)
-    if not isinstance(left, exp.Column) and not isinstance(right, exp.Column):
+def _comparison(kind: type[exp.Binary], one: Value, other: Value) -> Predicate:
+    left, right = scalar.normal(one), scalar.normal(other)
+    if left is None or right is None:
+        return FALSE
+    if isinstance(left, Literal) and isinstance(right, Literal):
         return TRUE if _holds(kind, left, right) else FALSE
     if left == right:
-        return TRUE if kind in (exp.EQ, exp.LTE, exp.GTE) else FALSE
-    if not isinstance(left, exp.Column) or (
-        isinstance(right, exp.Column) and position(right) < position(left)
-    ):
+        if kind not in (exp.EQ, exp.LTE, exp.GTE):
+            return FALSE
+        if isinstance(left, Column):
+            return Predicate(f"c{left.position} IS NOT NULL")
+        kind = exp.EQ
+    if scalar.order(right) < scalar.order(left):
         kind, left, right = _SWAPPED[kind], right, left
-    return Predicate.of(kind(this=_written(left), expression=_written(right)))
+    return Predicate(f"{scalar.text(left)} {_SIGNS[kind]} {scalar.text(right)}")
 
 
-def _written(value: Operand) -> Node:
-    if isinstance(value, exp.Column):
-        return exp.column(f"c{position(value)}")
-    return exp.Literal.string(value) if isinstance(value, str) else exp.convert(value)
-
-
-def _holds(kind: type, left: int | str, right: int | str) -> bool:
+def _holds(kind: type, left: Literal, right: Literal) -> bool:
     """A comparison of two values; strings compare by their bytes, as Spark does."""
-    if isinstance(left, str) != isinstance(right, str):
+    one, other = _comparable(left), _comparable(right)
+    if one[0] != other[0]:
         return kind is exp.NEQ
-    one: Any = left.encode("utf-8", "surrogatepass") if isinstance(left, str) else left
-    other: Any = right.encode("utf-8", "surrogatepass") if isinstance(right, str) else right
+    if "number" in (left.type, right.type):
+        one, other = ("number", float(one[1])), ("number", float(other[1]))
     return kind in (_LESS if one < other else _EQUAL if one == other else _GREATER)
 
 
+def _comparable(literal: Literal) -> tuple[str, Any]:
+    value: Scalar = literal.value
+    if isinstance(value, str):
+        return "string", value.encode("utf-8", "surrogatepass")
+    return "boolean" if literal.type == "boolean" else "number", value
+
+
+_SIGNS: Final[Mapping[type, str]] = {
+    exp.EQ: "=",
+    exp.NEQ: "<>",
+    exp.LT: "<",
+    exp.LTE: "<=",
+    exp.GT: ">",
+    exp.GTE: ">=",
+}
 _LESS: Final = (exp.LT, exp.LTE, exp.NEQ)
 _EQUAL: Final = (exp.EQ, exp.LTE, exp.GTE)
 _GREATER: Final = (exp.GT, exp.GTE, exp.NEQ)
@@ -300,8 +347,10 @@ def _assembled(conjunction: bool, parts: tuple[Predicate, ...]) -> Predicate:
     kept = sorted(p for p in flat if not any(o != p and inner[o] < inner[p] for o in flat))
     if not kept:
         return neutral
-    trees = [part.expression for part in kept]
-    return Predicate.of((exp.and_ if conjunction else exp.or_)(*trees, copy=False))
+    if len(kept) == 1:
+        return kept[0]
+    texts = [f"({part.sql})" if len(inner[part]) > 1 else part.sql for part in kept]
+    return Predicate((" AND " if conjunction else " OR ").join(texts))
 
 
 @lru_cache(maxsize=4096)
@@ -311,12 +360,12 @@ def _parts(sql: str, conjunction: bool) -> tuple[Predicate, ...]:
     tree = _parse(normal.sql)
     if not isinstance(tree, kind):
         return (normal,)
-    return tuple(Predicate.of(part.unnest()) for part in tree.flatten())
+    return tuple(_normal(part.unnest().sql(dialect="spark")) for part in tree.flatten())
 
 
 @lru_cache(maxsize=4096)
 def _columns(sql: str) -> frozenset[int]:
-    return frozenset(int(c.name[1:]) for c in _parse(sql).find_all(exp.Column))
+    return columns_of(_parse(sql))
 
 
 @lru_cache(maxsize=4096)

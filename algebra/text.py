@@ -111,8 +111,11 @@ class _Notation:
         return ",".join(durations.text(length, self.time_unit) for length in lengths)
 
     def _scan(self, scan: WScan) -> str:
-        label = self._label(scan)
-        return label if scan.predicate is None else f"F[{_condition(scan.predicate, 2)}]({label})"
+        given = f"({','.join(scan.properties)})" if scan.properties else ""
+        label = self._label(scan) + given
+        if scan.predicate is None:
+            return label
+        return f"F[{_condition(scan.predicate, scan.width(()))}]({label})"
 
     def _label(self, scan: WScan) -> str:
         return f"{scan.stream}.{scan.label}" if self.name_streams else scan.label

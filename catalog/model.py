@@ -17,7 +17,8 @@ class LabelStatistics:
 
     Units: ``rate`` in edges per time unit of the catalog; ``population`` is the number of
     edges of a stored graph (its rate is 0) and None for a stream, where it follows from
-    rate and window. Distinct counts are of the domain, not of one window (spec 3).
+    rate and window. Distinct counts are of the domain, not of one window (spec 3);
+    ``distinct_properties`` are those of properties by name, of any or none of them.
     """
 
     rate: float
@@ -29,6 +30,7 @@ class LabelStatistics:
     longest_path: int | None = None
     population: float | None = None
     measured_at: str | None = None
+    distinct_properties: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
 
 
 @dataclass(frozen=True, slots=True)

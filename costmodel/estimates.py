@@ -19,7 +19,7 @@ from math import inf, prod
 from algebra import regex
 from algebra.logical import Pattern
 from algebra.window import Window
-from catalog.model import LabelStatistics
+from catalog.model import LabelStatistics, PropertyType
 from costmodel.characteristics import Characteristics
 from costmodel.selectivity import Condition, equal_columns
 
@@ -40,13 +40,22 @@ class Reading:
     longest_path: int
 
 
+DISTINCT_PROPERTY = 100.0
+"""Distinct values of a property of which nothing is known; of a boolean it is 2."""
+
+
 def window_scan(
-    statistics: LabelStatistics, window: Window, stored: bool, reading: Reading
+    statistics: LabelStatistics,
+    window: Window,
+    stored: bool,
+    reading: Reading,
+    properties: Sequence[tuple[str, PropertyType]] = (),
 ) -> Characteristics:
-    """Formula 1: rO = ri (6.1), vO = omega (6.2).
+    """Formula 1: rO = ri (6.1), vO = omega (6.2), over edges with the given properties.
 
     Saturating: vO is omega - (beta - 1)/2, the true mean over the instants of a slide. A
-    stored graph has no rate and no end of validity, and its declared population.
+    stored graph has no rate and no end of validity, and its declared population. The property
+    ``ts`` has a value for each instant of the window, and not more than there are edges.
     """
     rate, validity = statistics.rate, float(window.range)
     if reading.set_semantics:
@@ -54,11 +63,22 @@ def window_scan(
     population = rate * validity
     if stored:
         rate, validity, population = 0.0, inf, statistics.population or 0.0
+
+    def distinct(name: str, kind: PropertyType) -> float:
+        if name == "ts":
+            return max(min(population, validity), 1.0)
+        default = 2.0 if kind == "boolean" else DISTINCT_PROPERTY
+        return statistics.distinct_properties.get(name, default)
+
     return Characteristics(
         rate,
         validity,
         population,
-        (statistics.distinct_src, statistics.distinct_trg),
+        (
+            statistics.distinct_src,
+            statistics.distinct_trg,
+            *(distinct(name, kind) for name, kind in properties),
+        ),
         statistics.longest_path,
         statistics.vertices,
     )

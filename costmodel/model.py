@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from typing import Any, Literal
@@ -98,7 +98,7 @@ class CostModel:
 
 def _scan(model: CostModel, operator: logical.WScan, inputs: Inputs) -> Characteristics:
     """Formula 1, and below the window formula 2 where the scan has a predicate."""
-    edges = _edges(model, operator.stream, operator.label, operator.window)
+    edges = _edges(model, operator.stream, operator.label, operator.window, operator.properties)
     if operator.predicate is None:
         return edges
     return estimates.filtered(edges, condition(operator.predicate), model.reading)
@@ -112,13 +112,16 @@ def _scan_of_several(
     return reduce(lambda done, other: estimates.union((done, other), model.reading), others, first)
 
 
-def _edges(model: CostModel, name: str, label: str, window: Window) -> Characteristics:
+def _edges(
+    model: CostModel, name: str, label: str, window: Window, properties: Sequence[str] = ()
+) -> Characteristics:
     stream = model.catalog.streams.get(name)
     if stream is None:
         known = ", ".join(sorted(model.catalog.streams)) or "none"
         raise CostModelError(f"no stream {name!r} in the catalog; it has: {known}")
     statistics = stream.labels.get(label, DEFAULT_STATISTICS)
-    return estimates.window_scan(statistics, window, stream.stored, model.reading)
+    typed = [(name, stream.properties.get(name, "integer")) for name in properties]
+    return estimates.window_scan(statistics, window, stream.stored, model.reading, typed)
 
 
 _ESTIMATES: Mapping[type, Callable[[CostModel, Any, Inputs], Characteristics]] = {

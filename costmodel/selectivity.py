@@ -88,6 +88,10 @@ def _equal(node: Node) -> Condition:
         return _constant(EQUALITY)
     if len(sides) == 1:
         (column,) = sides
+        other = node.right if _column(node.left) is not None else node.left
+        if other.find(exp.Column) is not None:
+            # Computed from columns: as many values as there are rows, for all that is known.
+            return Condition(lambda d: 1 / max(d[column], 1.0), _unchanged)
         return Condition(lambda d: 1 / max(d[column], 1.0), _at_most(column, 1.0))
     left, right = sides
 

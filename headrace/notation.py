@@ -92,10 +92,12 @@ def physical_operator(
     ``inputs`` is what a path may call its inputs, ``columns`` how their columns are called.
     """
     match operator:
-        case physical.WindowScan(stream, label, range_, slide, predicate):
-            return _scan(stream, ((label, predicate),), range_, slide, time_unit)
-        case physical.WindowScanUnion(stream, selections, range_, slide):
-            return _scan(stream, selections, range_, slide, time_unit)
+        case physical.WindowScan(stream, label, range_, slide, predicate, properties):
+            return _scan(
+                stream, ((label, predicate),), window(range_, slide, time_unit), properties
+            )
+        case physical.WindowScanUnion(stream, selections, range_, slide, properties):
+            return _scan(stream, selections, window(range_, slide, time_unit), properties)
         case physical.FilterRows(predicate):
             return condition(predicate, columns[0])
         case physical.ProjectColumns(kept):
@@ -183,22 +185,24 @@ def step_name(label: str | None, position: int) -> str:
 def _logical_scan(scans: Sequence[logical.WScan], time_unit: str) -> str:
     first = scans[0]
     read = [(s.label, None if s.predicate is None else s.predicate.sql) for s in scans]
-    return _scan(first.stream, read, first.window.range, first.window.slide, time_unit)
+    length = window(first.window.range, first.window.slide, time_unit)
+    return _scan(first.stream, read, length, first.properties)
 
 
 def _scan(
     stream: str,
     selections: Sequence[tuple[str, str | None]],
-    range_: int,
-    slide: int,
-    time_unit: str,
+    length: str,
+    properties: Sequence[str],
 ) -> str:
-    """``input.a`` and what is selected of it, label by label."""
+    """``input.a(amount)`` and what is selected of it, label by label."""
+    names = (*ends(2), *properties)
+    given = f"({','.join(properties)})" if properties else ""
     read = " ∪ ".join(
-        f"{stream}.{label}" + (f" where {condition(sql, ends(2))}" if sql else "")
+        f"{stream}.{label}{given}" + (f" where {condition(sql, names)}" if sql else "")
         for label, sql in selections
     )
-    return f"{read}  window {window(range_, slide, time_unit)}"
+    return f"{read}  window {length}"
 
 
 def _variable(names: Sequence[str]) -> Callable[[int], str]:

@@ -7,7 +7,9 @@ one head a left-deep UNION.
 
 Beyond the algorithm: a constant in an atom, or a variable twice in it, is a FILTER on the
 atom; a rule of one atom is a projection of it, or the atom itself; what is certainly empty
-is not carried along.
+is not carried along. A condition over one atom is a FILTER on it, others a FILTER above the
+PATTERN; a WSCAN gives the properties that these or the answer need, and a PROJECT drops each
+where nothing above needs it.
 """
 
 from __future__ import annotations
@@ -29,18 +31,22 @@ from algebra.logical import (
     Union,
     WScan,
 )
-from algebra.predicate import Predicate
+from algebra.predicate import TRUE, Predicate
 from algebra.regex import Regex
 from algebra.window import Window
-from catalog.model import Catalog, VertexType
+from catalog.model import Catalog, PropertyType, VertexType
 from languages.checks import aliases, evaluation_order, predicates
+from languages.condition_types import resolved, vertex
+from languages.conditions import key, predicate, unified
 from languages.errors import QueryError, line_of
 from languages.inputs import Inputs
+from languages.needs import Needs, keys_above, needs
 from languages.regular_query import (
     Atom,
     Constant,
     EdgeAtom,
     Location,
+    Property,
     RegularQuery,
     Rule,
 )
@@ -48,7 +54,6 @@ from languages.regular_query import (
 MOST_OPERATORS = 10_000
 """The largest expression: derived predicates are unfolded wherever they are used."""
 DEEPEST = 200
-LARGEST_VERTEX = 2**63
 
 
 def translate(
@@ -90,11 +95,11 @@ def translate(
 class _Relation:
     """What a predicate stands for, and how large it is when unfolded.
 
-    ``types`` are the vertex types of the columns, None where streams disagree.
+    ``types`` are those of the columns, None where streams disagree.
     """
 
     expression: LogicalExpression
-    types: tuple[VertexType | None, ...]
+    types: tuple[PropertyType | None, ...]
     operators: int = 1
     depth: int = 1
 
@@ -127,44 +132,71 @@ class _Translation:
         self.relations[name] = _named(relation, name)
 
     def _rule(self, rule: Rule) -> _Relation:
-        atoms = [self._atom(atom, number) for number, atom in enumerate(rule.body)]
+        rule = unified(rule)
+        vertex_types = [self._plain(atom).types for atom in rule.body] if rule.conditions else []
+        wanted = needs(rule, resolved(rule, self.inputs, vertex_types))
+        atoms = [self._atom(atom, number, wanted) for number, atom in enumerate(rule.body)]
         if any(relation.empty for relation, _ in atoms):
             return _nothing(len(rule.variables))
         self._warn_of_types(rule, atoms)
+        head, others = keys_above(rule, wanted.residual)
         if len(atoms) == 1:
             ((relation, binding),) = atoms
-            columns = [binding.index(name) for name in rule.variables]
+            columns = [binding.index(name) for name in head]
             return _named(_projected(relation, columns), rule.head)
         number: dict[str, int] = {}
-        types: dict[str, VertexType | None] = {}
+        types: dict[str, PropertyType | None] = {}
         for relation, binding in atoms:
-            for name, vertex_type in zip(binding, relation.types, strict=True):
+            for name, column_type in zip(binding, relation.types, strict=True):
                 number.setdefault(name, len(number))
-                types.setdefault(name, vertex_type)
+                types.setdefault(name, column_type)
+        output = (*head, *others)
         pattern = Pattern(
             tuple(tuple(number[name] for name in binding) for _, binding in atoms),
-            tuple(number[name] for name in rule.variables),
+            tuple(number[name] for name in output),
             tuple(name.partition(" ")[0] for name in number),
         )
         inputs = [relation for relation, _ in atoms]
-        joined = _over(pattern, inputs, tuple(types[name] for name in rule.variables))
+        joined = _over(pattern, inputs, tuple(types[name] for name in output))
+        if wanted.residual:
+            place = {name: column for column, name in reversed(list(enumerate(output)))}
+            condition = predicate(wanted.residual, place, rule.location)
+            joined = _projected(_filtered(joined, condition), range(len(head)))
         return _named(_sized(joined, rule.head, rule.location), rule.head)
 
-    def _atom(self, atom: Atom, number: int) -> tuple[_Relation, tuple[str, ...]]:
+    def _plain(self, atom: Atom) -> _Relation:
+        """The relation of an atom, before anything is asked of it."""
+        if isinstance(atom, EdgeAtom):
+            return self.relations[atom.predicate]
+        if atom.alias is not None:
+            return self.relations[atom.alias]
+        return self._path(atom.regex, atom.location)
+
+    def _scanned(self, atom: Atom, properties: tuple[str, ...]) -> _Relation:
+        """The relation of an atom, with properties of its edges as columns."""
+        plain = self._plain(atom)
+        if not properties:
+            return plain
+        assert isinstance(atom, EdgeAtom)
+        scan = plain.expression.operator
+        assert isinstance(scan, WScan)
+        _, _, types = self.inputs.origin(atom.predicate)
+        return _Relation(
+            LogicalExpression(replace(scan, properties=properties)),
+            (*plain.types, *(types[name] for name in properties)),
+        )
+
+    def _atom(self, atom: Atom, number: int, wanted: Needs) -> tuple[_Relation, tuple[str, ...]]:
         """The filtered relation of an atom, and the variable that each column is bound to.
 
-        A column that no variable is left for gets one with a blank in its name.
+        A column that no variable is left for gets one with a blank in its name, one that holds
+        a property its :func:`languages.conditions.key`.
         """
-        if isinstance(atom, EdgeAtom):
-            relation = self.relations[atom.predicate]
-        elif atom.alias is not None:
-            relation = self.relations[atom.alias]
-        else:
-            relation = self._path(atom.regex, atom.location)
+        relation = self._scanned(atom, wanted.scanned[number])
         binding: list[str] = []
         for column, term in enumerate((atom.source, atom.target)):
             if isinstance(term, Constant):
-                value = _vertex(term, relation.types[column], atom)
+                value = vertex(term, _vertex_type(relation.types[column]), atom.location)
                 relation = _filtered(relation, Predicate.column_equals(column, value))
                 binding.append(f"_ {number} {column}")
             elif term.name in binding:
@@ -173,6 +205,16 @@ class _Translation:
                 binding.append(f"_ {number} {column}")
             else:
                 binding.append(term.name)
+        if isinstance(atom, EdgeAtom) and atom.edge is not None:
+            binding += [key(Property(atom.edge, name)) for name in wanted.scanned[number]]
+        if wanted.own[number]:
+            place = {name: column for column, name in enumerate(binding)}
+            condition = predicate(wanted.own[number], place, atom.location)
+            relation = _filtered(relation, condition)
+        kept = [0, 1, *(2 + wanted.scanned[number].index(n) for n in wanted.kept[number])]
+        if len(wanted.own) > 1:  # of a single atom, the head is all that is kept
+            relation = _projected(relation, kept)
+            binding = [binding[column] for column in kept]
         return relation, tuple(binding)
 
     def _path(self, path: Regex, at: Location) -> _Relation:
@@ -209,7 +251,7 @@ class _Translation:
     def _warn_of_types(
         self, rule: Rule, atoms: Iterable[tuple[_Relation, tuple[str, ...]]]
     ) -> None:
-        types: dict[str, VertexType] = {}
+        types: dict[str, PropertyType] = {}
         for relation, binding in atoms:
             for name, vertex_type in zip(binding, relation.types, strict=True):
                 if vertex_type and types.setdefault(name, vertex_type) != vertex_type:
@@ -235,7 +277,7 @@ def input_labels(query: RegularQuery) -> tuple[str, ...]:
 def _over(
     operator: Pattern | Path | Union | Filter | Project,
     inputs: Sequence[_Relation],
-    types: tuple[VertexType | None, ...],
+    types: tuple[PropertyType | None, ...],
 ) -> _Relation:
     return _Relation(
         LogicalExpression(operator, tuple(relation.expression for relation in inputs)),
@@ -281,7 +323,7 @@ def _union(left: _Relation, right: _Relation) -> _Relation:
 
 
 def _filtered(relation: _Relation, predicate: Predicate) -> _Relation:
-    if relation.empty:
+    if relation.empty or predicate == TRUE:
         return relation
     return _over(Filter(predicate), [relation], relation.types)
 
@@ -295,25 +337,9 @@ def _projected(relation: _Relation, columns: Sequence[int]) -> _Relation:
     return _over(Project(tuple(columns)), [relation], types)
 
 
-def _vertex(constant: Constant, vertex_type: VertexType | None, atom: Atom) -> str | int:
-    """The vertex that a constant names, of the type that its stream has."""
-    if vertex_type == "string":
-        return str(constant.value)
-    if vertex_type is None:
-        return constant.value
-    try:
-        number = int(constant.value)
-    except ValueError:
-        number = LARGEST_VERTEX
-    if str(number) == str(constant.value) and -LARGEST_VERTEX <= number < LARGEST_VERTEX:
-        return number
-    raise QueryError(
-        "E-TYPE",
-        "the vertices of its stream are integers of 64 bits",
-        at=atom.location,
-        text=repr(constant.value),
-        hint="write such a number, or set vertex_type: string in the catalog",
-    )
+def _vertex_type(column_type: PropertyType | None) -> VertexType | None:
+    assert column_type in ("string", "integer", None)
+    return column_type
 
 
 def _distinct(names: Sequence[str]) -> tuple[str, ...]:

@@ -1,7 +1,8 @@
 """What every Regular Query must satisfy, whatever language it was written in.
 
 In: rules and windows as a front end read them. Out: a `RegularQuery` that has an answer, is
-safe, binary inside and not recursive (thesis Definition 14), with the warnings due.
+safe, binary inside and not recursive (thesis Definition 14), with the warnings due. What names
+of edges may stand for is in :mod:`languages.edge_checks`.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from graphlib import CycleError, TopologicalSorter
 
 from algebra import regex
 from algebra.regex import Regex
+from languages.conditions import unified
+from languages.edge_checks import check_edges
 from languages.errors import QueryError, line_of, listed
 from languages.regular_query import (
     Atom,
@@ -34,9 +37,10 @@ def checked(
     """The query of these rules and windows; ``answer`` if it need not be found out.
 
     Raises:
-        QueryError: E-ARITY, E-EDB, E-SAFE, E-REC, E-ANSWER or E-WINDOW.
+        QueryError: E-ARITY, E-EDB, E-SAFE, E-PROPERTY, E-REC, E-ANSWER or E-WINDOW.
     """
     _check_names(rules)
+    check_edges(rules, {rule.head for rule in rules} | aliases(rules).keys())
     _check_arity(rules)
     _check_safety(rules)
     order = evaluation_order(rules)
@@ -156,6 +160,14 @@ def _check_arity(rules: Sequence[Rule]) -> None:
 def _check_inner_arity(rules: Sequence[Rule], answer: str) -> None:
     used = {name for rule in rules for atom in rule.body for name in predicates(atom)}
     for rule in rules:
+        if rule.properties and (rule.head != answer or rule.head in used):
+            raise QueryError(
+                "E-ARITY",
+                "an inner predicate relates vertices, this one has a property of an edge",
+                at=rule.location,
+                text=rule.head,
+                hint=f"only the answer may have properties; here that is {answer}",
+            )
         if len(rule.variables) != 2 and (rule.head != answer or rule.head in used):
             raise QueryError(
                 "E-ARITY",
@@ -169,6 +181,7 @@ def _check_inner_arity(rules: Sequence[Rule], answer: str) -> None:
 def _check_safety(rules: Sequence[Rule]) -> None:
     for rule in rules:
         bound = {name for atom in rule.body for name in _variables(atom)}
+        bound |= {name for name, _ in rule.properties}
         for name in rule.variables:
             if name not in bound:
                 raise QueryError(
@@ -226,7 +239,7 @@ def _paths_without_edges(rules: Sequence[Rule]) -> Iterator[str]:
 
 def _crosses(rules: Sequence[Rule]) -> Iterator[str]:
     for rule in rules:
-        parts = _parts(rule.body)
+        parts = _parts(unified(rule).body)
         if parts > 1:
             yield line_of(
                 "W-CROSS",

@@ -6,16 +6,16 @@ wins over one for its stream, this over the clause for all streams, this over th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 
 from algebra.logical import WScan
 from algebra.window import Window
-from catalog.model import Catalog, Stream, VertexType
+from catalog.model import Catalog, PropertyType, Stream, VertexType
 from languages.checks import aliases, predicates
 from languages.errors import QueryError, line_of, listed
-from languages.regular_query import Location, PathAtom, RegularQuery, WindowClause
+from languages.regular_query import Location, PathAtom, Property, RegularQuery, WindowClause
 
 
 @dataclass(slots=True)
@@ -59,6 +59,34 @@ class Inputs:
                 hint="give its edges a time, and a window as long as they are to count",
             )
         return WScan(stream.name, own, self._window(stream, own, at)), stream.vertex_type
+
+    def origin(self, label: str) -> tuple[str, str, Mapping[str, PropertyType]]:
+        """The stream of an input label, its name there, and its properties with their types.
+
+        ``ts``, the time of an edge, is one of them.
+
+        Raises:
+            QueryError: E-UNKNOWN, E-AMBIGUOUS.
+        """
+        stream, own = self._stream(label, self.locations[label])
+        return stream.name, own, {**stream.properties, "ts": "integer"}
+
+    def property_type(self, label: str, of: Property, at: Location) -> PropertyType:
+        """The type of a property of the edges of an input label.
+
+        Raises:
+            QueryError: E-UNKNOWN if they have no such property.
+        """
+        stream, _, known = self.origin(label)
+        if of.name in known:
+            return known[of.name]
+        raise QueryError(
+            "E-UNKNOWN",
+            f"the edges of stream {stream} have no property {of.name}",
+            at=of.location or at,
+            text=f"{of.edge}.{of.name}",
+            hint=_suggestion(of.name, known, "the properties are"),
+        )
 
     def unused_windows(self) -> Iterator[str]:
         """Warnings of the clauses that no label took its window from."""

@@ -1,7 +1,7 @@
 """A Regular Query as RQ text: what ``explain --stage query`` shows, whatever it came from.
 
 The text reads back as an equal query: :func:`languages.rq.parse` is its inverse for every
-query whose variables are names.
+query whose variables are names, and whose conditions are comparisons.
 """
 
 from __future__ import annotations
@@ -15,11 +15,15 @@ from languages.regular_query import (
     Atom,
     Constant,
     EdgeAtom,
+    Property,
     RegularQuery,
     Rule,
     Term,
     WindowClause,
 )
+from languages.values_text import condition_text, value_text
+
+__all__ = ["condition_text", "path_text", "rule_text", "text", "value_text"]
 
 _PLAIN = re.compile(r"(?!_(?!\w))[^\W0-9]\w*")
 _KEYWORDS = {"as", "on", "window", "slide", "emit", "every", "entering", "exit", "snapshot", "not"}
@@ -34,7 +38,16 @@ def text(query: RegularQuery) -> str:
 
 def rule_text(rule: Rule) -> str:
     """``Head(x, y) <- atom, atom.``"""
-    return f"{_name(rule.head)}({', '.join(rule.variables)}) <- {', '.join(map(_atom, rule.body))}."
+    properties = dict(rule.properties)
+    columns = [_column(name, properties.get(name)) for name in rule.variables]
+    body = [*map(_atom, rule.body), *map(condition_text, rule.conditions)]
+    return f"{_name(rule.head)}({', '.join(columns)}) <- {', '.join(body)}."
+
+
+def _column(name: str, of: Property | None) -> str:
+    if of is None:
+        return name
+    return f"{value_text(of)} as {_name(name)}"
 
 
 def path_text(path: Regex) -> str:
@@ -51,7 +64,8 @@ def path_text(path: Regex) -> str:
 def _atom(atom: Atom) -> str:
     source, target = _term(atom.source), _term(atom.target)
     if isinstance(atom, EdgeAtom):
-        return f"{_name(atom.predicate)}({source}, {target})"
+        edge = "" if atom.edge is None else f" as {_name(atom.edge)}"
+        return f"{_name(atom.predicate)}({source}, {target}){edge}"
     alias = "" if atom.alias is None else f" as {_name(atom.alias)}"
     match atom.regex:
         case regex.Symbol(ref, False):

@@ -1,15 +1,18 @@
 """The Regular Query: what every query language is parsed into (thesis Definition 14).
 
 Binary, non-recursive Datalog whose body atoms may be regular paths, with an answer of any
-arity and windows over its input labels. Two queries are equal whatever the places in the
-text where their parts stand.
+arity and windows over its input labels. Beyond it, a rule may have conditions over its
+vertices and the properties of its edges, and an answer columns that hold such properties.
+Two queries are equal whatever the places in the text where their parts stand.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal as OneOf
 
 from algebra.regex import Regex
+from algebra.scalar import Literal
 from algebra.window import Window
 
 
@@ -43,12 +46,17 @@ Term = Variable | Constant
 
 @dataclass(frozen=True, slots=True)
 class EdgeAtom:
-    """``predicate(source, target)``: an edge of an input label or of a derived one."""
+    """``predicate(source, target)``: an edge of an input label or of a derived one.
+
+    ``edge`` is what the rule calls the edge, if anything; only one of an input label has
+    properties. It is another name space than the variables', but one name is not both.
+    """
 
     predicate: str
     source: Term
     target: Term
     location: Location = field(compare=False)
+    edge: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +76,94 @@ class PathAtom:
 Atom = EdgeAtom | PathAtom
 
 
+# -- conditions -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    """``edge.name``: a property of an edge of the rule; ``ts`` is the edge's own time."""
+
+    edge: str
+    name: str
+    location: Location | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """A function of :data:`algebra.scalar.ARITY` (``+ - * / NEG ABS``) over its arguments."""
+
+    function: str
+    arguments: tuple[Value, ...]
+
+
+Value = Variable | Literal | Property | Computed
+"""What conditions compare; a :class:`algebra.scalar.Literal` may be of any type."""
+
+Sign = OneOf["=", "<>", "<", "<=", ">", ">="]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """``left sign right``.
+
+    A variable is a vertex, or, alone on both sides of ``=`` or ``<>``, an edge: two edges are
+    one if they have the same label, ends, time and properties.
+    """
+
+    left: Value
+    sign: Sign
+    right: Value
+    location: Location = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """``property IS NULL``: the edge has no such property."""
+
+    property: Property
+
+
+@dataclass(frozen=True, slots=True)
+class Both:
+    """All of the parts hold."""
+
+    parts: tuple[Condition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Either:
+    """One of the parts holds."""
+
+    parts: tuple[Condition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Negated:
+    """The part does not hold; of what is unknown that is unknown too."""
+
+    part: Condition
+
+
+Condition = Comparison | Missing | Both | Either | Negated
+
+# -- rules ----------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """``head(variables) <- body``."""
+    """``head(variables) <- body, conditions``.
+
+    ``properties`` are the variables of the head that stand for a property of an edge and not
+    for a vertex: ``Answer(x, e.amount as much)`` has the variables ``x`` and ``much``, and
+    ``("much", Property("e", "amount"))`` here. A row counts if all ``conditions`` are true of it.
+    """
 
     head: str
     variables: tuple[str, ...]
     body: tuple[Atom, ...]
     location: Location = field(compare=False)
+    conditions: tuple[Condition, ...] = ()
+    properties: tuple[tuple[str, Property], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

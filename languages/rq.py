@@ -13,15 +13,17 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from lark import Lark, Token, Transformer
+from lark import Lark, Token
 from lark.exceptions import UnexpectedInput
 
 from algebra import regex
-from languages.checks import checked
+from languages.checks import checked, predicates
 from languages.errors import QueryError
 from languages.paths import PathExpression, joined
 from languages.regular_query import (
     Atom,
+    Comparison,
+    Condition,
     Constant,
     EdgeAtom,
     Location,
@@ -32,6 +34,7 @@ from languages.regular_query import (
     Variable,
     WindowClause,
 )
+from languages.rq_conditions import Conditions, Output, named_outputs
 from languages.rq_errors import explained
 from languages.rq_tokens import check_text, location_of, name_of, string, whole_number
 from languages.windows import Length, window_of
@@ -81,10 +84,11 @@ class _Place:
 
 @dataclass(frozen=True, slots=True)
 class _Body:
-    """Atoms, and the warnings met on the way."""
+    """Atoms, the warnings met on the way, and conditions."""
 
     atoms: tuple[Atom, ...]
     warnings: tuple[str, ...] = ()
+    conditions: tuple[Condition, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,28 +110,30 @@ class _Program:
     warnings: tuple[str, ...]
 
 
-class _Builder(Transformer[Token, _Program]):
+class _Builder(Conditions):
     """One method for each rule of the grammar, called when the parser has read it."""
 
     def start(self, parts: list[Any]) -> _Program:
         rules = [part for part in parts if isinstance(part, tuple)]
         return _Program(
-            tuple(rule for rule, _ in rules),
+            _with_aliases([rule for rule, _ in rules]),
             tuple(part for part in parts if isinstance(part, _Window)),
             tuple(warning for _, warnings in rules for warning in warnings),
         )
 
     def rule(self, parts: list[Any]) -> tuple[Rule, tuple[str, ...]]:
-        (head, variables, at), *bodies = parts
+        (head, columns, at), *bodies = parts
         atoms = _with_names_for_anonymous([a for body in bodies for a in body.atoms])
-        rule = Rule(head, variables, atoms, at)
+        conditions = tuple(condition for body in bodies for condition in body.conditions)
+        variables, properties = named_outputs(columns, _variables(atoms))
+        rule = Rule(head, variables, atoms, at, conditions, properties)
         return rule, tuple(warning for body in bodies for warning in body.warnings)
 
-    def named_head(self, parts: list[Any]) -> tuple[str, tuple[str, ...], Location]:
-        name, *places = parts
-        return name_of(name), tuple(_head_variable(place) for place in places), location_of(name)
+    def named_head(self, parts: list[Any]) -> tuple[str, tuple[str | Output, ...], Location]:
+        name, *columns = parts
+        return name_of(name), tuple(map(_head_column, columns)), location_of(name)
 
-    def answer_head(self, parts: list[Any]) -> tuple[str, tuple[str, ...], Location]:
+    def answer_head(self, parts: list[Any]) -> tuple[str, tuple[str | Output, ...], Location]:
         return "Answer", tuple(place.term.name for place in parts), location_of(parts[0].token)
 
     def variable(self, parts: list[Token]) -> _Place:
@@ -165,9 +171,6 @@ class _Builder(Transformer[Token, _Program]):
         path = repeat(regex.Symbol(name_of(predicate)))
         return _Body((PathAtom(path, source, target, at),))
 
-    def closure(self, parts: list[Token]) -> Token:
-        return parts[0]
-
     def path(self, parts: list[Any]) -> _Body:
         first, path, target = parts
         place = first if isinstance(first, _Place) else self.term([first])
@@ -180,21 +183,24 @@ class _Builder(Transformer[Token, _Program]):
         if not alias:
             return _Body((atom,))
         if isinstance(atom, EdgeAtom):
-            step = regex.Symbol(atom.predicate)
-            atom = PathAtom(step, atom.source, atom.target, atom.location)
+            return _Body((replace(atom, edge=alias[0]),))
         return _Body((replace(atom, alias=alias[0]),))
 
     def path_body(self, parts: list[Any]) -> _Body:
         body, *alias = parts
         (atom,) = body.atoms
-        if alias:
-            atom = replace(atom, alias=alias[0])
-        elif isinstance(atom.regex, regex.Symbol):
+        step = atom.regex
+        if isinstance(step, regex.Symbol) and not (alias and step.inverse):
             # A path of one step is an edge, and against its direction a turned one.
             ends = (atom.source, atom.target)
-            source, target = ends[::-1] if atom.regex.inverse else ends
-            atom = EdgeAtom(str(atom.regex.ref), source, target, atom.location)
+            source, target = ends[::-1] if step.inverse else ends
+            atom = EdgeAtom(str(step.ref), source, target, atom.location, *alias)
+        elif alias:
+            atom = replace(atom, alias=alias[0])
         return _Body((atom,), body.warnings)
+
+    def body(self, parts: list[Comparison]) -> _Body:
+        return _Body((), (), tuple(parts))
 
     def alias(self, parts: list[Token]) -> str:
         return name_of(parts[0])
@@ -203,16 +209,7 @@ class _Builder(Transformer[Token, _Program]):
         return _Body(
             tuple(atom for body in parts for atom in body.atoms),
             tuple(warning for body in parts for warning in body.warnings),
-        )
-
-    def comparison(self, parts: list[Any]) -> _Body:
-        sign = parts[1]
-        raise QueryError(
-            "E-SYNTAX",
-            "comparisons are not yet supported",
-            at=location_of(sign),
-            text=str(sign),
-            hint="a constant may stand in an atom, as likes(x, 'm1'), and a variable twice",
+            tuple(condition for body in parts for condition in body.conditions),
         )
 
     def emit(self, parts: list[Token]) -> None:
@@ -279,12 +276,14 @@ class _Builder(Transformer[Token, _Program]):
         return parts[0]
 
 
-def _head_variable(place: _Place) -> str:
+def _head_column(place: _Place | Output) -> str | Output:
+    if isinstance(place, Output):
+        return place
     at, text = location_of(place.token), str(place.token)
     if isinstance(place.term, Constant):
         raise QueryError(
             "E-SYNTAX",
-            "a head holds variables only",
+            "a head holds variables and properties only",
             at=at,
             text=text,
             hint="a constant goes into the body, in place of the variable",
@@ -300,9 +299,30 @@ def _head_variable(place: _Place) -> str:
     return place.term.name
 
 
+def _with_aliases(rules: Sequence[Rule]) -> tuple[Rule, ...]:
+    """``label(x, y) as d`` names an edge, unless some rule reads ``d`` or has it as its head.
+
+    Then ``d`` is a predicate, as the name of a closure is.
+    """
+    read = {name for rule in rules for atom in rule.body for name in predicates(atom)}
+    read |= {rule.head for rule in rules}
+
+    def named(atom: Atom) -> Atom:
+        if not isinstance(atom, EdgeAtom) or atom.edge not in read:
+            return atom
+        step = regex.Symbol(atom.predicate)
+        return PathAtom(step, atom.source, atom.target, atom.location, atom.edge)
+
+    return tuple(replace(rule, body=tuple(map(named, rule.body))) for rule in rules)
+
+
+def _variables(atoms: Sequence[Atom]) -> set[str]:
+    return {t.name for a in atoms for t in (a.source, a.target) if isinstance(t, Variable)}
+
+
 def _with_names_for_anonymous(atoms: Sequence[Atom]) -> tuple[Atom, ...]:
     """Every ``_`` becomes a variable of its own: ``_1``, ``_2``, ... where these are free."""
-    used = {t.name for a in atoms for t in (a.source, a.target) if isinstance(t, Variable)}
+    used = _variables(atoms)
     numbers = iter(n for n in range(1, 2 * len(atoms) + len(used) + 1) if f"_{n}" not in used)
 
     def named(term: Term) -> Term:

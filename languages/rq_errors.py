@@ -12,6 +12,7 @@ from languages.errors import QueryError
 from languages.rq_tokens import end_of, location_of
 
 _TERMS = {"NAME", "QVAR", "STRING", "NUMBER", "ANY"}
+_ARITHMETIC = {"ADD", "SUB", "MUL", "DIV"}
 _REPEATS = {"STAR", "PLUS", "QUEST", "_LBRACE", "_REVERSED"}
 _WORDS = {
     "_ARROW": "<-",
@@ -36,6 +37,7 @@ _WORDS = {
 }
 _LABELS = ("NAME", "QUOTED")
 _NEGATIONS = ("!", "¬", "~")
+_OTHER_WORDS = ("or", "is", "and", "in")
 
 
 def explained(parser: Lark, text: str) -> QueryError:
@@ -161,15 +163,20 @@ def _expected(accepted: set[str]) -> tuple[str, ...]:
     words: list[str] = []
     if {"STRING", "QUOTED", "_LPAR"} <= rest and "CMP" not in rest and "_CARET" not in rest:
         return ("an atom, as likes(x, y) or x likes+ y",)
+    if "_ABS" in rest:
+        words.append("a value, as e.amount or 100")
+        rest -= {*_TERMS, "SUB", "_LPAR"}
     if "STRING" in rest:
         words.append("a variable or a constant")
         rest -= _TERMS
-    if {"CMP", "STAR"} <= rest:
+    rest -= _ARITHMETIC
+    if "CLOSURE" in rest:
         words.append("(source, target)")
-        rest -= {"STAR", "PLUS"}
     if {"QUOTED", "_CARET"} <= rest:
         words.append("a path, as likes+ or (likes|^follows)*")
-        rest -= {"NAME", "QUOTED", "_CARET", "_LPAR", "CMP"}
+        rest -= {"NAME", "QUOTED", "_CARET", "_LPAR"}
+    if "CMP" in rest:
+        words.append("a comparison, as e.amount > 100")
     if rest >= {"QUOTED", "QVAR", "_DOT"}:
         words.append("the next rule")
         rest -= {"NAME", "QUOTED", "QVAR"}
@@ -193,6 +200,10 @@ def _hint(token: Token, read: Sequence[Token], accepted: set[str]) -> str:
         return "the least query is one rule, as Answer(x, y) <- likes(x, y)."
     if found == "+":
         return "a + b with blanks on both sides means either, a+ without means once or more"
+    if found.lower() in _OTHER_WORDS or (read and read[-1].lower() in _OTHER_WORDS):
+        return "conditions are comparisons, each after a comma; for OR write a rule for each part"
+    if token.type == "_ARROW" and arrows and read and read[-1].type in {"PROPERTY", "NUMBER"}:
+        return "between < and - stands a blank"
     if token.type == "_ARROW" and arrows:
         return "between rules stands a dot, a comma only between the atoms of a body"
     if found == "." and "_THEN" in accepted:

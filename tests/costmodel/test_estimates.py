@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from math import inf, isclose
 
 import pytest
@@ -23,6 +24,7 @@ from algebra.logical import (
 from algebra.predicate import Predicate
 from algebra.window import Window
 from catalog import Catalog, LabelStatistics, Stream
+from catalog.model import PropertyType
 from costmodel import Assumptions, Characteristics, CostModel, CostModelError
 from costmodel.estimates import LARGEST
 from costmodel.model import Kind
@@ -56,6 +58,24 @@ def test_scan(kind: Kind, validity: float) -> None:
     model = CostModel(kind, stream(rate=2.0))
     scan = model.characteristics(WScan("s", "a", Window(100, 10)), ())
     assert scan == Characteristics(2.0, validity, 2 * validity, (50.0, 40.0), None, 60.0)
+
+
+def test_scan_with_properties() -> None:
+    label = LabelStatistics(2.0, 50.0, 40.0, 60.0, distinct_properties={"known": 7.0})
+    types: dict[str, PropertyType] = {"known": "integer", "open": "string", "flag": "boolean"}
+    catalog = Catalog({"s": Stream("s", {"a": label}, properties=types)})
+    names = ("flag", "known", "open", "ts")
+
+    def distinct(window: Window, rate: float = 2.0) -> tuple[float, ...]:
+        some = Catalog({"s": Stream("s", {"a": replace(label, rate=rate)}, properties=types)})
+        scan = WScan("s", "a", window, properties=names)
+        return CostModel("thesis", some).characteristics(scan, ()).distinct
+
+    assert distinct(Window(100)) == (50.0, 40.0, 2.0, 7.0, 100.0, 100.0)
+    assert distinct(Window(100), rate=0.5)[-1] == 50.0
+    assert distinct(Window(100), rate=0.0)[-1] == 1.0
+    filtered = WScan("s", "a", Window(100), Predicate("c3 = 1"), names)
+    assert CostModel("thesis", catalog).characteristics(filtered, ()).arrival_rate == 2.0 / 7
 
 
 @pytest.mark.parametrize("kind", KINDS)

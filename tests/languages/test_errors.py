@@ -40,7 +40,7 @@ SYNTAX = [
         "A(x,y) <- a",
         "1:12",
         "",
-        "expected (source, target) or a path",
+        "expected (source, target), a path",
     ),
     ("A(x,y) - a(x,y)", "1:8", "-", "expected <-"),
     ("A(x,y) <- x has-creator y", "1:16", "-", "in backquotes, `has-creator`"),
@@ -59,11 +59,22 @@ SYNTAX = [
     ("A(x,y) <- a(x,y) ON s () WINDOW 5", "1:24", ")", "expected a name"),
     ("SELECT * FROM t", "1:8", "*", "expected <-, a comma or ("),
     ("A(x,y) <- a(x,y).\nB(x,\n y) <- c(x y)", "3:12", "y", "expected"),
-    ("A(x,y) <- a(x,y), x < 5", "1:21", "<", "comparisons are not yet supported"),
-    ("A(x,y) <- a(x,y), 'u' != y", "1:23", "!=", "comparisons are not yet supported"),
+    ("A(x,y) <- a(x,y), x <", "1:22", "", "expected a value, as e.amount or 100"),
+    ("A(x,y) <- a(x,y) as e, e.n", "1:27", "", "expected a comparison, as e.amount > 100"),
+    ("A(x,y) <- a(x,y), x", "1:20", "", "expected (source, target), a path"),
+    ("A(x,y) <- a(x,y) as e, e.n < 1 OR e.n > 2", "1:35", "e.n", "write a rule for each part"),
+    ("A(x,y) <- a(x,y) as e, e.n IS NULL", "1:28", "IS", "conditions are comparisons"),
+    ("A(x,y) <- a(x,y) as e, e.n <-1", "1:28", "<-", "between < and - stands a blank"),
+    ("A(x,y) <- a(x,y), x < 5abc", "1:23", "5abc", "no name begins with a digit"),
+    ("A(x,y) <- a(x,y), x = 007", "1:23", "007", "without leading zeros"),
+    ("A(x,y) <- a(x,y), x < 9e999", "1:23", "9e999", "beyond what 64 bits hold"),
+    ("A(x,y) <- a(x,y), x < 9223372036854775808", "1:23", "9223372036854775808", "64 bits"),
+    ("A(x,y) <- a(x,y), _ = x", "1:21", "=", "expected a path"),
+    ("A(x,y) <- a(x, e.n)", "1:17", ".", "expected a comma or )"),
+    ("A(e.n as) <- a(x,y) as e", "1:9", ")", "expected a name"),
     ("A(x,y) <- a(x,y). EMIT ON ENTERING", "1:19", "EMIT", "EMIT is not yet supported"),
     ("A(x,y) <- a(x,y) WINDOW 5 EMIT SNAPSHOT EVERY 5s", "1:27", "EMIT", "not yet supported"),
-    ("A(x,'y') <- a(x,y)", "1:5", "'y'", "a head holds variables only"),
+    ("A(x,'y') <- a(x,y)", "1:5", "'y'", "a head holds variables and properties only"),
     ("A(x,y) <- a(x, 007)", "1:16", "007", "without leading zeros"),
     ("A(x,y) <- a(x, 1.5)", "1:16", "1.5", "a whole one"),
     ("A(x,y) <- a(x, -0)", "1:16", "-0", "put it in quotes"),
@@ -99,6 +110,22 @@ OTHERS = [
     ("E-SAFE", "A(x,y) <- a(x,z)", "1:1", "A", "y is in the head of A"),
     ("E-SAFE", "A(x,_) <- a(x,_)", "1:5", "_", "an anonymous variable"),
     ("E-SAFE", "A(x) <- a('x',5)", "1:1", "A", "no atom of its body binds it"),
+    ("E-SAFE", "A(x) <- a(x,y), y < z", "1:17", "z", "the body binds x, y"),
+    ("E-EDB", "A(x) <- a(x,y) as e, b(x,y) as e", "1:22", "e", "that of an edge"),
+    ("E-EDB", "A(x) <- a(x,y) as y", "1:9", "y", "that of a vertex"),
+    ("E-EDB", "A(e.n as x) <- a(x,y) as e", "1:3", "x", "that of a vertex"),
+    ("E-EDB", "A(e.n as m, e.k as m) <- a(x,y) as e", "1:13", "m", "two columns"),
+    ("E-PROPERTY", "A(x) <- a(x,y), e.n > 1", "1:17", "e.n", "no atom of the body is called e"),
+    ("E-PROPERTY", "A(x, e.n) <- a(x,y)", "1:6", "e.n", "no atom of the body is called e"),
+    ("E-PROPERTY", "A(x) <- a(x,y), x.n > 1", "1:17", "x.n", "x is a vertex"),
+    ("E-PROPERTY", "A(x) <- a+(x,y) as p, p.n > 1", "1:23", "p.n", "p is a path"),
+    ("E-PROPERTY", "A(x) <- d(x,y) as e, e.n > 1. d(x,y) <- a(x,y)", "1:22", "e.n", "predicate d"),
+    ("E-PROPERTY", "A(x) <- a(x,y) as e, e > 1", "1:22", "e", "compare one of its properties"),
+    ("E-PROPERTY", "A(x) <- a(x,y) as e, b(y,z) as f, e < f", "1:35", "e", "is an edge"),
+    ("E-PROPERTY", "A(x) <- a(x,y) as e, e + 1 > 2", "1:22", "e", "arithmetic is for numbers"),
+    ("E-PROPERTY", "A(x) <- a(x,y) as e, b+(x,y) as p, e = p", "1:36", "p", "p is a path"),
+    ("E-ARITY", "d(x, e.n) <- a(x,y) as e. A(x) <- d(x,y)", "1:1", "d", "a property of an edge"),
+    ("E-SIZE", "A(x) <- a(x,y), " + "-" * 30 + "x > 1", "1:30", "", "more than 16 deep"),
     ("E-REC", "A(x,y) <- A(x,y)", "1:1", "A", "the rule of A depends on itself: A <- A"),
     ("E-REC", "A(x,y) <- a(x,z), A+(z,y)", "1:1", "A", "A <- A; repetition is"),
     (
@@ -278,7 +305,8 @@ def test_an_unknown_language() -> None:
 TEXTS = [text for text, _ in EXAMPLES.values()]
 SIGNS = r"""
     Answer Ans a b + * ? { } ( ) , . / | ^ ⁻ _ 1 2 5 0 007 -1 1.5 24h PT4H 'c' "d" ` `q` <- :- ←
-    < > = != x ?x y ?y as AS on ON window WINDOW slide SLIDE emit EMIT not ! ¬ % \ ; : & ◦ · ' "
+    < > = != <> - e.n e.ts abs(
+    x ?x y ?y as AS on ON window WINDOW slide SLIDE emit EMIT not ! ¬ % \ ; : & ◦ · ' "
 """
 TOKENS = st.sampled_from([*SIGNS.split(), "\n", "\t", " "])
 ANYTHING = st.text(st.characters() | st.sampled_from("ab(x,y)<-+*?{}|/^.'\"`_% \n"), max_size=80)

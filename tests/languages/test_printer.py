@@ -8,18 +8,27 @@ from hypothesis import strategies as st
 
 from algebra import regex
 from algebra.regex import Regex
+from algebra.scalar import Literal
 from algebra.window import Window
 from languages import parse, printer
 from languages.checks import checked
 from languages.regular_query import (
     Atom,
+    Both,
+    Comparison,
+    Computed,
     Constant,
     EdgeAtom,
+    Either,
     Location,
+    Missing,
+    Negated,
     PathAtom,
+    Property,
     RegularQuery,
     Rule,
     Term,
+    Value,
     Variable,
     WindowClause,
 )
@@ -55,7 +64,7 @@ def atoms(draw: st.DrawFn, names: Sequence[str], alias: str) -> Atom:
         return EdgeAtom(draw(st.sampled_from(names)), source, target, NOWHERE)
     path = draw(paths(names))
     name = draw(st.sampled_from([None, None, alias]))
-    if name is None and isinstance(path, regex.Symbol):
+    if isinstance(path, regex.Symbol) and not (name and path.inverse):
         return EdgeAtom(str(path.ref), source, target, NOWHERE)
     return PathAtom(path, source, target, NOWHERE, name)
 
@@ -111,6 +120,67 @@ def test_a_printed_query_reads_as_the_same_query(query: RegularQuery) -> None:
     again = parse(text, "rq", query.time_unit or "second")
     assert again == query
     assert printer.text(again) == text
+
+
+properties = st.builds(
+    Property, st.sampled_from(["e", "f"]), st.sampled_from(["n", "ts", "a b", "x`y", "as"])
+)
+scalars: st.SearchStrategy[Value] = st.one_of(
+    st.text(characters, max_size=6),
+    st.integers(-(2**63), 2**63 - 1),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.booleans(),
+).map(Literal)
+values: st.SearchStrategy[Value] = st.recursive(
+    st.one_of(properties, properties, scalars, st.sampled_from("xyz").map(Variable)),
+    lambda part: st.one_of(
+        st.builds(lambda f, a, b: Computed(f, (a, b)), st.sampled_from("+-*/"), part, part),
+        st.builds(lambda f, a: Computed(f, (a,)), st.sampled_from(["NEG", "ABS"]), part),
+    ),
+    max_leaves=6,
+)
+comparisons = st.builds(
+    Comparison,
+    values,
+    st.sampled_from(["=", "<>", "<", "<=", ">", ">="]),
+    values,
+    st.just(NOWHERE),
+)
+
+
+@given(
+    conditions=st.lists(comparisons, min_size=1, max_size=3),
+    columns=st.lists(
+        st.tuples(st.sampled_from(["m", "k", "as"]), properties),
+        max_size=3,
+        unique_by=lambda c: c[0],
+    ),
+)
+def test_conditions_and_properties_read_as_themselves(
+    conditions: list[Comparison], columns: list[tuple[str, Property]]
+) -> None:
+    body = (
+        EdgeAtom("a", Variable("x"), Variable("y"), NOWHERE, "e"),
+        EdgeAtom("a", Variable("y"), Variable("z"), NOWHERE, "f"),
+    )
+    head = ("x", *(name for name, _ in columns))
+    rule = Rule("Answer", head, body, NOWHERE, tuple(conditions), tuple(columns))
+    query = checked([rule], [])
+    text = printer.text(query)
+    assert parse(text, "rq") == query
+    assert printer.text(parse(text, "rq")) == text
+
+
+def test_conditions_beyond_rq() -> None:
+    x, n = Variable("x"), Property("e", "n")
+    some = Comparison(n, ">", Literal(1), NOWHERE)
+    text = printer.condition_text(
+        Either((Both((some, Negated(Missing(n)))), Negated(Either((some, Missing(n)))), Both(())))
+    )
+    assert text == "(e.n > 1 AND e.n IS NOT NULL) OR NOT (e.n > 1 OR e.n IS NULL) OR (TRUE)"
+    assert (
+        printer.value_text(Computed("NEG", (Computed("+", (x, Literal(True))),))) == "-(x + true)"
+    )
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

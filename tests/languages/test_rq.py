@@ -16,11 +16,13 @@ from languages.regular_query import (
     EdgeAtom,
     Location,
     PathAtom,
+    Property,
     RegularQuery,
     Term,
     Variable,
     WindowClause,
 )
+from languages.values_text import condition_text
 from tests.languages.examples import EXAMPLES
 
 NOWHERE = Location(1, 1)
@@ -97,7 +99,12 @@ def test_example_3_in_full() -> None:
         ("l(?x, y)", (edge("l", X, Y),)),
         ("l+(x, y)", (path(regex.plus(Symbol("l")), X, Y),)),
         ("l*(x, y)", (path(regex.star(Symbol("l")), X, Y),)),
-        ("l(x, y) as d", (path(Symbol("l"), X, Y, "d"),)),
+        ("l(x, y) as d", (EdgeAtom("l", X, Y, NOWHERE, "d"),)),
+        ("x l y as d", (EdgeAtom("l", X, Y, NOWHERE, "d"),)),
+        (
+            "l(x, y) as d, d+(x, y)",
+            (path(Symbol("l"), X, Y, "d"), path(regex.plus(Symbol("d")), X, Y)),
+        ),
         ("l+(x, y) AS d", (path(regex.plus(Symbol("l")), X, Y, "d"),)),
         ("x l|k y as d", (path(regex.alternation([Symbol("k"), Symbol("l")]), X, Y, "d"),)),
         ("x l y", (edge("l", X, Y),)),
@@ -336,3 +343,65 @@ def test_large_queries_are_read() -> None:
     assert nested == parse("Answer(x) <- x a|b y")
     assert path_of("a/" * 511 + "a").count("a") == 512
     assert path_of("a{0,90}").count("a") == 90
+
+
+# --- conditions -----------------------------------------------------------------------
+
+
+def conditions(text: str) -> list[str]:
+    """The conditions beside two edges with names, printed."""
+    rule = parse(f"Answer(x) <- a(x, y) as e, b(y, z) as f, {text}", "rq").rules[0]
+    return [condition_text(condition) for condition in rule.conditions]
+
+
+@pytest.mark.parametrize(
+    ("text", "printed"),
+    [
+        ("e.amount > 100", ["e.amount > 100"]),
+        ("e.amount>=1.5, f.`a b`< -1", ["e.amount >= 1.5", "f.`a b` < -1"]),
+        ("x <> y, x != ?y, x ≠ z", ["x <> y"] * 2 + ["x <> z"]),
+        ("x == 'u', 5 ≤ ?y", ['x = "u"', "5 <= y"]),
+        ("e <> f, (e = f)", ["e <> f", "e = f"]),
+        ("abs(e.ts - f.ts) <= 10", ["abs(e.ts - f.ts) <= 10"]),
+        ("e.a+f.a*2-1 = -(e.b)/3", ["(e.a + (f.a * 2)) - 1 = (-(e.b)) / 3"]),
+        ("(e.a - (f.a - 1)) * 2 < 1e3", ["(e.a - (f.a - 1)) * 2 < 1000.0"]),
+        ("x +1 > y, x * 2 = y - -3", ["x + 1 > y", "x * 2 = y - -3"]),
+        ("e.flag = true, FALSE <> f.flag", ["e.flag = true", "false <> f.flag"]),
+        ("e.s = 'a\"b'", [r'e.s = "a\"b"']),
+    ],
+)
+def test_conditions(text: str, printed: list[str]) -> None:
+    assert conditions(text) == printed
+    assert conditions(", ".join(printed)) == printed
+
+
+def test_properties_in_the_head() -> None:
+    rule = parse("Answer(x, e.n, e.n as m, f.n, e.x) <- a(x, y) as e, b(y, z) as f", "rq").rules[0]
+    assert rule.variables == ("x", "n", "m", "f_n", "e_x")
+    assert dict(rule.properties) == {
+        "n": Property("e", "n"),
+        "m": Property("e", "n"),
+        "f_n": Property("f", "n"),
+        "e_x": Property("e", "x"),
+    }
+
+
+def test_a_dot_without_blanks_may_end_a_rule() -> None:
+    query = parse("d(x,y) <- a(x,y), x <> y.Answer(x,y) <- d(x,y), x < y.", "rq")
+    assert [condition_text(c) for rule in query.rules for c in rule.conditions] == [
+        "x <> y",
+        "x < y",
+    ]
+
+
+def test_labels_that_look_like_conditions() -> None:
+    labels = ["abs(x, y)", "true(x, y)", "x abs y", "a (x, y)", "a *(x, y)", "a +(x, y)"]
+    for text in labels:
+        (rule,) = parse(f"Answer(x) <- {text}", "rq").rules
+        assert (len(rule.body), rule.conditions) == (1, ())
+
+
+def test_equal_variables_are_no_cross_product() -> None:
+    apart = parse("Answer(x, z) <- a(x, y), b(z, w), y <> z", "rq")
+    assert [w.partition(" ")[0] for w in apart.warnings] == ["W-CROSS"]
+    assert parse("Answer(x, z) <- a(x, y), b(z, w), y = z", "rq").warnings == ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from random import Random
+from typing import Any
 
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -21,6 +22,7 @@ from tests.oracles.snapshot import Row, Snapshot, Truth
 from tests.properties.algebra import rows_of, rows_of_plan
 from tests.properties.catalogs import catalog_of
 from tests.strategies.amount import examples
+from tests.strategies.properties import property_cases
 from tests.strategies.queries import Case, cases
 
 BUDGET = 1500
@@ -68,8 +70,8 @@ def evaluated(operator: object, inputs: list[set[Row]], snapshot: Snapshot) -> s
     leaves = tuple(
         LogicalExpression(WScan("relations", f"{k}", Window(1))) for k in range(len(inputs))
     )
-    stand_in: dict[str, frozenset[Row]] = {f"{k}": frozenset(r) for k, r in enumerate(inputs)}
-    return rows_of(LogicalExpression(operator, leaves), stand_in)  # type: ignore[arg-type]
+    stand_in: dict[str, Any] = {f"{k}": frozenset(r) for k, r in enumerate(inputs)}
+    return rows_of(LogicalExpression(operator, leaves), stand_in)
 
 
 def optimized(case: Case, seed: int = 0, model: object = None, **options: object) -> Optimization:
@@ -84,6 +86,24 @@ def test_all_members_of_a_group_mean_the_same(case: Case) -> None:
     outcome = optimized(case, prune=False)
     for snapshot, answer in snapshots(case):
         assert relations(outcome.memo, snapshot)[outcome.root] == answer
+
+
+@examples(80)
+@given(case=property_cases())
+def test_all_members_mean_the_same_over_properties(case: Case) -> None:
+    outcome = optimized(case, prune=False)
+    for snapshot, answer in snapshots(case, most=2):
+        assert relations(outcome.memo, snapshot)[outcome.root] == answer
+
+
+@examples(60)
+@given(case=property_cases(), seed=st.integers(1, 10**6))
+def test_plans_over_properties_give_the_answer(case: Case, seed: int) -> None:
+    outcome = optimized(case, seed)
+    plans = [outcome.plan, outcome.canonical_plan, *outcome.plans.sample(3, seed)]
+    for snapshot, answer in snapshots(case, most=2):
+        for plan in plans:
+            assert rows_of_plan(plan, snapshot) == answer, plan.to_json()
 
 
 @examples(40)

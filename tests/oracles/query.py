@@ -6,6 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from tests.oracles.conditions import Compare, Prop, expr_text
+from tests.oracles.conditions import text as condition_text
+
 Vertex = str | int
 
 
@@ -101,11 +104,12 @@ Term = Var | Const
 
 @dataclass(frozen=True)
 class Atom:
-    """``label(source, target)``."""
+    """``label(source, target) as edge``."""
 
     label: str
     source: Term
     target: Term
+    edge: str | None = None
 
 
 @dataclass(frozen=True)
@@ -133,11 +137,13 @@ BodyAtom = Atom | Closure | PathAtom
 
 @dataclass(frozen=True)
 class Rule:
-    """``head(variables) <- body``."""
+    """``head(variables) <- body, conditions``; ``properties`` say what the other columns are."""
 
     head: str
     variables: tuple[str, ...]
     body: tuple[BodyAtom, ...]
+    conditions: tuple[Compare, ...] = ()
+    properties: tuple[tuple[str, Prop], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -151,10 +157,14 @@ class Source:
 
 @dataclass(frozen=True)
 class Query:
-    """Rules for ``Answer`` and what it needs; ``sources`` are (label, source) pairs."""
+    """Rules for ``Answer`` and what it needs; ``sources`` are (label, source) pairs.
+
+    ``properties`` are the types of the properties of all edges.
+    """
 
     rules: tuple[Rule, ...]
     sources: tuple[tuple[str, Source], ...]
+    properties: tuple[tuple[str, str], ...] = ()
 
     @property
     def source(self) -> Mapping[str, Source]:
@@ -179,18 +189,27 @@ def text(query: Query) -> str:
     One window for all labels is written without ``ON``; streams that have windows of
     their own with it, and labels apart from their stream with a list of labels.
     """
-    rules = [f"{r.head}({', '.join(r.variables)}) <- {_body(r.body)}." for r in query.rules]
+    rules = [f"{r.head}({_columns(r)}) <- {_body(r)}." for r in query.rules]
     return "\n".join([*rules, *_windows(query.source)])
 
 
-def _body(body: tuple[BodyAtom, ...]) -> str:
-    return ", ".join(map(_atom, body))
+def _columns(rule: Rule) -> str:
+    properties = dict(rule.properties)
+    return ", ".join(
+        f"{expr_text(properties[name])} as {name}" if name in properties else name
+        for name in rule.variables
+    )
+
+
+def _body(rule: Rule) -> str:
+    return ", ".join([*map(_atom, rule.body), *map(condition_text, rule.conditions)])
 
 
 def _atom(atom: BodyAtom) -> str:
     match atom:
-        case Atom(label, source, target):
-            return f"{label}({_term(source)}, {_term(target)})"
+        case Atom(label, source, target, edge):
+            plain = f"{label}({_term(source)}, {_term(target)})"
+            return f"{plain} as {edge}" if edge else plain
         case Closure(label, source, target, sign, alias):
             closure = f"{label}{sign}({_term(source)}, {_term(target)})"
             return f"{closure} as {alias}" if alias else closure

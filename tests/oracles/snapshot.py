@@ -6,7 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
+from tests.oracles.conditions import Scalar, holds
 from tests.oracles.paths import Pair, path_pairs
 from tests.oracles.query import (
     Atom,
@@ -25,20 +27,49 @@ from tests.oracles.query import (
     steps,
 )
 
-Row = tuple[Vertex, ...]
-Binding = Mapping[str, Vertex]
-Snapshot = Mapping[str, frozenset[Pair]]
-"""The edges of each label that are valid at one instant."""
+Row = tuple[Any, ...]
+"""Vertices, and values of properties; None where an edge has no such property."""
+Binding = Mapping[str, Any]
+"""Vertices by variable, and edges by name."""
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True)
 class Edge:
-    """A streaming graph edge (Definition 3), ordered by time."""
+    """A streaming graph edge (Definition 3), ordered by time, with properties."""
 
     ts: int
     src: Vertex
     trg: Vertex
     label: str
+    properties: tuple[tuple[str, Scalar], ...] = ()
+
+    def __lt__(self, other: Edge) -> bool:
+        return self._order < other._order
+
+    @property
+    def _order(self) -> tuple[Any, ...]:
+        return self.ts, self.src, self.trg, self.label, repr(self.properties)
+
+    def property(self, name: str) -> Scalar:
+        """The value of a property, ``ts`` among them; None if it lacks it."""
+        return self.ts if name == "ts" else dict(self.properties).get(name)
+
+
+Snapshot = Mapping[str, frozenset[Pair]]
+"""The pairs that edges of each label connect at one instant."""
+
+
+class EdgeSnapshot(dict[str, frozenset[Pair]]):
+    """A snapshot that also has the ``edges`` themselves."""
+
+    def __init__(self, edges: Mapping[str, Iterable[Edge]]) -> None:
+        self.edges = {label: frozenset(valid) for label, valid in edges.items()}
+        super().__init__(
+            {
+                label: frozenset((edge.src, edge.trg) for edge in valid)
+                for label, valid in self.edges.items()
+            }
+        )
 
 
 def expiry(edge: Edge, source: Source) -> int:
@@ -65,25 +96,31 @@ class Truth:
         ends = {expiry(edge, source[edge.label]) for edge in read}
         return tuple(sorted({edge.ts for edge in read} | ends))
 
-    def snapshot(self, instant: int) -> Snapshot:
+    def snapshot(self, instant: int) -> EdgeSnapshot:
         """The windowed input at an instant, as a static graph."""
-        found: dict[str, set[Pair]] = {label: set() for label in self.query.source}
+        found: dict[str, set[Edge]] = {label: set() for label in self.query.source}
         for edge in self.edges:
             source = self.query.source.get(edge.label)
             if source is not None and edge.ts <= instant < expiry(edge, source):
-                found[edge.label].add((edge.src, edge.trg))
-        return {label: frozenset(pairs) for label, pairs in found.items()}
+                found[edge.label].add(edge)
+        return EdgeSnapshot(found)
 
     def at(self, instant: int) -> frozenset[Row]:
         """The answer at an instant."""
         snapshot = self.snapshot(instant)
-        key = frozenset(snapshot.items())
+        valid: Mapping[str, frozenset[Any]] = snapshot.edges if self._names_edges else snapshot
+        key = frozenset(valid.items())
         if key not in self._known:
             self._known[key] = frozenset(answer(self.query.rules, snapshot))
         return self._known[key]
 
     @cached_property
-    def _known(self) -> dict[frozenset[tuple[str, frozenset[Pair]]], frozenset[Row]]:
+    def _names_edges(self) -> bool:
+        atoms = [atom for rule in self.query.rules for atom in rule.body]
+        return any(isinstance(atom, Atom) and atom.edge is not None for atom in atoms)
+
+    @cached_property
+    def _known(self) -> dict[frozenset[tuple[str, frozenset[Any]]], frozenset[Row]]:
         return {}
 
 
@@ -105,6 +142,7 @@ def answer(rules: Iterable[Rule], snapshot: Snapshot) -> set[Row]:
             if isinstance(atom, Closure) and atom.alias is not None:
                 rules_of[atom.alias] = [_naming(atom, atom.alias)]
     known: dict[str, set[Row]] = {label: set(pairs) for label, pairs in snapshot.items()}
+    edges = snapshot.edges if isinstance(snapshot, EdgeSnapshot) else {}
     while "Answer" not in known:
         ready = [
             head
@@ -114,7 +152,7 @@ def answer(rules: Iterable[Rule], snapshot: Snapshot) -> set[Row]:
         if not ready:
             raise ValueError(f"never defined: {rules_of.keys() - known.keys()}")
         for head in ready:
-            known[head] = {row for rule in rules_of[head] for row in _rows(rule, known)}
+            known[head] = {row for rule in rules_of[head] for row in _rows(rule, known, edges)}
     return known["Answer"]
 
 
@@ -136,10 +174,21 @@ def labels_of(atom: BodyAtom) -> Iterable[str]:
             return steps(regex)
 
 
-def _rows(rule: Rule, known: Mapping[str, set[Row]]) -> Iterable[Row]:
+def _rows(
+    rule: Rule, known: Mapping[str, set[Row]], edges: Mapping[str, Iterable[Edge]]
+) -> Iterable[Row]:
     """The rows of a rule: its atoms are joined from left to right, one binding at a time."""
     bindings: list[Binding] = [{}]
     for atom in rule.body:
+        if isinstance(atom, Atom) and atom.edge is not None:
+            bindings = [
+                {**at_both, atom.edge: edge}
+                for binding in bindings
+                for edge in edges[atom.label]
+                if (at_source := _bound(binding, atom.source, edge.src)) is not None
+                if (at_both := _bound(at_source, atom.target, edge.trg)) is not None
+            ]
+            continue
         pairs = list(_pairs(atom, known))
         by_source: dict[Vertex, list[Row]] = defaultdict(list)
         by_target: dict[Vertex, list[Row]] = defaultdict(list)
@@ -161,7 +210,17 @@ def _rows(rule: Rule, known: Mapping[str, set[Row]]) -> Iterable[Row]:
                 if at_both is not None:
                     joined.append(at_both)
         bindings = joined
-    return {tuple(binding[v] for v in rule.variables) for binding in bindings}
+    properties = dict(rule.properties)
+    return {
+        tuple(
+            binding[properties[v].edge].property(properties[v].name)
+            if v in properties
+            else binding[v]
+            for v in rule.variables
+        )
+        for binding in bindings
+        if all(holds(condition, binding) for condition in rule.conditions)
+    }
 
 
 def _pairs(atom: BodyAtom, known: Mapping[str, set[Row]]) -> Iterable[Row]:

@@ -5,6 +5,7 @@ from itertools import product
 import pytest
 from hypothesis import given
 
+from tests.oracles.conditions import Calc, Compare, Lit, Prop, Vert
 from tests.oracles.paths import path_pairs
 from tests.oracles.query import (
     Atom,
@@ -176,3 +177,61 @@ def test_answers_change_only_at_the_changes_of_the_input(case: Case) -> None:
         assert now == known or instant in truth.changes
         known = now
     assert known == frozenset()
+
+
+# --- properties -----------------------------------------------------------------------
+
+PAID = [
+    Edge(0, "u", "v", "a", (("n", 5), ("r", 2.0))),
+    Edge(1, "u", "v", "a", (("n", 7),)),
+    Edge(2, "v", "w", "a", (("n", 2), ("s", "u"))),
+]
+E, F = (Atom("a", Var("x"), Var("y"), "e"), Atom("a", Var("y"), Var("z"), "f"))
+
+
+def paid(*conditions: Compare, body: tuple[Atom, ...] = (E,), **columns: Prop) -> set[Row]:
+    """The answer with the edges of ``PAID`` all valid."""
+    head = ("x", *columns)
+    rule = Rule("Answer", head, body, conditions, tuple(columns.items()))
+    return set(answer_at(Query((rule,), (("a", Source("s", 9)),)), PAID, 3))
+
+
+def test_properties_of_parallel_edges() -> None:
+    assert paid(m=Prop("e", "n")) == {("u", 5), ("u", 7), ("v", 2)}
+    assert paid(m=Prop("e", "ts")) == {("u", 0), ("u", 1), ("v", 2)}
+    assert paid(m=Prop("e", "r")) == {("u", 2.0), ("u", None), ("v", None)}
+
+
+def test_conditions() -> None:
+    n, r, s = Prop("e", "n"), Prop("e", "r"), Prop("e", "s")
+    assert paid(Compare(n, ">=", Lit(5)), m=n) == {("u", 5), ("u", 7)}
+    assert paid(Compare(Calc("/", (n, r)), "=", Lit(2.5)), m=n) == {("u", 5)}
+    assert paid(Compare(s, "=", Lit("u"))) == {("v",)}
+    # What is missing satisfies nothing, and neither does a string beside a number.
+    assert paid(Compare(r, "<>", Lit(9))) == {("u",)}
+    assert paid(Compare(s, "<", Lit(1))) == set()
+    assert paid(Compare(Calc("/", (n, Lit(0))), "<>", Lit(1))) == set()
+    assert paid(Compare(Calc("*", (n, Lit(2**62))), ">", Lit(0))) == set()
+
+
+def test_conditions_over_two_edges() -> None:
+    n, m = Prop("e", "n"), Prop("f", "n")
+    apart = Calc("abs", (Calc("-", (Prop("e", "ts"), Prop("f", "ts"))),))
+    assert paid(Compare(n, ">", m), body=(E, F), p=n) == {("u", 5), ("u", 7)}
+    assert paid(Compare(apart, "<=", Lit(1)), body=(E, F), p=n) == {("u", 7)}
+    twice = (E, Atom("a", Var("x"), Var("y"), "g"))
+    different = Compare(Vert("e"), "<>", Vert("g"))
+    assert paid(different, body=twice, p=n, q=Prop("g", "n")) == {("u", 5, 7), ("u", 7, 5)}
+
+
+def test_the_text_of_conditions() -> None:
+    rule = Rule(
+        "Answer",
+        ("x", "m"),
+        (E,),
+        (Compare(Calc("abs", (Calc("-", (Prop("e", "n"), Lit(1.5))),)), "<", Lit(True)),),
+        (("m", Prop("e", "n")),),
+    )
+    assert text(Query((rule,), (("a", Source("s", 9)),))) == (
+        "Answer(x, e.n as m) <- a(x, y) as e, abs((e.n - 1.5)) < true.\nWINDOW 9"
+    )

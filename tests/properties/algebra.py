@@ -5,9 +5,8 @@ It tells a wrong rule from a wrong operator, and is quick enough for all plans o
 
 from __future__ import annotations
 
-import operator
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import sqlglot
@@ -16,16 +15,20 @@ from sqlglot import exp
 from algebra import logical, physical, regex
 from algebra.logical import LogicalExpression
 from algebra.plan import PhysicalPlan
+from tests.executor.typed_predicates import arithmetic, compare, is_number, kept
 from tests.oracles.paths import path_pairs
 from tests.oracles.query import Alt, Back, Regex, Seq, Step, Vertex, maybe, plus, star
-from tests.oracles.snapshot import Row, Snapshot
+from tests.oracles.snapshot import EdgeSnapshot, Row, Snapshot
 
-ORDERS: Mapping[type, Callable[[Any, Any], Any]] = {
-    exp.LT: operator.lt,
-    exp.LTE: operator.le,
-    exp.GT: operator.gt,
-    exp.GTE: operator.ge,
+SIGNS: Mapping[type, str] = {
+    exp.EQ: "=",
+    exp.NEQ: "<>",
+    exp.LT: "<",
+    exp.LTE: "<=",
+    exp.GT: ">",
+    exp.GTE: ">=",
 }
+ARITHMETIC: Mapping[type, str] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/"}
 
 
 def rows_of(expression: LogicalExpression, snapshot: Snapshot) -> set[Row]:
@@ -34,7 +37,8 @@ def rows_of(expression: LogicalExpression, snapshot: Snapshot) -> set[Row]:
     match expression.operator:
         case logical.WScan() | logical.WScanUnion() as leaf:
             read = [(scan.label, scan.predicate) for scan in leaf.scans]
-            return _scanned([(label, p.sql if p else None) for label, p in read], snapshot)
+            sql = [(label, p.sql if p else None) for label, p in read]
+            return _scanned(sql, leaf.scans[0].properties, snapshot)
         case logical.Filter(predicate):
             return {row for row in inputs[0] if _holds(predicate.sql, row)}
         case logical.Union():
@@ -58,10 +62,10 @@ def rows_of_plan(plan: PhysicalPlan, snapshot: Snapshot) -> set[Row]:
     for node in plan.nodes:
         inputs = [known[i] for i in node.inputs]
         match node.operator:
-            case physical.WindowScan(label=label, predicate=condition):
-                rows: set[Row] = _scanned([(label, condition)], snapshot)
-            case physical.WindowScanUnion(selections=selections):
-                rows = _scanned(selections, snapshot)
+            case physical.WindowScan(label=label, predicate=condition, properties=properties):
+                rows: set[Row] = _scanned([(label, condition)], properties, snapshot)
+            case physical.WindowScanUnion(selections=selections, properties=properties):
+                rows = _scanned(selections, properties, snapshot)
             case physical.FilterRows(predicate):
                 rows = {row for row in inputs[0] if _holds(predicate, row)}
             case physical.MergeUnion():
@@ -116,28 +120,44 @@ def _walked(path: physical.SPath, inputs: list[set[Row]]) -> set[Row]:
     return found
 
 
-def _scanned(selections: Iterable[tuple[str, str | None]], snapshot: Snapshot) -> set[Row]:
+def _scanned(
+    selections: Iterable[tuple[str, str | None]], properties: Sequence[str], snapshot: Snapshot
+) -> set[Row]:
     """The edges of some labels that satisfy the predicate beside each label."""
-    return {
-        pair
-        for label, predicate in selections
-        for pair in snapshot[label]
-        if predicate is None or _holds(predicate, pair)
-    }
+    found: set[Row] = set()
+    for label, predicate in selections:
+        rows: Iterable[Row] = snapshot[label]
+        if properties:
+            assert isinstance(snapshot, EdgeSnapshot)
+            rows = {
+                (edge.src, edge.trg, *map(edge.property, properties))
+                for edge in snapshot.edges[label]
+            }
+        found |= {row for row in rows if predicate is None or _holds(predicate, row)}
+    return found
 
 
 def _holds(sql: str, row: Row) -> bool:
     """Whether a predicate is true of a row; unknown counts as not."""
 
-    def value(node: exp.Expression) -> Vertex:
+    def value(node: exp.Expression) -> Any:
         match node:
             case exp.Column():
                 return row[int(node.name[1:])]
+            case exp.Paren():
+                return value(node.this)
+            case exp.Boolean():
+                return bool(node.this)
             case exp.Literal():
-                return str(node.this) if node.is_string else int(node.this)
+                text = str(node.this)
+                return text if node.is_string else int(text) if text.isdecimal() else float(text)
             case exp.Neg():
-                return -int(value(node.this))
-        raise AssertionError(f"no value: {node!r}")
+                inner = value(node.this)
+                return kept(-inner) if is_number(inner) else None
+            case exp.Abs():
+                inner = value(node.this)
+                return kept(abs(inner)) if is_number(inner) else None
+        return arithmetic(ARITHMETIC[type(node)], value(node.this), value(node.expression))
 
     def true(node: exp.Expression) -> bool | None:
         match node:
@@ -154,16 +174,9 @@ def _holds(sql: str, row: Row) -> bool:
                 if decisive in sides:
                     return decisive
                 return None if None in sides else not decisive
-            case exp.EQ() | exp.NEQ():
-                equal = value(node.this) == value(node.expression)
-                return equal == isinstance(node, exp.EQ)
-        kind = type(node)
-        left, right = value(node.this), value(node.expression)
-        if isinstance(left, int) and isinstance(right, int):
-            return bool(ORDERS[kind](left, right))
-        if isinstance(left, str) and isinstance(right, str):
-            return bool(ORDERS[kind](left, right))
-        return None
+            case exp.Is():
+                return value(node.this) is None
+        return compare(SIGNS[type(node)], value(node.this), value(node.expression))
 
     tree = sqlglot.parse_one(sql, dialect="spark")
     assert isinstance(tree, exp.Expression)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from random import Random
 
-from catalog.model import Catalog, LabelStatistics, Stream
+from catalog.model import Catalog, LabelStatistics, PropertyType, Stream
 from tests.oracles.query import Query
 
 
@@ -17,12 +17,18 @@ def catalog_of(query: Query, integers: bool, seed: int = 0) -> Catalog:
         labels[source.stream][label] = statistics(random) if seed else ALIKE
     return Catalog(
         {
-            name: Stream(name, found, vertex_type="integer" if integers else "string")
+            name: Stream(
+                name,
+                found,
+                vertex_type="integer" if integers else "string",
+                properties={name: TYPES[kind] for name, kind in query.properties},
+            )
             for name, found in labels.items()
         }
     )
 
 
+TYPES: dict[str, PropertyType] = {kind: kind for kind in ("string", "integer", "number", "boolean")}
 ALIKE = LabelStatistics(rate=10.0, distinct_src=50.0, distinct_trg=50.0, vertices=80.0)
 
 

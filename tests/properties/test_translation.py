@@ -13,6 +13,7 @@ from tests.properties.algebra import rows_of
 from tests.properties.catalogs import catalog_of
 from tests.strategies.amount import examples
 from tests.strategies.named import NAMED
+from tests.strategies.properties import property_cases
 from tests.strategies.queries import Case, cases
 
 
@@ -28,6 +29,12 @@ def _check(case: Case) -> None:
 @given(case=cases())
 @examples(200)
 def test_canonical_expressions_mean_what_the_rules_mean(case: Case) -> None:
+    _check(case)
+
+
+@given(case=property_cases())
+@examples(300)
+def test_so_they_do_over_properties(case: Case) -> None:
     _check(case)
 
 

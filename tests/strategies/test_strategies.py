@@ -1,14 +1,19 @@
 """Random cases must be worth running: with answers, and with all that queries can hold."""
 
+import re
 from collections import Counter
+from dataclasses import replace
 from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.oracles.conditions import Calc
+from tests.oracles.conditions import text as condition_text
 from tests.oracles.query import Atom, Closure, Const, PathAtom, Source, Var
 from tests.oracles.snapshot import Edge, Truth, expiry, labels_of
 from tests.strategies.amount import examples
+from tests.strategies.properties import property_cases
 from tests.strategies.queries import LABELS, Case, aliases, cases
 from tests.strategies.streams import LONGEST_RANGE, edges, long_stream
 
@@ -79,3 +84,52 @@ def test_long_streams_are_the_same_for_a_seed_and_have_bursts_and_gaps() -> None
     gaps = [after.ts - before.ts for before, after in pairwise(stream)]
     assert min(gaps) == 0
     assert max(gaps) > LONGEST_RANGE
+
+
+def test_cases_over_properties_have_answers_and_all_features() -> None:
+    seen: Counter[str] = Counter()
+
+    @given(case=property_cases())
+    @examples(TRIED)
+    def look(case: Case) -> None:
+        truth = Truth(case.query, case.edges)
+        rules = case.query.rules
+        conditions = [c for rule in rules for c in rule.conditions]
+        bare = replace(case.query, rules=tuple(replace(rule, conditions=()) for rule in rules))
+        answers = [truth.at(t) for t in truth.changes]
+        written = [condition_text(c) for c in conditions]
+        features = {
+            "case": True,
+            "answers": any(answers),
+            "conditions that tell": any(
+                Truth(bare, case.edges).at(t) != answers[i] for i, t in enumerate(truth.changes)
+            ),
+            "properties in the answer": any(rule.properties for rule in rules),
+            "missing values in the answer": any(None in row for rows in answers for row in rows),
+            "computed": any(isinstance(c.left, Calc) for c in conditions),
+            "over two edges": any(len(set(re.findall(r"e\d\.", w))) > 1 for w in written),
+            "edges compared": any("." not in w and "e" in w.split()[0] for w in written),
+            "below the answer": any(r.conditions and r.head != "Answer" for r in rules),
+            "parallel edges": any(
+                len(edges) > len(truth.snapshot(t)[label])
+                for t in truth.changes[:3]
+                for label, edges in truth.snapshot(t).edges.items()
+            ),
+        }
+        seen.update(name for name, there in features.items() if there)
+
+    look()
+    assert seen["answers"] > seen["case"] / 3
+    assert seen["conditions that tell"] > seen["case"] / 5
+    assert all(seen[name] > 1 for name in seen.keys() | _PROPERTY_FEATURES), seen
+
+
+_PROPERTY_FEATURES = {
+    "properties in the answer",
+    "missing values in the answer",
+    "computed",
+    "over two edges",
+    "edges compared",
+    "below the answer",
+    "parallel edges",
+}

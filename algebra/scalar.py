@@ -1,0 +1,217 @@
+"""The values that predicates compare: columns, literals, and arithmetic on them.
+
+All of it is *total*: a value is known or, for a row, *unknown*. Unknown are a property that
+the edge lacks (a float that is not a number counts as lacking), arithmetic on what is no number
+or unknown itself, division by zero, an integer beyond 64 bits, and a float that is not finite.
+Arithmetic on integers is exact, but for ``/``, which always gives a float; beside a float an
+integer counts as the float nearest to it, in arithmetic and in comparisons.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from sqlglot import exp
+
+from algebra.values import PropertyType
+
+DEEPEST_VALUE: Final = 16
+"""How deep arithmetic nests."""
+SMALLEST_INTEGER, LARGEST_INTEGER = -(2**63), 2**63 - 1
+
+Scalar = str | int | float | bool
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """The column ``c<position>``."""
+
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A value written out; ``1``, ``1.0`` and ``TRUE`` are different literals."""
+
+    value: Scalar
+    type: PropertyType = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "type", type_of(self.value))
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A function of :data:`ARITY` over its arguments."""
+
+    function: str
+    arguments: tuple[Value, ...]
+
+
+Value = Column | Literal | Call
+
+ARITY: Final = {"+": 2, "-": 2, "*": 2, "/": 2, "NEG": 1, "ABS": 1}
+"""The functions there are, with the numbers of their arguments."""
+
+_BINARY: Final[dict[type, str]] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/"}
+_TYPES: Final[dict[type, PropertyType]] = {
+    str: "string",
+    int: "integer",
+    float: "number",
+    bool: "boolean",
+}
+
+
+def type_of(value: Scalar) -> PropertyType:
+    """The type of a value."""
+    return _TYPES[type(value)]
+
+
+def read(node: Any, width: int, depth: int = 0) -> Value | None:
+    """The value that a sqlglot node stands for; None if it stands for none.
+
+    Columns are ``c0`` to ``c<width-1>``.
+    """
+    match node:
+        case exp.Paren():
+            return read(node.this, width, depth)
+        case exp.Column():
+            place = -1 if node.table else position(node)
+            return Column(place) if 0 <= place < width else None
+        case exp.Literal() if node.is_string:
+            return Literal(str(node.this))
+        case exp.Literal():
+            return _number(str(node.this))
+        case exp.Neg() if isinstance(node.this, exp.Literal) and not node.this.is_string:
+            return _number(f"-{node.this.this}")
+        case exp.Boolean():
+            return Literal(bool(node.this))
+        case exp.Neg() | exp.Abs():
+            function, parts = "ABS" if isinstance(node, exp.Abs) else "NEG", [node.this]
+        case _ if type(node) in _BINARY:
+            function, parts = _BINARY[type(node)], [node.this, node.expression]
+        case _:
+            return None
+    if depth == DEEPEST_VALUE:
+        return None
+    arguments = [read(part, width, depth + 1) for part in parts]
+    known = tuple(a for a in arguments if a is not None)
+    return Call(function, known) if len(known) == len(arguments) else None
+
+
+def position(column: exp.Column) -> int:
+    """The position of ``c<i>``; -1 for another name."""
+    name = column.name
+    return int(name[1:]) if name[:1] == "c" and name[1:].isdecimal() and len(name) < 6 else -1
+
+
+def _number(text: str) -> Literal | None:
+    if text.lstrip("-").isdecimal():
+        whole = int(text) if len(text) < 100 else LARGEST_INTEGER + 1
+        return Literal(whole) if SMALLEST_INTEGER <= whole <= LARGEST_INTEGER else None
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return Literal(value) if math.isfinite(value) else None
+
+
+def text(value: Value) -> str:
+    """The value as SQL."""
+    match value:
+        case Column(place):
+            return f"c{place}"
+        case Literal(str() as written):
+            return str(exp.Literal.string(written).sql(dialect="spark"))
+        case Literal(bool() as written):
+            return "TRUE" if written else "FALSE"
+        case Literal(written):
+            return repr(written)
+        case Call("ABS", (part,)):
+            return f"ABS({text(part)})"
+        case Call("NEG", (part,)):
+            return f"-{text(part)}" if isinstance(part, Column) else f"-({text(part)})"
+        case Call(sign, parts):
+            return f" {sign} ".join(map(_inner, parts))
+
+
+def _inner(value: Value) -> str:
+    nested = isinstance(value, Call) and value.function != "ABS"
+    return f"({text(value)})" if nested else text(value)
+
+
+def normal(value: Value) -> Value | None:
+    """The one form of values that are equal by the laws used here; None: it is never known.
+
+    Literals are computed; what is added or multiplied stands in order (no more, as arithmetic
+    is associative neither in floats nor where it ends at 64 bits).
+    """
+    if not isinstance(value, Call):
+        return value
+    parts = [normal(part) for part in value.arguments]
+    known = [part for part in parts if part is not None]
+    if len(known) < len(parts):
+        return None
+    if any(isinstance(p, Literal) and p.type in ("string", "boolean") for p in known):
+        return None
+    if all(isinstance(part, Literal) for part in known):
+        result = computed(value.function, [p.value for p in known if isinstance(p, Literal)])
+        return None if result is None else Literal(result)
+    if value.function in ("+", "*"):
+        known.sort(key=order)
+    if value.function == "ABS":
+        known = [_either_way(known[0])]
+    return Call(value.function, tuple(known))
+
+
+def _either_way(value: Value) -> Value:
+    """``b - a`` as ``a - b``: for what asks how far apart they are."""
+    match value:
+        case Call("-", (one, other)) if order(other) < order(one):
+            return Call("-", (other, one))
+        case _:
+            return value
+
+
+def order(value: Value) -> tuple[bool, tuple[int, ...], str]:
+    """What values are sorted by: by their columns, literals last."""
+    places = columns(value)
+    return not places, places, text(value)
+
+
+def columns(value: Value) -> tuple[int, ...]:
+    """The positions of the columns in a value, in order."""
+    match value:
+        case Column(place):
+            return (place,)
+        case Literal():
+            return ()
+        case Call(_, parts):
+            return tuple(sorted(place for part in parts for place in columns(part)))
+
+
+def computed(function: str, values: list[Any]) -> int | float | None:
+    """A function of numbers; None if it is unknown."""
+    result: Any
+    if function == "/" or any(isinstance(v, float) for v in values):
+        values = [float(v) for v in values]
+    match function, values:
+        case "+", [a, b]:
+            result = a + b
+        case "-", [a, b]:
+            result = a - b
+        case "*", [a, b]:
+            result = a * b
+        case "/", [a, b]:
+            result = a / b if b else None
+        case "ABS", [a]:
+            result = abs(a)
+        case _, [a]:
+            result = -a
+    if result is None or (isinstance(result, float) and not math.isfinite(result)):
+        return None
+    if isinstance(result, int) and not SMALLEST_INTEGER <= result <= LARGEST_INTEGER:
+        return None
+    return result  # type: ignore[no-any-return]

@@ -1,0 +1,182 @@
+"""The values of :mod:`algebra.scalar` over decoded columns, and comparisons of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+from typing import Literal as OneOf
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+from sqlglot import exp
+
+from algebra.scalar import LARGEST_INTEGER, SMALLEST_INTEGER, Call, Column, Literal, Value
+
+Mask = NDArray[np.bool_]
+Kind = OneOf["string", "number", "boolean", "nothing"]
+"""What can be compared with each other; ``nothing`` is known for no row."""
+
+_STRINGS: Final[dict[type, str]] = {
+    exp.EQ: "equal",
+    exp.NEQ: "not_equal",
+    exp.LT: "less",
+    exp.LTE: "less_equal",
+    exp.GT: "greater",
+    exp.GTE: "greater_equal",
+}
+_NUMBERS: Final[dict[type, Any]] = {
+    exp.EQ: np.equal,
+    exp.NEQ: np.not_equal,
+    exp.LT: np.less,
+    exp.LTE: np.less_equal,
+    exp.GT: np.greater,
+    exp.GTE: np.greater_equal,
+}
+_SURE = 2.0**62
+"""A product of integers whose float is smaller did not overflow."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluated:
+    """A value for every row: arrow for strings, else numpy; ``known``: of which rows."""
+
+    kind: Kind
+    values: Any
+    known: Mask
+
+
+class Scalars:
+    """Evaluates values over columns of strings, int64, float64, booleans or nulls."""
+
+    def __init__(self, columns: Sequence[pa.Array[Any]]) -> None:
+        self._columns = columns
+        self._rows = len(columns[0])
+        self._read: dict[int, Evaluated] = {}
+
+    def known(self, column: Column) -> Mask:
+        """The rows that have a value in a column."""
+        return self.of(column).known
+
+    def of(self, value: Value) -> Evaluated:
+        """What ``value`` is in each row."""
+        match value:
+            case Column(place):
+                if place not in self._read:
+                    self._read[place] = _column(self._columns[place])
+                return self._read[place]
+            case Literal(str() as text):
+                return Evaluated("string", pa.scalar(text), self._everywhere)
+            case Literal(bool() as truth):
+                return Evaluated("boolean", np.full(self._rows, truth), self._everywhere)
+            case Literal(number):
+                return Evaluated("number", np.full(self._rows, number), self._everywhere)
+            case Call(function, arguments):
+                parts = [self.of(part) for part in arguments]
+                if any(part.kind != "number" for part in parts):
+                    return Evaluated("nothing", None, np.zeros(self._rows, np.bool_))
+                known = np.logical_and.reduce([part.known for part in parts])
+                with np.errstate(all="ignore"):
+                    values, fine = _computed(function, [part.values for part in parts])
+                return Evaluated("number", values, known & fine)
+
+    @property
+    def _everywhere(self) -> Mask:
+        return np.ones(self._rows, np.bool_)
+
+
+def compared(sign: type, left: Evaluated, right: Evaluated, rows: int) -> tuple[Mask, Mask]:
+    """Where a comparison (``exp.EQ``, ...) is true, and where it is false."""
+    known = left.known & right.known
+    if left.kind != right.kind:
+        different = sign is exp.NEQ
+        if sign not in (exp.EQ, exp.NEQ):
+            known = np.zeros(rows, np.bool_)
+        return known & different, known & (not different)
+    if left.kind == "nothing":
+        return known, known
+    if left.kind == "string":
+        found = pc.call_function(_STRINGS[sign], [left.values, right.values])
+        true = _to_mask(found, rows)
+    else:
+        true = _NUMBERS[sign](*_alike(left.values, right.values))
+    return known & true, known & ~true
+
+
+def _column(column: pa.Array[Any]) -> Evaluated:
+    known = np.asarray(column.is_valid().to_numpy(zero_copy_only=False), np.bool_)
+    kind = column.type
+    if pa.types.is_null(kind):
+        return Evaluated("nothing", None, known)
+    if pa.types.is_boolean(kind):
+        return Evaluated("boolean", _filled(column, False), known)
+    if pa.types.is_floating(kind):
+        values = _filled(column, 0.0)
+        return Evaluated("number", values, known & ~np.isnan(values))
+    if pa.types.is_integer(kind):
+        return Evaluated("number", _filled(column, 0), known)
+    return Evaluated("string", column, known)
+
+
+def _filled(column: pa.Array[Any], empty: Any) -> Any:
+    whole = column.fill_null(empty) if column.null_count else column
+    return whole.to_numpy(zero_copy_only=False)
+
+
+def _to_mask(outcome: Any, rows: int) -> Mask:
+    if isinstance(outcome, pa.Scalar):
+        return np.full(rows, bool(outcome.as_py()))
+    return np.asarray(outcome.fill_null(False).to_numpy(zero_copy_only=False), np.bool_)
+
+
+def _alike(left: Any, right: Any) -> tuple[Any, Any]:
+    """Integers beside floats as floats: the nearest to each."""
+    if left.dtype == right.dtype or np.bool_ in (left.dtype, right.dtype):
+        return left, right
+    return left.astype(np.float64), right.astype(np.float64)
+
+
+def _computed(function: str, values: list[Any]) -> tuple[Any, Mask]:
+    """A function of numbers, and of which rows it is known."""
+    if function == "/":
+        values = [part.astype(np.float64) for part in values]
+    if len(values) == 2:
+        values = list(_alike(*values))
+    result = _plain(function, values)
+    if result.dtype.kind == "f":
+        return result, np.isfinite(result)
+    return result, _fits(function, values, result)
+
+
+def _plain(function: str, values: list[Any]) -> Any:
+    match function:
+        case "+":
+            return values[0] + values[1]
+        case "-":
+            return values[0] - values[1]
+        case "*":
+            return values[0] * values[1]
+        case "/":
+            return np.where(values[1] == 0, np.nan, values[0] / values[1])
+        case "ABS":
+            return np.abs(values[0])
+        case _:
+            return -values[0]
+
+
+def _fits(function: str, values: list[Any], result: Any) -> Mask:
+    """Where the result of integers is one of 64 bits; elsewhere numpy went round."""
+    match function, values:
+        case "+", [a, b]:
+            return np.asarray(((a ^ result) & (b ^ result)) >= 0)
+        case "-", [a, b]:
+            return np.asarray(((a ^ b) & (a ^ result)) >= 0)
+        case "*", [a, b]:
+            fine = np.asarray(np.abs(a.astype(np.float64) * b.astype(np.float64)) < _SURE)
+            for row in np.flatnonzero(~fine):
+                fine[row] = SMALLEST_INTEGER <= int(a[row]) * int(b[row]) <= LARGEST_INTEGER
+            return fine
+        case _:
+            return np.asarray(values[0] != SMALLEST_INTEGER)

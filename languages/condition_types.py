@@ -1,0 +1,168 @@
+"""The types of what conditions compare: a string is no number, and neither is a truth value.
+
+In: a condition and the types of the columns it looks at. Out: the condition with literals as
+the vertices that they are compared with, or an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from algebra.scalar import Literal
+from algebra.values import PropertyType, VertexType
+from languages.conditions import conjuncts, key, named_edges, references, written_out
+from languages.errors import QueryError
+from languages.inputs import Inputs
+from languages.regular_query import (
+    Both,
+    Comparison,
+    Computed,
+    Condition,
+    Constant,
+    Either,
+    Location,
+    Missing,
+    Negated,
+    Property,
+    Rule,
+    Value,
+    Variable,
+)
+from languages.values_text import value_text
+
+LARGEST_VERTEX: Final = 2**63
+_KINDS: Final[Mapping[PropertyType, str]] = {
+    "string": "a string",
+    "integer": "a number",
+    "number": "a number",
+    "boolean": "a truth value",
+}
+
+Types = Mapping[str, PropertyType | None]
+"""The types of variables and properties by :func:`languages.conditions.key`; None: several."""
+
+
+def resolved(
+    rule: Rule, inputs: Inputs, vertex_types: Sequence[tuple[PropertyType | None, ...]]
+) -> list[Condition]:
+    """The conditions of a rule, without edges as values, one for each part of an AND.
+
+    ``vertex_types`` are those of the columns of each atom; they are not looked at in a rule
+    without conditions.
+
+    Raises:
+        QueryError: E-UNKNOWN for a property of the head or a condition, E-TYPE.
+    """
+    edges = named_edges(rule.body)
+    types: dict[str, PropertyType | None] = {}
+
+    def look_up(of: Property) -> None:
+        types[key(of)] = inputs.property_type(edges[of.edge].predicate, of, rule.location)
+
+    for _, of in rule.properties:
+        look_up(of)
+    if not rule.conditions:
+        return []
+    for atom, both in zip(rule.body, vertex_types, strict=True):
+        for term, vertex_type in zip((atom.source, atom.target), both, strict=True):
+            if isinstance(term, Variable):
+                same = types.setdefault(term.name, vertex_type) == vertex_type
+                types[term.name] = vertex_type if same else None
+
+    def origin(name: str) -> tuple[str, str, tuple[str, ...]]:
+        stream, label, properties = inputs.origin(edges[name].predicate)
+        return stream, label, tuple(sorted(properties))
+
+    whole = [written_out(condition, edges, origin) for condition in rule.conditions]
+    for reference in (r for condition in whole for r in references(condition)):
+        if isinstance(reference, Property):
+            look_up(reference)
+    return [typed(condition, types) for condition in conjuncts(whole)]
+
+
+def typed(condition: Condition, types: Types) -> Condition:
+    """The condition with constants of the types of the vertices beside them.
+
+    Raises:
+        QueryError: E-TYPE if two types are compared that never compare, or a constant is no
+            vertex of its stream.
+    """
+    match condition:
+        case Comparison(left, _, right):
+            if isinstance(left, Variable) and isinstance(right, Literal):
+                right = _as_vertex(right, types.get(left.name), condition.location)
+            elif isinstance(right, Variable) and isinstance(left, Literal):
+                left = _as_vertex(left, types.get(right.name), condition.location)
+            kinds = [_kind(side, types, condition.location) for side in (left, right)]
+            if None not in kinds and kinds[0] != kinds[1]:
+                raise QueryError(
+                    "E-TYPE",
+                    f"{value_text(left)} is {kinds[0]} and {value_text(right)} is {kinds[1]}: "
+                    "they are never equal, and neither comes first",
+                    at=condition.location,
+                    text=condition.sign,
+                    hint="compare values of one type; the catalog declares those of properties",
+                )
+            return replace(condition, left=left, right=right)
+        case Negated(part):
+            return Negated(typed(part, types))
+        case Both(parts):
+            return Both(tuple(typed(part, types) for part in parts))
+        case Either(parts):
+            return Either(tuple(typed(part, types) for part in parts))
+        case Missing():
+            return condition
+
+
+def _kind(value: Value, types: Types, at: Location) -> str | None:
+    match value:
+        case Literal():
+            return _KINDS[value.type]
+        case Variable() | Property():
+            found = types.get(key(value))
+            return None if found is None else _KINDS[found]
+        case Computed(_, arguments):
+            for part in arguments:
+                kind = _kind(part, types, at)
+                if kind not in (None, "a number"):
+                    raise QueryError(
+                        "E-TYPE",
+                        f"{value_text(part)} is {kind}, and arithmetic is for numbers",
+                        at=at,
+                        text=value_text(value),
+                    )
+            return "a number"
+
+
+def _as_vertex(literal: Literal, vertex_type: PropertyType | None, at: Location) -> Literal:
+    value = literal.value
+    if isinstance(value, bool | float) or vertex_type not in ("string", "integer"):
+        return literal
+    return Literal(vertex(Constant(value), "string" if vertex_type == "string" else "integer", at))
+
+
+def vertex(constant: Constant, vertex_type: VertexType | None, at: Location) -> str | int:
+    """The vertex that a constant names, of the type that its stream has.
+
+    Raises:
+        QueryError: E-TYPE if it names none.
+    """
+    if vertex_type == "string":
+        return str(constant.value)
+    if vertex_type is None:
+        return constant.value
+    try:
+        number = int(constant.value)
+    except ValueError:
+        number = LARGEST_VERTEX
+    if str(number) == str(constant.value) and -LARGEST_VERTEX <= number < LARGEST_VERTEX:
+        return number
+    raise QueryError(
+        "E-TYPE",
+        "the vertices of its stream are integers of 64 bits",
+        at=at,
+        text=repr(constant.value),
+        hint="write such a number, or set vertex_type: string in the catalog",
+    )

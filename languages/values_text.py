@@ -1,0 +1,71 @@
+"""Conditions and their values as text: in RQ, and beyond it (OR, NOT, IS NULL) as SQL has them."""
+
+from __future__ import annotations
+
+import json
+
+from algebra.scalar import Literal
+from languages.regular_query import (
+    Both,
+    Comparison,
+    Computed,
+    Condition,
+    Either,
+    Missing,
+    Negated,
+    Property,
+    Value,
+    Variable,
+)
+
+
+def condition_text(condition: Condition) -> str:
+    """A condition; one that is a comparison, or a conjunction of them, is RQ."""
+    match condition:
+        case Comparison(left, sign, right):
+            return f"{value_text(left)} {sign} {value_text(right)}"
+        case Missing(of):
+            return f"{value_text(of)} IS NULL"
+        case Negated(Missing(of)):
+            return f"{value_text(of)} IS NOT NULL"
+        case Negated(part):
+            return f"NOT ({condition_text(part)})"
+        case Both(parts):
+            return " AND ".join(map(_inner, parts)) or "TRUE"
+        case Either(parts):
+            return " OR ".join(map(_inner, parts)) or "FALSE"
+
+
+def _inner(condition: Condition) -> str:
+    text = condition_text(condition)
+    return f"({text})" if isinstance(condition, Both | Either) else text
+
+
+def value_text(value: Value) -> str:
+    """A value; what is computed inside another stands in parentheses."""
+    match value:
+        case Variable(name):
+            return name
+        case Property(edge, name):
+            return f"{edge}.{name}" if name.isidentifier() else f"{edge}.`{_quoted(name)}`"
+        case Literal(str() as text):
+            return json.dumps(text, ensure_ascii=False)
+        case Literal(bool() as truth):
+            return "true" if truth else "false"
+        case Literal(number):
+            return repr(number)
+        case Computed("ABS", (part,)):
+            return f"abs({value_text(part)})"
+        case Computed("NEG", (part,)):
+            return f"-({value_text(part)})"
+        case Computed(sign, parts):
+            return f" {sign} ".join(map(_operand, parts))
+
+
+def _operand(value: Value) -> str:
+    nested = isinstance(value, Computed) and value.function != "ABS"
+    return f"({value_text(value)})" if nested else value_text(value)
+
+
+def _quoted(name: str) -> str:
+    return name.replace("`", "``")

@@ -1,0 +1,48 @@
+"""The conditions that docs/semantics.md shows come out as it says."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from algebra.window import Window
+from catalog.defaults import DEFAULT_STATISTICS
+from catalog.model import Catalog, Stream
+from languages import parse
+from languages.canonical import translate
+from tests.oracles.snapshot import Edge, EdgeSnapshot
+from tests.properties.algebra import rows_of
+
+PAGE = (Path(__file__).parents[2] / "docs" / "semantics.md").read_text("utf-8")
+TABLE = re.search(r"<!-- conditions -->\n.*?\n.*?\n(.*?)<!-- end -->", PAGE, re.DOTALL)
+ROWS = re.findall(r"^\| `(.*)` \| `(.*)` \| (yes|no) \|$", TABLE[1] if TABLE else "", re.MULTILINE)
+CATALOG = Catalog(
+    {
+        "s": Stream(
+            "s",
+            {"a": DEFAULT_STATISTICS},
+            properties={
+                "amount": "integer",
+                "rate": "number",
+                "note": "string",
+                "urgent": "boolean",
+            },
+        )
+    }
+)
+
+
+@pytest.mark.parametrize(("condition", "properties", "counts"), ROWS)
+def test_conditions_come_out_as_shown(condition: str, properties: str, counts: str) -> None:
+    query = parse(f"Answer(x) <- a(x, y) as e, {condition}", "rq")
+    edge = Edge(0, "u", "v", "a", tuple(json.loads(properties).items()))
+    expression = translate(query, CATALOG, Window(9)).expression
+    assert rows_of(expression, EdgeSnapshot({"a": [edge]})) == (
+        {("u",)} if counts == "yes" else set()
+    )
+
+
+def test_all_of_the_table_is_read() -> None:
+    assert TABLE is not None
+    assert len(ROWS) == len(TABLE[1].splitlines()) >= 5

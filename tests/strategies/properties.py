@@ -1,0 +1,167 @@
+"""Random queries over properties of edges: conditions, and properties in the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from hypothesis import strategies as st
+
+from tests.oracles.conditions import Calc, Compare, Expr, Lit, Prop, Scalar, Vert
+from tests.oracles.query import Atom, Rule, Var, Vertex
+from tests.oracles.snapshot import Edge
+from tests.strategies.queries import (
+    INTEGER_VERTICES,
+    TEXT_VERTICES,
+    Case,
+    bodies,
+    cases_of,
+    input_labels,
+    rules,
+)
+
+PROPERTIES = {"n": "integer", "r": "number", "s": "string", "b": "boolean"}
+"""The properties of all edges of such cases, with their types."""
+
+VALUES: dict[str, list[Scalar]] = {
+    "n": [None, 0, 1, 2, 2, 5],
+    "r": [None, 0.0, 1.0, 2.0, 0.5],
+    "s": [None, "u", "v", ""],
+    "b": [None, True, False],
+}
+SIGNS = ["=", "<>", "<", "<=", ">", ">="]
+
+
+@st.composite
+def property_cases(draw: st.DrawFn, longest: int = 24) -> Case:
+    """A query of any kind whose rules name edges, compare, and answer properties."""
+    pool: Sequence[Vertex] = draw(st.sampled_from([TEXT_VERTICES, INTEGER_VERTICES]))
+    pool = pool[-draw(st.sampled_from([2, 3, 3])) :]
+    drawn = draw(st.one_of(_of_edges(pool), _of_edges(pool), rules(pool)))
+    labels = input_labels(drawn)
+    answers = [rule for rule in drawn if rule.head == "Answer"]
+    found = []
+    for rule in drawn:
+        named = draw(_with_edges(rule, labels, pool))
+        if rule.head == "Answer" and len(answers) == 1:
+            named = draw(_with_columns(named))
+        found.append(named)
+    case = draw(cases_of(tuple(found), pool, longest))
+    edges = draw(_with_values(case.edges))
+    query = replace(case.query, properties=tuple(PROPERTIES.items()))
+    return replace(case, query=query, edges=edges)
+
+
+@st.composite
+def _of_edges(draw: st.DrawFn, pool: Sequence[Vertex]) -> tuple[Rule, ...]:
+    """One rule over few edges, and perhaps a derived predicate."""
+    labels = ["a", "b"][: draw(st.integers(1, 2))]
+    body = [
+        Atom(draw(st.sampled_from(labels)), atom.source, atom.target)
+        for atom in draw(bodies(labels, pool, most=3))
+    ]
+    terms = [term for atom in body for term in (atom.source, atom.target)]
+    variables = list(dict.fromkeys(term.name for term in terms if isinstance(term, Var)))
+    head = draw(st.lists(st.sampled_from(variables), min_size=1, max_size=3, unique=True))
+    answer = Rule("Answer", tuple(head), tuple(body))
+    if draw(st.integers(0, 4)):
+        return (answer,)
+    step = Atom(body[0].label, Var("x"), Var("y"))
+    return Rule("d", ("x", "y"), (step,)), replace(
+        answer, body=(replace(body[0], label="d"), *body[1:])
+    )
+
+
+@st.composite
+def _with_values(draw: st.DrawFn, edges: Sequence[Edge]) -> tuple[Edge, ...]:
+    """Edges with values of properties; one that is missing may be left out or said so."""
+    row = st.fixed_dictionaries({name: st.sampled_from(VALUES[name]) for name in VALUES})
+    rows = draw(st.lists(row, min_size=len(edges), max_size=len(edges)))
+    return tuple(
+        replace(edge, properties=tuple((k, v) for k, v in values.items() if v is not None))
+        for edge, values in zip(edges, rows, strict=True)
+    )
+
+
+@st.composite
+def _with_edges(draw: st.DrawFn, rule: Rule, labels: Sequence[str], pool: Sequence[Vertex]) -> Rule:
+    """The rule with names for some of its edges, and conditions."""
+    body = [
+        replace(atom, edge=f"e{i}")
+        if isinstance(atom, Atom) and atom.label in labels and draw(st.integers(0, 3))
+        else atom
+        for i, atom in enumerate(rule.body)
+    ]
+    edges = [atom.edge for atom in body if isinstance(atom, Atom) and atom.edge]
+    terms = [t for a in rule.body for t in (a.source, a.target)]
+    vertices = sorted({t.name for t in terms if isinstance(t, Var)} - {"_"})
+    count = draw(st.sampled_from([0, 1, 1, 1, 2, 3]))
+    conditions = [draw(_conditions(edges, vertices, pool)) for _ in range(count)]
+    return replace(rule, body=tuple(body), conditions=tuple(conditions))
+
+
+@st.composite
+def _with_columns(draw: st.DrawFn, rule: Rule) -> Rule:
+    """The rule with properties among the columns of its head."""
+    edges = [atom.edge for atom in rule.body if isinstance(atom, Atom) and atom.edge]
+    if not edges:
+        return rule
+    of = st.builds(Prop, st.sampled_from(edges), st.sampled_from([*PROPERTIES, "ts"]))
+    chosen = draw(st.lists(of, max_size=2))
+    columns = tuple((f"p{i}", one) for i, one in enumerate(chosen))
+    variables = (*rule.variables, *(name for name, _ in columns))
+    return replace(rule, variables=variables, properties=columns)
+
+
+@st.composite
+def _conditions(
+    draw: st.DrawFn, edges: Sequence[str], vertices: Sequence[str], pool: Sequence[Vertex]
+) -> Compare:
+    kinds = ["vertices", "vertex", "number", "number", "apart", "string", "boolean", "edges"]
+    kind = draw(st.sampled_from(kinds if edges else kinds[:2]))
+    sign = draw(st.sampled_from(SIGNS))
+    equality = draw(st.sampled_from(["=", "<>"]))
+    edge = st.sampled_from(edges) if edges else st.nothing()
+    match kind:
+        case "vertices" if vertices:
+            one, other = draw(st.sampled_from(vertices)), draw(st.sampled_from(vertices))
+            return Compare(Vert(one), draw(st.sampled_from([sign, "<>", "<=", "="])), Vert(other))
+        case "vertex" if vertices:
+            value = Lit(draw(st.sampled_from(pool)))
+            vertex = Vert(draw(st.sampled_from(vertices)))
+            pair = (vertex, value) if draw(st.booleans()) else (value, vertex)
+            return Compare(pair[0], draw(st.sampled_from([sign, "<>"])), pair[1])
+        case "number":
+            return Compare(draw(_numbers(edge)), sign, draw(_numbers(edge)))
+        case "apart":
+            apart = Calc("-", (Prop(draw(edge), "ts"), Prop(draw(edge), "ts")))
+            return Compare(Calc("abs", (apart,)), draw(st.sampled_from([sign, "<="])), Lit(2))
+        case "string":
+            string = st.one_of(
+                st.sampled_from(["u", "v", ""]).map(Lit), st.builds(Prop, edge, st.just("s"))
+            )
+            return Compare(Prop(draw(edge), "s"), sign, draw(string))
+        case "boolean":
+            truth = st.one_of(st.booleans().map(Lit), st.builds(Prop, edge, st.just("b")))
+            return Compare(Prop(draw(edge), "b"), sign, draw(truth))
+        case "edges":
+            return Compare(Vert(draw(edge)), equality, Vert(draw(edge)))
+        case _:
+            return Compare(Lit(1), sign, Lit(draw(st.integers(0, 2))))
+
+
+def _numbers(edge: st.SearchStrategy[str], depth: int = 2) -> st.SearchStrategy[Expr]:
+    leaves: st.SearchStrategy[Expr] = st.one_of(
+        st.builds(Prop, edge, st.sampled_from(["n", "r", "ts"])),
+        st.builds(Prop, edge, st.sampled_from(["n", "r", "ts"])),
+        st.sampled_from([0, 1, 2, 0.5, -1]).map(Lit),
+    )
+    if depth == 0:
+        return leaves
+    part = _numbers(edge, depth - 1)
+    return st.one_of(
+        leaves,
+        leaves,
+        st.builds(lambda s, a, b: Calc(s, (a, b)), st.sampled_from("+-*/"), part, part),
+        part.map(lambda p: Calc("abs", (p,))),
+    )
