@@ -376,10 +376,10 @@ def test_what_is_too_large_is_refused(name: str) -> None:
 
 # --- any text -------------------------------------------------------------------------
 
-SIGNS = "( ) [ ] { } - -> <- / < > : | * + ? ^ ! ~ _ , . .. = <> < >= e.k f.ts abs( 1 'b' x y a ` \" @ // /* */"
+SIGNS = "( ) [ ] { } - -> <- / < > : | * + ? ^ ! ~ _ , . .. = <> 1 'b' x y a ` \" @ // /* */"
 WORDS = """
 match optional where on window slide path construct select union graph view and or not as exists
-shortest all (x)-[:a]->(y) (x)-[e:a]->(y) (x)-/p<:a*>/->(y)
+shortest all (x)-[:a]->(y) (x)-[e:a]->(y) e.k >= abs( f.ts (x)-/p<:a*>/->(y)
 """
 PIECES = [*SIGNS.split(), *WORDS.split()]
 
