@@ -137,13 +137,20 @@ class Leaf:
         column: Any = edges[name]
         if kind == "string":
             column = column.cast(pa.string())
-        elif len(column) and kind == "integer" and not pa.types.is_integer(column.type):
-            what = "integer vertices" if name in ("src", "trg") else f"integers in {name}"
+        elif column.null_count < len(column) and not _fits(column.type, kind):
+            what = "integer vertices" if name in ("src", "trg") else f"values of {kind} in {name}"
             raise ValueError(
                 f"stream {self.scan.stream!r} has {what}, but its rows hold {column.type}"
             )
-        typed: pa.Array[Any] = column.cast(ARROW_TYPES[kind])
+        typed: pa.Array[Any] = column.cast(ARROW_TYPES[kind], safe=kind != "number")
         return typed
+
+
+def _fits(found: pa.DataType, kind: PropertyType) -> bool:
+    """Whether a column of integers, numbers or booleans may come as another type."""
+    if kind == "boolean":
+        return pa.types.is_boolean(found)
+    return pa.types.is_integer(found) or (kind == "number" and pa.types.is_floating(found))
 
 
 def leaves(plan: PhysicalPlan) -> tuple[Leaf, ...]:

@@ -6,11 +6,13 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 from types import MappingProxyType
+from typing import get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from algebra.values import PropertyType
 from catalog import (
     Catalog,
     CatalogError,
@@ -300,7 +302,7 @@ def sources(draw: st.DrawFn) -> Source:
 @st.composite
 def streams(draw: st.DrawFn, name: str) -> Stream:
     stored = draw(st.booleans())
-    types = st.sampled_from(["string", "integer", "number", "boolean"])
+    types = st.sampled_from(get_args(PropertyType))
     properties = draw(st.dictionaries(names.filter(lambda n: n not in ROLES), types, max_size=3))
     labels = draw(st.dictionaries(names, statistics(stored, [*properties]), max_size=3))
     return Stream(
