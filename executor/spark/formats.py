@@ -161,7 +161,7 @@ class _Arrow:
 
 def _as(column: Column, kind: pa.DataType) -> Column:
     """Values as one type, also where a column mixes several or all are missing."""
-    return _converted(column, lambda values: pc.cast(values, kind))
+    return _converted(column, lambda values: pc.cast(values, kind, safe=False))
 
 
 def _json_values(column: Column) -> Column:
@@ -172,7 +172,9 @@ def _json_values(column: Column) -> Column:
 def _json_of_plain(values: Column) -> Column:
     written: Column
     if pa.types.is_floating(values.type):
-        written = pc.replace_substring(pc.cast(values, pa.string()), "inf", "1e999")
+        written = pc.cast(values, pa.string())
+        written = pc.replace_substring_regex(written, r"^(-?[0-9]+)$", r"\1.0")
+        written = pc.replace_substring(written, "inf", "1e999")
     elif not pa.types.is_string(values.type):
         written = pc.cast(values, pa.string())
     elif _needs_escape(values):

@@ -61,15 +61,7 @@ def stream(
             "Spark's transformWithState needs the state store RocksDB.",
             f'Call spark.conf.set("{PROVIDER}", "{ROCKSDB}") before.',
         )
-    wanted = sorted({scan.stream for _, scan in plan.scans})
-    if not wanted:
-        raise InputError("The plan reads no stream.")
-    properties = properties_of(leaves(plan))
-    types = {stream.name: stream.properties for stream in plan.streams}
-    edges = reduce(
-        DataFrame.union,
-        (_edges(name, dataframes.get(name), types[name], properties) for name in wanted),
-    )
+    edges = edges_of(plan, dataframes)
     shape = ResultShape.of(plan)
 
     def unpacked(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -82,6 +74,23 @@ def stream(
     columns = [f"`{n}` {SQL_TYPES[t]}" for n, t in zip(shape.names, shape.types, strict=True)]
     blocks = result_blocks(edges, plan, f"stream-{plan.digest}")
     return blocks.mapInArrow(unpacked, ", ".join([*columns, "ts bigint", "exp bigint"]))
+
+
+def edges_of(plan: PhysicalPlan, dataframes: Mapping[str, DataFrame]) -> DataFrame:
+    """The edges of all streams that a plan reads, as its leaves take them.
+
+    Raises:
+        InputError: as :func:`stream`.
+    """
+    wanted = sorted({scan.stream for _, scan in plan.scans})
+    if not wanted:
+        raise InputError("The plan reads no stream.")
+    properties = properties_of(leaves(plan))
+    types = {stream.name: stream.properties for stream in plan.streams}
+    return reduce(
+        DataFrame.union,
+        (_edges(name, dataframes.get(name), types[name], properties) for name in wanted),
+    )
 
 
 def _edges(
