@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import math
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -265,3 +266,11 @@ def test_files_without_a_header_offer_the_fields_that_are_named(tmp_path: Path) 
     assert stream.columns == {"src": "_c0", "trg": "_c1", "count": "_c3", "ts": "_c4"}
     (file,) = files_of_stream(stream, "second")
     assert values_of(file) == [("1", "2", "a", 3, 7)]
+
+
+def test_the_catalog_of_the_documentation() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "running.md").read_text()
+    (text,) = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
+    stream = loads(text).streams["payments"]
+    assert stream.properties["amount"] == "number"
+    assert stream.columns["amount"] == "value"
