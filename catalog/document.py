@@ -24,7 +24,15 @@ from pydantic import (
 )
 
 from algebra import durations
-from catalog.model import Catalog, LabelStatistics, Source, Stream, VertexType
+from catalog.model import (
+    ROLES,
+    Catalog,
+    LabelStatistics,
+    PropertyType,
+    Source,
+    Stream,
+    VertexType,
+)
 
 Place = tuple[str | int, ...]
 
@@ -70,6 +78,7 @@ class _Statistics(_Shape):
     longest_path: Annotated[int, Field(ge=1)] | None = None
     population: Count | None = None
     measured_at: str | None = None
+    distinct_properties: dict[Text, Count] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _fewest_vertices(self) -> _Statistics:
@@ -80,6 +89,7 @@ class _Statistics(_Shape):
 
     def value(self, stored: bool) -> LabelStatistics:
         given = self.model_dump(exclude_none=True)
+        given["distinct_properties"] = MappingProxyType(self.distinct_properties)
         vertices = max(self.distinct_src, self.distinct_trg)
         return LabelStatistics(**{"rate": 0.0, "vertices": vertices, **given})
 
@@ -125,6 +135,7 @@ class _Stream(_Shape):
     delay: int = 0
     deletions: bool = False
     stored: bool = False
+    properties: dict[Text, PropertyType] = Field(default_factory=dict)
     labels: dict[Text, _Statistics] = Field(default_factory=dict)
 
     @field_validator("delay", mode="before")
@@ -155,6 +166,30 @@ class _Stream(_Shape):
             raise ValueError(f"labels: expected statistics of {self.label}, the stream's label")
         return self
 
+    @model_validator(mode="after")
+    def _properties_fit(self) -> _Stream:
+        for name in self.properties:
+            if name in ROLES:
+                raise ValueError(
+                    f"properties: {name} is no property but what every edge has; give the "
+                    "property another name, and its column in columns"
+                )
+        known = (*ROLES, *self.properties)
+        for name in self.columns:
+            if name not in known:
+                raise ValueError(
+                    f"columns: {name} is neither one of {', '.join(ROLES)} nor among the "
+                    "properties of the stream"
+                )
+        for label, statistics in self.labels.items():
+            for name in statistics.distinct_properties:
+                if name not in self.properties and name != "ts":
+                    raise ValueError(
+                        f"label {label}: distinct_properties: {name} is not among the properties "
+                        "of the stream"
+                    )
+        return self
+
     def value(self, name: str) -> Stream:
         return Stream(
             name=name,
@@ -167,6 +202,7 @@ class _Stream(_Shape):
             delay=self.delay,
             deletions=self.deletions,
             stored=self.stored,
+            properties=MappingProxyType(dict(self.properties)),
         )
 
 
@@ -217,6 +253,8 @@ def _stream_document(stream: Stream, time_unit: str) -> dict[str, Any]:
         document["vertex_type"] = stream.vertex_type
     if stream.delay:
         document["delay"] = durations.text(stream.delay, time_unit)
+    if stream.properties:
+        document["properties"] = dict(stream.properties)
     if stream.labels:
         document["labels"] = {
             label: _statistics_document(statistics, stream.stored)
@@ -249,9 +287,18 @@ def _statistics_document(statistics: LabelStatistics, stored: bool) -> dict[str,
         value = getattr(statistics, field.name)
         if value is None or (stored and field.name == "rate"):
             continue
-        whole = isinstance(value, float) and value.is_integer() and abs(value) < 2**53
-        document[field.name] = int(value) if whole else value
+        if field.name == "distinct_properties":
+            if value:
+                document[field.name] = {name: _whole(count) for name, count in value.items()}
+            continue
+        document[field.name] = _whole(value)
     return document
+
+
+def _whole(value: Any) -> Any:
+    """Whole floats as integers."""
+    whole = isinstance(value, float) and value.is_integer() and abs(value) < 2**53
+    return int(value) if whole else value
 
 
 _EXPECTED: Mapping[str, Callable[[Mapping[str, Any]], str]] = {

@@ -5,7 +5,9 @@ their columns are called. Out: record batches with columns src, trg, label, ts i
 of the file, and beside them every row that is no edge, with its place, reason and text.
 Memory is bounded by the block that is being read, not by the file.
 
-Properties of edges and explicit deletions are not read yet.
+The properties of edges are further columns of their types after those. One that is absent,
+or is empty text, is null; one that has something else than a value of its type makes its row
+no edge. Explicit deletions are not read yet.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ import pyarrow as pa
 
 from catalog import delimited, json_lines, parquet
 from catalog.lines import Block, EdgeFileError, Progress, blocks
-from catalog.model import VertexType
+from catalog.model import ROLES, PropertyType, VertexType
 from catalog.raw import RawRows
 from catalog.rows import Expectation, checked
 
@@ -60,13 +62,15 @@ class EdgeFile:
     """A file of edges and how to read it.
 
     ``columns`` maps the roles ``src``, ``trg``, ``label``, ``ts`` and ``op`` to the file's
-    names (a role that it leaves out is called by its own name); ``label`` is given to every
+    names (a role that it leaves out is called by its own name), and properties, too; a
+    property whose column a file does not have is null. ``label`` is given to every
     row instead of a label column. A CSV file without ``header`` has fields called
     ``names``, or ``_c0``, ``_c1``, ... as Spark calls them. ``ts`` counts in ``time_unit``.
     A ``stored`` graph needs no ``ts``.
 
     Raises:
-        EdgeFileError: if the separator is none, or names are given to a file with a header.
+        EdgeFileError: if the separator is none, names are given to a file with a header, or
+            a property is called like a role.
     """
 
     path: str
@@ -80,6 +84,7 @@ class EdgeFile:
     vertex_type: VertexType = "string"
     deletions: bool = False
     stored: bool = False
+    properties: Mapping[str, PropertyType] = field(default_factory=lambda: MappingProxyType({}))
 
     def __post_init__(self) -> None:
         if len(self.separator) != 1 or not self.separator.isascii() or self.separator in '"\r\n':
@@ -88,11 +93,16 @@ class EdgeFile:
             )
         if self.header and self.names is not None:
             raise EdgeFileError(f"{self.path}: names are given to files without a header only")
+        for name in self.properties:
+            if name in ROLES:
+                raise EdgeFileError(f"{self.path}: {name} is no property: every edge has it")
 
     @property
     def expectation(self) -> Expectation:
         """What its rows have to be."""
-        return Expectation(self.vertex_type, self.time_unit, self.label, self.deletions)
+        return Expectation(
+            self.vertex_type, self.time_unit, self.label, self.deletions, self.properties
+        )
 
     @property
     def schema(self) -> pa.Schema:
@@ -123,7 +133,8 @@ class RejectedRowError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class EdgeBatch:
-    """Some consecutive rows of a file: the edges (src, trg, label, ts), and the others."""
+    """Some consecutive rows of a file: the edges (src, trg, label, ts, and their properties),
+    and the others."""
 
     edges: pa.RecordBatch
     rejected: tuple[Rejected, ...] = ()
@@ -208,7 +219,9 @@ def _raw_json(file: EdgeFile, on_progress: Progress | None) -> Iterator[tuple[li
     roles += ["label"] if file.label is None else []
     roles += ["ts"] if not file.stored else []
     wanted = [_name(file, role) for role in roles]
-    for raw in json_lines.rows_of(blocks(file.path, on_progress), wanted):
+    properties = [_name(file, name) for name in file.properties]
+    roles += file.properties
+    for raw in json_lines.rows_of(blocks(file.path, on_progress), wanted, properties):
         yield roles, raw
 
 
@@ -216,8 +229,9 @@ def _raw_parquet(
     file: EdgeFile, on_progress: Progress | None
 ) -> Iterator[tuple[list[str], RawRows]]:
     roles = _roles(file, parquet.names_of(file.path))
-    wanted = [_name(file, role) for role in roles]
-    for raw in parquet.rows_of(file.path, wanted, on_progress):
+    wanted = [_name(file, role) for role in roles if role in ROLES]
+    properties = [_name(file, role) for role in roles if role not in ROLES]
+    for raw in parquet.rows_of(file.path, wanted, on_progress, properties):
         yield roles, raw
 
 
@@ -234,8 +248,9 @@ def _roles(file: EdgeFile, names: Sequence[str]) -> list[str]:
     needed = ["src", "trg"]
     needed += [] if file.stored else ["ts"]
     needed += ["label"] if file.label is None else []
-    found = [role for role in (*needed, "op") if _name(file, role) in names]
-    for role in needed:
+    known = [role for role in file.properties if role in file.columns]
+    found = [r for r in (*needed, "op", *file.properties) if _name(file, r) in names]
+    for role in (*needed, *known):
         if role not in found:
             raise EdgeFileError(_no_column(file, role, names))
     for role in found:
@@ -248,6 +263,8 @@ def _no_column(file: EdgeFile, role: str, names: Sequence[str]) -> str:
     name = _name(file, role)
     wanted = f"no column {name!r}" + (f" for {role}" if name != role else "")
     help_text = f"say which column is {role}, or what a file without a header holds"
+    if role in file.properties:
+        help_text = "say in columns which one it is"
     if role == "label":
         help_text = "say which column is label, or give the whole file one label"
     return f"{file.path}: {wanted}; it has {', '.join(map(repr, names))}: {help_text}"

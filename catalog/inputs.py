@@ -9,7 +9,7 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType
@@ -18,9 +18,9 @@ from catalog.defaults import DEFAULT_STREAM
 from catalog.edges import EdgeFile, EdgeFileError, Format, format_of
 from catalog.lines import Progress
 from catalog.measurement import ROWS, Measurement, measure_files
-from catalog.model import Catalog, Source, Stream, VertexType
+from catalog.model import ROLES, Catalog, Source, Stream, VertexType
+from catalog.offers import offered_properties
 
-ROLES = ("src", "trg", "label", "ts", "op")
 STORED_STREAM = "stored"
 """The name of the stored graph that is declared without a catalog."""
 
@@ -137,6 +137,7 @@ def files_of_stream(stream: Stream, time_unit: str) -> tuple[EdgeFile, ...]:
             vertex_type=stream.vertex_type,
             deletions=stream.deletions,
             stored=stream.stored,
+            properties=stream.properties,
         )
         for path in source.path
         for found in _expanded(path)
@@ -165,7 +166,8 @@ def stream_of_files(name: str, files: Sequence[EdgeFile], measurement: Measureme
             options["header"] = "false"
     columns = dict(first.columns)
     if first.names is not None:
-        columns = {role: f"_c{i}" for i, role in enumerate(first.names) if role in ROLES}
+        known = (*ROLES, *first.properties)
+        columns = {name: f"_c{i}" for i, name in enumerate(first.names) if name in known}
     labels = {f.path: f.label for f in files if f.label is not None}
     one_label = next(iter(labels.values())) if len(set(labels.values())) == 1 else None
     return Stream(
@@ -182,6 +184,7 @@ def stream_of_files(name: str, files: Sequence[EdgeFile], measurement: Measureme
         vertex_type=first.vertex_type,
         deletions=first.deletions,
         stored=first.stored,
+        properties=first.properties,
     )
 
 
@@ -196,7 +199,8 @@ def measured_catalog(
 ) -> tuple[Catalog, tuple[Measurement, ...]]:
     """The catalog of files that nothing describes, and the measurements behind it.
 
-    ``files`` are one stream, called ``input``; ``stored`` one stored graph, ``stored``.
+    ``files`` are one stream, called ``input``; ``stored`` one stored graph, ``stored``. Their
+    further columns are properties (:mod:`catalog.offers`).
     Arguments and errors as of :func:`catalog.measurement.measure_files`.
 
     Raises:
@@ -206,11 +210,13 @@ def measured_catalog(
     measurements = []
     for name, group in ((DEFAULT_STREAM, files), (STORED_STREAM, stored)):
         if group:
+            offered = MappingProxyType(offered_properties(group))
+            described = [replace(file, properties=offered) for file in group]
             measurement = measure_files(
-                group, rows=rows, now=now, strict=strict, on_progress=on_progress
+                described, rows=rows, now=now, strict=strict, on_progress=on_progress
             )
             measurements.append(measurement)
-            streams[name] = stream_of_files(name, group, measurement)
+            streams[name] = stream_of_files(name, described, measurement)
     if not streams:
         raise EdgeFileError("no input: name at least one file of edges")
     time_unit = (*files, *stored)[0].time_unit

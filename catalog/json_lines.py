@@ -17,10 +17,13 @@ class _UnfitError(Exception):
     """A line that is no row; the message is the reason."""
 
 
-def rows_of(blocks: Iterator[Block], wanted: Sequence[str]) -> Iterator[RawRows]:
-    """The members named ``wanted`` of each object, null where there is none.
+def rows_of(
+    blocks: Iterator[Block], wanted: Sequence[str], properties: Sequence[str] = ()
+) -> Iterator[RawRows]:
+    """The members named ``wanted``, then ``properties``, of each object, null where there is none.
 
-    Text and whole numbers are taken as given; blank lines are no rows.
+    Text and whole numbers are taken as given, and of properties any number, true and false;
+    blank lines are no rows.
     """
     for block in blocks:
         if block.overlong:
@@ -28,11 +31,11 @@ def rows_of(blocks: Iterator[Block], wanted: Sequence[str]) -> Iterator[RawRows]
                 Torn(block.first_line, "the line is too long", shown(block.data))
             )
         else:
-            fast = _fast(block, wanted)
-            yield _careful(block, wanted) if fast is None else fast
+            fast = _fast(block, wanted, properties)
+            yield _careful(block, wanted, properties) if fast is None else fast
 
 
-def _fast(block: Block, wanted: Sequence[str]) -> RawRows | None:
+def _fast(block: Block, wanted: Sequence[str], properties: Sequence[str] = ()) -> RawRows | None:
     """All rows by Arrow's reader; None where the lines are not all alike."""
     data = block.data.replace(b"\r\n", b"\n")
     lines = data.count(b"\n") + 1
@@ -44,7 +47,9 @@ def _fast(block: Block, wanted: Sequence[str]) -> RawRows | None:
     try:
         data.decode()
         first = json.loads(data.partition(b"\n")[0])
-        schema = pa.schema([(name, _TYPES[type(first[name])]) for name in wanted if name in first])
+        types = {name: _PROPERTY_TYPES[type(first[name])] for name in properties if name in first}
+        types |= {name: _TYPES[type(first[name])] for name in wanted if name in first}
+        schema = pa.schema(types)
         table = pa.json.read_json(
             io.BytesIO(data),
             pa.json.ReadOptions(use_threads=False, block_size=len(data) + 1),
@@ -52,25 +57,26 @@ def _fast(block: Block, wanted: Sequence[str]) -> RawRows | None:
         )
     except (ValueError, KeyError):  # pa.ArrowInvalid and UnicodeDecodeError are ValueErrors
         return None
-    if table.num_rows != lines or len(schema) != len(wanted):
+    if table.num_rows != lines or not types.keys() >= {*wanted, *properties}:
         return None
-    columns = [table.column(name).combine_chunks() for name in wanted]
+    columns = [table.column(name).combine_chunks() for name in (*wanted, *properties)]
     return RawRows.of_lines(columns, block)
 
 
 _TYPES: Mapping[type, pa.DataType] = {str: pa.string(), int: pa.int64()}
+_PROPERTY_TYPES = {**_TYPES, bool: pa.bool_()}
 
 
-def _careful(block: Block, wanted: Sequence[str]) -> RawRows:
+def _careful(block: Block, wanted: Sequence[str], properties: Sequence[str] = ()) -> RawRows:
     """The same, line by line; everything as text."""
     numbers: list[int] = []
-    values: list[list[str | None]] = [[] for _ in wanted]
+    values: list[list[str | None]] = [[] for _ in (*wanted, *properties)]
     torn = []
     for number, line in enumerate(block.lines(), start=block.first_line):
         if not line.strip():
             continue
         try:
-            row = _members(line, wanted)
+            row = _members(line, wanted, properties)
         except _UnfitError as unfit:
             torn.append(Torn(number, str(unfit), shown(line)))
             continue
@@ -81,7 +87,7 @@ def _careful(block: Block, wanted: Sequence[str]) -> RawRows:
     return RawRows.at(columns, numbers, block, tuple(torn))
 
 
-def _members(line: bytes, wanted: Sequence[str]) -> list[str | None]:
+def _members(line: bytes, wanted: Sequence[str], properties: Sequence[str]) -> list[str | None]:
     try:
         document = json.loads(line.decode())
     except UnicodeDecodeError as error:
@@ -90,11 +96,17 @@ def _members(line: bytes, wanted: Sequence[str]) -> list[str | None]:
         raise _UnfitError(f"not JSON: {error}") from error
     if not isinstance(document, dict):
         raise _UnfitError("not a JSON object")
-    return [_text(name, document.get(name)) for name in wanted]
+    return [
+        *(_text(name, document.get(name)) for name in wanted),
+        *(_text(name, document.get(name), scalar=True) for name in properties),
+    ]
 
 
-def _text(name: str, value: object) -> str | None:
+def _text(name: str, value: object, *, scalar: bool = False) -> str | None:
+    """A member as text; ``scalar``: true, false and any number are welcome, too."""
     match value:
+        case bool() | float() if scalar:
+            return json.dumps(value)
         case None:
             return None
         case str():
@@ -105,7 +117,8 @@ def _text(name: str, value: object) -> str | None:
             return value
         case bool() | float() | list() | dict():
             raise _UnfitError(
-                f"{name} is {json.dumps(value)[:80]}: expected text or a whole number"
+                f"{name} is {json.dumps(value)[:80]}: expected text or "
+                + ("a single value" if scalar else "a whole number")
             )
         case _:
             return str(value)

@@ -11,6 +11,7 @@ memory and time are bounded and no file is missed. What follows from it:
 * **distinct counts** and **skew** are those of the sample: exact up to 65,536 values, then
   estimated with a standard error of 0.4 % (:mod:`catalog.sketch`). A sample that is not
   all of a stream has fewer values than the stream.
+* the values of **properties** are counted likewise; those of ``ts`` are not.
 * ``longest_path`` is left unknown: finding it is as hard as the queries themselves.
 """
 
@@ -19,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from types import MappingProxyType
 
 import numpy as np
 import pyarrow as pa
@@ -138,6 +140,7 @@ class _Label:
     targets: Sketch = field(default_factory=Sketch)
     pairs: Sketch = field(default_factory=Sketch)
     vertices: Sketch = field(default_factory=Sketch)
+    properties: dict[str, Sketch] = field(default_factory=dict)
 
     def add(self, edges: pa.RecordBatch) -> None:
         sources, targets = hashes_of(edges.column("src")), hashes_of(edges.column("trg"))
@@ -145,6 +148,9 @@ class _Label:
         self.targets.add(targets)
         self.pairs.add(pair_hashes(sources, targets))
         self.vertices.add(np.concatenate([sources, targets]))
+        for name in edges.schema.names[4:]:
+            values = edges.column(name).drop_null()
+            self.properties.setdefault(name, Sketch()).add(hashes_of(values))
 
 
 @dataclass(slots=True)
@@ -202,6 +208,9 @@ def _statistics(
             degree_skew=None if skew is None else round(skew, 3),
             population=_rounded(seen.pairs.distinct) if stored else None,
             measured_at=measured_at,
+            distinct_properties=MappingProxyType(
+                {name: _rounded(values.distinct) for name, values in seen.properties.items()}
+            ),
         )
     return statistics
 

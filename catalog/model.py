@@ -8,7 +8,10 @@ from types import MappingProxyType
 
 from algebra.values import PropertyType, VertexType
 
-__all__ = ["Catalog", "LabelStatistics", "PropertyType", "Source", "Stream", "VertexType"]
+__all__ = ["ROLES", "Catalog", "LabelStatistics", "PropertyType", "Source", "Stream", "VertexType"]
+
+ROLES = ("src", "trg", "label", "ts", "op")
+"""What the columns of a source are there for; no property is called so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +33,9 @@ class LabelStatistics:
     longest_path: int | None = None
     population: float | None = None
     measured_at: str | None = None
-    distinct_properties: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    distinct_properties: Mapping[str, float] = field(
+        default_factory=lambda: MappingProxyType({}), hash=False
+    )
 
 
 @dataclass(frozen=True, slots=True)

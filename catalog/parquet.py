@@ -26,8 +26,14 @@ def names_of(path: str) -> tuple[str, ...]:
         return tuple(file.schema_arrow.names)
 
 
-def rows_of(path: str, wanted: Sequence[str], on_progress: Progress | None) -> Iterator[RawRows]:
-    """The columns ``wanted`` of each row, as text, int64 or instants.
+def rows_of(
+    path: str,
+    wanted: Sequence[str],
+    on_progress: Progress | None,
+    properties: Sequence[str] = (),
+) -> Iterator[RawRows]:
+    """The columns ``wanted``, then ``properties``, of each row, as text, int64 or instants;
+    those of properties also as float64 or truth values.
 
     Raises:
         EdgeFileError: if the file cannot be read, or a column is of another type.
@@ -37,8 +43,13 @@ def rows_of(path: str, wanted: Sequence[str], on_progress: Progress | None) -> I
     with _opened(path) as file:
         count = file.metadata.num_rows
         try:
-            for batch in file.iter_batches(ROWS, columns=list(dict.fromkeys(wanted))):
-                columns = [_plain(path, name, batch.column(name)) for name in wanted]
+            for batch in file.iter_batches(
+                ROWS, columns=list(dict.fromkeys((*wanted, *properties)))
+            ):
+                columns = [
+                    *(_plain(path, name, batch.column(name)) for name in wanted),
+                    *(_value(path, name, batch.column(name)) for name in properties),
+                ]
                 yield _rows(columns, batch, line)
                 line += batch.num_rows
                 if on_progress is not None:
@@ -60,6 +71,22 @@ def _opened(path: str) -> pq.ParquetFile:
         return pq.ParquetFile(path)
     except (pa.ArrowException, OSError) as error:
         raise EdgeFileError(f"{path}: cannot be read as Parquet: {error}") from error
+
+
+def _value(path: str, name: str, column: Column) -> Column:
+    """A property's column."""
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        return _value(path, name, column.dictionary_decode())
+    if pa.types.is_boolean(kind) or pa.types.is_null(kind):
+        return column
+    if pa.types.is_floating(kind):
+        return pc.cast(column, pa.float64())
+    if pa.types.is_decimal(kind):
+        return pc.cast(column, pa.string())
+    if pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_time(kind):
+        raise EdgeFileError(f"{path}: column {name!r} is {kind}: a property is a single value")
+    return _plain(path, name, column)
 
 
 def _plain(path: str, name: str, column: Column) -> Column:

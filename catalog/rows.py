@@ -7,24 +7,28 @@ nothing. Out: a record batch of edges, and for each other row its position and t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from types import MappingProxyType
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from algebra.values import PropertyType
 from catalog.model import VertexType
 from catalog.raw import Column
 from catalog.timestamps import microseconds_per_tick, ticks_of_instants, ticks_of_texts
 from catalog.timestamps import whole_numbers as numbers_of_texts
+from catalog.values import ARROW_TYPES, EXPECTED, converted
 
 LATEST = 2**62
 """Timestamps end before this, so that adding a window never leaves 64 bits."""
 
 Mask = NDArray[np.bool_]
 Columns = Mapping[str, Column]
-"""By role: ``src``, ``trg``, ``ts``, perhaps ``label`` and ``op``; equally long."""
+"""By role: ``src``, ``trg``, ``ts``, perhaps ``label`` and ``op``, and by the name of a
+property; equally long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,21 +36,23 @@ class Expectation:
     """What the rows of a file have to be.
 
     ``label`` is given to every row, if there is one. A stored graph need not have ``ts``;
-    its edges are then of time 0.
+    its edges are then of time 0. A property may be missing, but if it is there it has a
+    value of its type.
     """
 
     vertex_type: VertexType = "string"
     time_unit: str = "second"
     label: str | None = None
     deletions: bool = False
+    properties: Mapping[str, PropertyType] = field(default_factory=lambda: MappingProxyType({}))
 
     @property
     def schema(self) -> pa.Schema:
-        """The columns of the edges: src, trg, label, ts."""
+        """The columns of the edges: src, trg, label, ts, and the properties."""
         vertex = pa.string() if self.vertex_type == "string" else pa.int64()
-        return pa.schema(
-            [("src", vertex), ("trg", vertex), ("label", pa.string()), ("ts", pa.int64())]
-        )
+        edge = [("src", vertex), ("trg", vertex), ("label", pa.string()), ("ts", pa.int64())]
+        properties = [(name, ARROW_TYPES[kind]) for name, kind in self.properties.items()]
+        return pa.schema([*edge, *properties])
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,17 +78,19 @@ class _Column:
 
 def checked(columns: Columns, rows: int, expectation: Expectation) -> Checked:
     """Sorts rows into edges and others; of several reasons the first column's counts."""
-    converted = {
+    found = {
         "src": _vertices("src", columns["src"], expectation),
         "trg": _vertices("trg", columns["trg"], expectation),
         "label": _labels(columns, rows, expectation),
         "ts": _times(columns, rows, expectation),
     }
-    verdicts = dict(converted)
+    for name, kind in expectation.properties.items():
+        found[name] = _values(name, kind, columns, rows, expectation)
+    verdicts = dict(found)
     if "op" in columns:
         verdicts["op"] = _operations(columns["op"], expectation)
     edges = pa.RecordBatch.from_arrays(
-        [converted[name].values for name in expectation.schema.names], schema=expectation.schema
+        [column.values for column in found.values()], schema=expectation.schema
     )
     any_bad = np.logical_or.reduce([column.bad for column in verdicts.values()])
     if not any_bad.any():
@@ -152,6 +160,15 @@ def _why_no_time(value: object, unit: str) -> str:
     ):
         return f"ts {str(value)!r} is a date, but the time unit {unit!r} is no length of time"
     return f"ts {str(value)!r} is neither a whole number nor ISO-8601"
+
+
+def _values(
+    name: str, kind: PropertyType, columns: Columns, rows: int, expectation: Expectation
+) -> _Column:
+    if name not in columns:
+        return _Column(pa.nulls(rows, ARROW_TYPES[kind]), np.zeros(rows, np.bool_), _no_reason)
+    values, bad = converted(columns[name], kind, expectation.time_unit)
+    return _Column(values, bad, lambda value: f"{name} {value!r} is not {EXPECTED[kind]}")
 
 
 def _operations(raw: Column, expectation: Expectation) -> _Column:

@@ -60,12 +60,14 @@ class Sketch:
 
 
 def hashes_of(values: Column) -> Hashes:
-    """64-bit hashes of a column of text or whole numbers, the same in every process."""
+    """64-bit hashes of a column of values, the same in every process."""
     import pandas as pd  # only here: it takes longer to import than all else together
 
+    if pa.types.is_boolean(values.type):
+        values = values.cast(pa.int8())
     encoded = values.dictionary_encode()
     different = encoded.dictionary
-    if pa.types.is_integer(different.type):
+    if pa.types.is_integer(different.type) or pa.types.is_floating(different.type):
         of_different = different.to_numpy(zero_copy_only=False)
     else:
         of_different = np.array(different.to_pylist(), dtype=object)

@@ -1,12 +1,15 @@
-"""The vertex dictionary: exact, reversible codes for vertices.
+"""The dictionary: exact, reversible codes for vertices and properties.
 
-In: pyarrow arrays of strings or integers. Out: dense int64 codes, and back. The string
-``"1"`` and the integer ``1`` are different vertices and have different codes.
+In: pyarrow arrays of strings, integers, numbers or booleans. Out: dense int64 codes, and back.
+The string ``"1"`` and the integer ``1`` are different values and have different codes, and so
+have the integer ``1`` and the number ``1.0``: whoever compares columns of different types
+compares what codes stand for. A missing value is a value of its own here, equal to itself, so
+that a set holds it once; NaN is one. -0.0 is 0.0.
 
-Invariant: two vertices have equal codes if and only if they are equal, among all those
+Invariant: two values have equal codes if and only if they are equal, among all those
 whose expiry has not passed at the latest :meth:`Dictionary.purge`. Codes are given back
 after that and used again, so decode results before purging. (Operators may still hold what
-has expired under such a code: they treat it as absent, whoever it meant.)
+has expired under such a code: they treat it as absent, whatever it meant.)
 """
 
 from __future__ import annotations
@@ -20,17 +23,22 @@ from numpy.typing import NDArray
 from executor.batch import FOREVER, IntArray
 from executor.kernels import vertices as kernel
 from executor.kernels.tables import EMPTY, capacity_for, enlarged
-from executor.placement import string_buffers
 from executor.schedule import Schedule
+from executor.values import Values, bits_of, missing, plain, string_buffers
 
 _SMALLEST = 64
 _SMALLEST_HEAP = 1024
 _LARGEST_STRING_ARRAY = 2**31 - 1
-_STRING, _INTEGER = 0, 1
+_NAMES = {
+    kernel.STRING: "string",
+    kernel.INTEGER: "integer",
+    kernel.NUMBER: "number",
+    kernel.BOOLEAN: "boolean",
+}
 
 
 class Dictionary:
-    """Vertices to codes and back."""
+    """Values to codes and back."""
 
     def __init__(self) -> None:
         self._h: IntArray = np.zeros(kernel.HEADER_LENGTH, np.int64)
@@ -39,47 +47,52 @@ class Dictionary:
         self._index: IntArray = np.full(capacity_for(_SMALLEST), EMPTY, np.int64)
         self._heap: NDArray[np.uint8] = np.empty(_SMALLEST_HEAP, np.uint8)
         self._schedule = Schedule()
+        self._has_others = False
 
-    def encode(
-        self, vertices: pa.Array[Any] | pa.ChunkedArray[Any], expiries: IntArray
-    ) -> IntArray:
-        """The codes of ``vertices``, new ones given where needed.
+    def encode(self, values: Values, expiries: IntArray) -> IntArray:
+        """The codes of ``values``, new ones given where needed.
 
-        ``expiries[i]`` is until when row ``i`` may refer to its vertex; the dictionary
+        ``expiries[i]`` is until when row ``i`` may refer to its value; the dictionary
         keeps an entry until the largest expiry seen for it.
 
         Raises:
-            ValueError: on a null, or a type that is neither string nor integer.
+            ValueError: on a type that no value has.
         """
-        if isinstance(vertices, pa.ChunkedArray):
-            vertices = vertices.combine_chunks()
-        if pa.types.is_dictionary(vertices.type):
-            vertices = vertices.cast(vertices.type.value_type)
-        if vertices.null_count:
-            raise ValueError(f"{vertices.null_count} of {len(vertices)} vertices are null")
-        if len(vertices) != len(expiries):
-            raise ValueError(f"{len(vertices)} vertices but {len(expiries)} expiries")
+        values = plain(values)
+        if len(values) != len(expiries):
+            raise ValueError(f"{len(values)} values but {len(expiries)} expiries")
         expiries = np.require(expiries, np.int64, ["C", "W"])
-        if pa.types.is_integer(vertices.type):
-            return self._encode_integers(np.array(vertices.cast(pa.int64())), expiries)
-        if pa.types.is_string(vertices.type) or pa.types.is_large_string(vertices.type):
-            return self._encode_strings(vertices.cast(pa.large_string()), expiries)
-        raise ValueError(f"vertices are strings or integers, not {vertices.type}")
+        absent = missing(values)
+        if not absent.any():
+            return self._encode_present(values, expiries)
+        there = ~absent
+        codes = np.empty(len(values), np.int64)
+        codes[there] = self._encode_present(values.filter(pa.array(there)), expiries[there])
+        nothing = np.zeros(len(values) - int(there.sum()), np.int64)
+        codes[absent] = self._encode_bits(kernel.MISSING, nothing, expiries[absent])
+        return codes
 
-    def _encode_integers(self, vertices: IntArray, expiries: IntArray) -> IntArray:
-        codes = np.empty(len(vertices), np.int64)
+    def _encode_present(self, values: pa.Array[Any], expiries: IntArray) -> IntArray:
+        kind = values.type
+        if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+            return self._encode_strings(values.cast(pa.large_string()), expiries)
+        if pa.types.is_null(kind):
+            return np.empty(0, np.int64)
+        return self._encode_bits(_kind_of(kind), bits_of(values), expiries)
+
+    def _encode_bits(self, kind: int, bits: IntArray, expiries: IntArray) -> IntArray:
+        codes = np.empty(len(bits), np.int64)
+        self._has_others |= kind != kernel.INTEGER and len(bits) > 0
         self._h[kernel.ROW] = 0
-        while kernel.encode_integers(
-            self._h, vertices, expiries, self._entries, self._index, codes
-        ):
+        while kernel.encode_bits(self._h, kind, bits, expiries, self._entries, self._index, codes):
             self._enlarge_entries()
         return codes
 
-    def _encode_strings(self, vertices: pa.Array[Any], expiries: IntArray) -> IntArray:
-        codes = np.empty(len(vertices), np.int64)
-        if not len(vertices):
+    def _encode_strings(self, strings: pa.Array[Any], expiries: IntArray) -> IntArray:
+        codes = np.empty(len(strings), np.int64)
+        if not len(strings):
             return codes
-        offsets, data = string_buffers(vertices)
+        offsets, data = string_buffers(strings)
         self._h[kernel.ROW] = 0
         while status := kernel.encode_strings(
             self._h, offsets, data, expiries, self._entries, self._index, self._heap, codes
@@ -98,20 +111,30 @@ class Dictionary:
         self._index = np.full(capacity_for(length), EMPTY, np.int64)
         kernel.reindex(self._h, self._entries, self._index)
 
-    def constant(self, vertex: str | int) -> int:
-        """The code of a vertex named in a query; it is kept forever."""
-        kind = pa.string() if isinstance(vertex, str) else pa.int64()
-        code = self.encode(pa.array([vertex], kind), np.array([FOREVER], np.int64))
+    def constant(self, value: str | int | float | None) -> int:
+        """The code of a value named in a query; it is kept forever."""
+        code = self.encode(pa.array([value]), np.array([FOREVER], np.int64))
         return int(code[0])
 
-    def are_integers(self, codes: IntArray) -> NDArray[np.bool_]:
-        """Which of the codes stand for integers; the others stand for strings."""
-        return np.asarray(self._entries[codes, kernel.LENGTH] == kernel.INTEGER)
+    def are_vertices(self, codes: IntArray) -> bool:
+        """Whether all codes stand for strings and integers.
+
+        Those are equal if and only if their codes are; of other values SQL may say otherwise.
+        """
+        return not self._has_others or bool((self._lengths(codes) >= kernel.INTEGER).all())
+
+    def kinds(self, codes: IntArray) -> IntArray:
+        """Of which kind the values are: ``STRING``, ``INTEGER``, ``NUMBER``, ``BOOLEAN`` or
+        ``MISSING`` (of :mod:`executor.kernels.vertices`)."""
+        return np.minimum(self._lengths(codes), kernel.STRING)
+
+    def _lengths(self, codes: IntArray) -> IntArray:
+        return np.asarray(self._entries[codes, kernel.LENGTH])
 
     def partitions(self, codes: IntArray, partitions: int) -> IntArray:
-        """The partitions, of so many, to which the vertices of codes belong.
+        """The partitions, of so many, to which the values of codes belong.
 
-        The same as :func:`executor.placement.partitions_of` says of the vertices.
+        The same as :func:`executor.placement.partitions_of` says of the values.
         """
         found = np.zeros(len(codes), np.int64)
         if partitions > 1:
@@ -120,28 +143,51 @@ class Dictionary:
         return found
 
     def decode(self, codes: IntArray) -> pa.Array[Any]:
-        """The vertices of codes given by :meth:`encode` and not yet given back.
+        """The values of codes given by :meth:`encode` and not yet given back, null where missing.
 
-        The type is ``string`` (``large_string`` beyond 2 GB of text) or ``int64``, and
-        ``dense_union`` of both where strings and integers are mixed. No codes give an
-        empty ``string`` array.
+        The type is ``string`` (``large_string`` beyond 2 GB of text), ``int64``, ``double`` or
+        ``bool``, and ``dense_union`` of some of them, in this order, where they are mixed. If
+        all are missing it is ``null``. No codes give an empty ``string`` array.
         """
         codes = np.require(codes, np.int64, ["C", "W"])
-        integers = self.are_integers(codes)
-        if not integers.any():
-            return self._decode_strings(codes)
-        if integers.all():
-            return pa.array(self._entries[codes, kernel.START], pa.int64())
-        offsets = np.where(integers, np.cumsum(integers), np.cumsum(~integers)) - 1
+        if not len(codes):
+            return pa.array([], pa.string())
+        kinds = self.kinds(codes)
+        first = int(kinds[0])
+        if (kinds == first).all():
+            return self._decode_kind(first, codes)
+        places = {kind: kinds == kind for kind in _NAMES}
+        present = [kind for kind, own in places.items() if own.any()]
+        parts = [self._decode_kind(kind, codes[places[kind]]) for kind in present]
+        if len(present) == 1:
+            own = places[present[0]]
+            return parts[0].take(pa.array(np.cumsum(own) - 1, mask=~own))
+        # What is missing is a null at the end of the first part.
+        parts[0] = pa.concat_arrays([parts[0], pa.nulls(1, parts[0].type)])
+        number = np.zeros(len(codes), np.int8)
+        offsets = np.full(len(codes), len(parts[0]) - 1, np.int32)
+        for position, kind in enumerate(present):
+            own = places[kind]
+            number[own] = position
+            offsets[own] = np.arange(own.sum())
         return pa.UnionArray.from_dense(
-            pa.array(np.where(integers, _INTEGER, _STRING), pa.int8()),
+            pa.array(number, pa.int8()),
             pa.array(offsets, pa.int32()),
-            [
-                self._decode_strings(codes[~integers]),
-                pa.array(self._entries[codes[integers], kernel.START], pa.int64()),
-            ],
-            ["string", "integer"],
+            parts,
+            [_NAMES[kind] for kind in present],
         )
+
+    def _decode_kind(self, kind: int, codes: IntArray) -> pa.Array[Any]:
+        if kind == kernel.STRING:
+            return self._decode_strings(codes)
+        if kind == kernel.MISSING:
+            return pa.nulls(len(codes))
+        bits = self._entries[codes, kernel.START]
+        if kind == kernel.NUMBER:
+            return pa.array(bits.view(np.float64), pa.float64())
+        if kind == kernel.BOOLEAN:
+            return pa.array(bits.astype(np.bool_), pa.bool_())
+        return pa.array(bits, pa.int64())
 
     def _decode_strings(self, codes: IntArray) -> pa.Array[Any]:
         offsets = np.empty(len(codes) + 1, np.int64)
@@ -174,10 +220,16 @@ class Dictionary:
 
     @property
     def entries(self) -> int:
-        """How many vertices have a code."""
+        """How many values have a code."""
         return int(self._h[kernel.COUNT])
 
     @property
     def nbytes(self) -> int:
         """Bytes of memory held."""
         return self._entries.nbytes + self._index.nbytes + self._heap.nbytes
+
+
+def _kind_of(kind: pa.DataType) -> int:
+    if pa.types.is_floating(kind):
+        return kernel.NUMBER
+    return kernel.BOOLEAN if pa.types.is_boolean(kind) else kernel.INTEGER

@@ -1,10 +1,13 @@
 """The leaves of a plan: what a pipeline is fed with.
 
-A leaf is a WSCAN or WSCAN_UNION node with the FILTERs that stand directly on it, up to the
-TO_KERNEL that hands its rows over. Whoever
+A leaf is a WSCAN or WSCAN_UNION node with the FILTERs and PROJECTs that stand directly on it,
+up to the TO_KERNEL that hands its rows over. Whoever
 reads the source selects a leaf's rows (in process :meth:`Leaf.select`; on Spark in SQL, from the
 same predicates by :func:`executor.predicates.spark_sql`) and turns them into a batch with
 :meth:`Leaf.encode`.
+
+Properties of edges are columns of their own, called :func:`property_column` so that none is
+taken for an end, the label or the stream.
 """
 
 from __future__ import annotations
@@ -17,13 +20,26 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from algebra.physical import FilterRows, ToKernel, WindowScan, WindowScanUnion
-from algebra.plan import PhysicalPlan
-from catalog.model import VertexType
+from algebra.physical import FilterRows, ProjectColumns, ToKernel, WindowScan, WindowScanUnion
+from algebra.plan import PhysicalPlan, PlanError, PlanStream
+from algebra.predicate import Predicate
+from algebra.values import PropertyType, VertexType
 from executor import predicates
 from executor.batch import Batch, IntArray
 from executor.dictionary import Dictionary
 from executor.predicates import Mask
+from executor.values import ARROW_TYPES
+
+Field = tuple[str, PropertyType]
+"""A column of edges: what it is called, and its type."""
+
+OWN_TIME = "ts"
+"""The property that every edge has: its own time."""
+
+
+def property_column(name: str) -> str:
+    """What the column of a property is called among those of edges."""
+    return name if name == OWN_TIME else f".{name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,19 +48,34 @@ class Leaf:
 
     ``node`` is the id of the topmost node of the chain, by which
     :meth:`executor.pipeline.Pipeline.process` knows the leaf; ``predicates`` are SQL over
-    ``c0`` (source) and ``c1`` (target), all of which a row has to satisfy beside what the
-    scan itself selects.
+    the scan's columns, all of which a row has to satisfy beside what the scan itself selects.
+    ``types`` are those of the scan's properties; ``columns`` are the scan's columns that the
+    leaf gives, by their positions.
     """
 
     node: int
     scan: WindowScan | WindowScanUnion
     predicates: tuple[str, ...]
     vertex_type: VertexType
+    types: tuple[PropertyType, ...] = ()
+    columns: tuple[int, ...] = (0, 1)
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The scan's columns, read for the predicates if for nothing else."""
+        names = map(property_column, self.scan.properties)
+        ends: tuple[Field, ...] = (("src", self.vertex_type), ("trg", self.vertex_type))
+        return (*ends, *zip(names, self.types, strict=True))
+
+    @property
+    def given(self) -> tuple[Field, ...]:
+        """The columns that the leaf gives."""
+        return tuple(self.fields[column] for column in self.columns)
 
     @property
     def width(self) -> int:
-        """The number of columns of its rows: source and target."""
-        return 2
+        """The number of columns of its rows."""
+        return len(self.columns)
 
     def expiry(self, ts: IntArray) -> IntArray:
         """``floor(ts / slide) * slide + range`` (thesis Definition 30)."""
@@ -53,8 +84,8 @@ class Leaf:
     def select(self, edges: pa.RecordBatch) -> pa.RecordBatch:
         """The edges of this leaf: its stream, its labels, its predicates; order is kept.
 
-        ``edges`` has columns src, trg, label, ts; without a column stream all are taken
-        to be of the leaf's stream.
+        ``edges`` has columns src, trg, label, ts and those of properties, of which a missing
+        one counts as null; without a column stream all are taken to be of the leaf's stream.
         """
         labels = pa.array(sorted({scan.label for scan in self.scan.scans}), pa.string())
         chosen = edges.filter(pc.is_in(edges["label"], labels))
@@ -63,43 +94,63 @@ class Leaf:
         if any(scan.predicate is not None for scan in self.scan.scans):
             chosen = chosen.filter(pa.array(self._scanned(chosen)))
         for sql in self.predicates:
-            ends = [self._vertices(chosen["src"]), self._vertices(chosen["trg"])]
-            chosen = chosen.filter(pa.array(predicates.mask(sql, ends)))
+            chosen = chosen.filter(pa.array(predicates.mask(sql, self._values(chosen))))
         return chosen
 
     def _scanned(self, edges: pa.RecordBatch) -> Mask:
         """Which edges the scan itself selects."""
-        ends = [self._vertices(edges["src"]), self._vertices(edges["trg"])]
+        values = self._values(edges)
         found = np.zeros(edges.num_rows, np.bool_)
         for scan in self.scan.scans:
             of_label = np.asarray(pc.equal(edges["label"], pa.scalar(scan.label)), np.bool_)
             if scan.predicate is not None:
-                of_label &= predicates.mask(scan.predicate, ends)
+                of_label &= predicates.mask(scan.predicate, values)
             found |= of_label
         return found
 
     def encode(self, edges: pa.RecordBatch, dictionary: Dictionary) -> Batch:
-        """Selected edges (columns src, trg, ts; sorted by ts) as a batch of codes.
+        """Selected edges (columns ts and those it gives; sorted by ts) as a batch of codes.
 
         Raises:
-            ValueError: if a vertex is null or is not of the leaf's vertex type.
+            ValueError: if a vertex is null, or a value not of the type that it should be.
         """
         ts = np.array(edges["ts"].cast(pa.int64()), np.int64)
         exp = self.expiry(ts)
-        columns = np.stack(
-            [dictionary.encode(self._vertices(edges[end]), exp) for end in ("src", "trg")]
-        )
+        columns = np.empty((len(self.columns), len(ts)), np.int64)
+        for place, field in enumerate(self.given):
+            values = self._typed(edges, field)
+            if field[0] in ("src", "trg") and values.null_count:
+                raise ValueError(f"{values.null_count} of {len(values)} vertices are null")
+            columns[place] = dictionary.encode(values, exp)
         return Batch(columns, ts, exp)
 
-    def _vertices(self, column: pa.Array[Any]) -> pa.Array[Any]:
-        """Vertices in the leaf's vertex type: a string is never taken for an integer."""
-        if self.vertex_type == "string":
-            return column.cast(pa.string())
-        if len(column) and not pa.types.is_integer(column.type):
+    def _values(self, edges: pa.RecordBatch) -> list[pa.Array[Any]]:
+        """The scan's columns."""
+        return [self._typed(edges, field) for field in self.fields]
+
+    def _typed(self, edges: pa.RecordBatch, field: Field) -> pa.Array[Any]:
+        """A column in its type: a string is never taken for an integer."""
+        name, kind = field
+        if name not in edges.schema.names and name not in ("src", "trg"):
+            empty: pa.Array[Any] = pa.nulls(edges.num_rows, ARROW_TYPES[kind])
+            return empty
+        column: Any = edges[name]
+        if kind == "string":
+            column = column.cast(pa.string())
+        elif column.null_count < len(column) and not _fits(column.type, kind):
+            what = "integer vertices" if name in ("src", "trg") else f"values of {kind} in {name}"
             raise ValueError(
-                f"stream {self.scan.stream!r} has integer vertices, but its rows hold {column.type}"
+                f"stream {self.scan.stream!r} has {what}, but its rows hold {column.type}"
             )
-        return column.cast(pa.int64())
+        typed: pa.Array[Any] = column.cast(ARROW_TYPES[kind], safe=kind != "number")
+        return typed
+
+
+def _fits(found: pa.DataType, kind: PropertyType) -> bool:
+    """Whether a column of integers, numbers or booleans may come as another type."""
+    if kind == "boolean":
+        return pa.types.is_boolean(found)
+    return pa.types.is_integer(found) or (kind == "number" and pa.types.is_floating(found))
 
 
 def leaves(plan: PhysicalPlan) -> tuple[Leaf, ...]:
@@ -108,29 +159,57 @@ def leaves(plan: PhysicalPlan) -> tuple[Leaf, ...]:
     A scan that is read both filtered and unfiltered gives a leaf for each.
 
     Raises:
-        PlanError: if a predicate holds anything that is not on the allow-list.
+        PlanError: if a predicate holds anything that is not on the allow-list, there is no such
+            column, or the type of a property is not said.
     """
-    vertex_types: dict[str, VertexType] = {s.name: s.vertex_type for s in plan.streams}
+    streams = {stream.name: stream for stream in plan.streams}
     chains: dict[int, Leaf] = {}
     handed_over: set[int] = set()
     for node in plan.nodes:
+        below = chains.get(node.inputs[0]) if len(node.inputs) == 1 else None
+        if below is not None and node.inputs[0] in handed_over:
+            continue
         match node.operator:
             case WindowScan(stream=stream) | WindowScanUnion(stream=stream) as scan:
-                for part in scan.scans:
-                    if part.predicate is not None:
-                        predicates.checked(part.predicate, 2)
-                chains[node.id] = Leaf(node.id, scan, (), vertex_types.get(stream, "string"))
-            case ToKernel() if node.inputs[0] in chains:
-                chains[node.id] = replace(chains[node.inputs[0]], node=node.id)
+                chains[node.id] = _scan_leaf(node.id, scan, streams.get(stream))
+            case ToKernel() if below is not None:
+                chains[node.id] = replace(below, node=node.id)
                 handed_over.add(node.id)
-            case FilterRows(predicate=sql) if node.inputs[0] in set(chains) - handed_over:
-                below = chains[node.inputs[0]]
-                predicates.checked(sql, 2)
-                chains[node.id] = Leaf(
-                    node.id, below.scan, (*below.predicates, sql), below.vertex_type
-                )
+            case FilterRows(predicate=sql) if below is not None:
+                predicates.checked(sql, len(below.columns))
+                if below.columns != tuple(range(len(below.columns))):
+                    sql = Predicate(sql).renumbered(dict(enumerate(below.columns))).sql
+                chains[node.id] = replace(below, node=node.id, predicates=(*below.predicates, sql))
+            case ProjectColumns(columns=columns) if below is not None:
+                if not set(columns) <= set(range(len(below.columns))):
+                    raise PlanError(f"node {node.id} ({node.op}): there is no such column")
+                kept = tuple(below.columns[column] for column in columns)
+                chains[node.id] = replace(below, node=node.id, columns=kept)
     read = {i for node in reached(plan, set(chains)) - set(chains) for i in plan.nodes[node].inputs}
     return tuple(leaf for node, leaf in chains.items() if node in read | {plan.root})
+
+
+def _scan_leaf(node: int, scan: WindowScan | WindowScanUnion, stream: PlanStream | None) -> Leaf:
+    """The leaf of a scan alone."""
+    width = 2 + len(scan.properties)
+    for part in scan.scans:
+        if part.predicate is not None:
+            predicates.checked(part.predicate, width)
+    known: dict[str, PropertyType] = {} if stream is None else dict(stream.properties)
+    known[OWN_TIME] = "integer"
+    for name in scan.properties:
+        if name not in known:
+            raise PlanError(
+                f"node {node} ({scan.op}): of which type {name} of {scan.stream} is, is not said"
+            )
+    return Leaf(
+        node,
+        scan,
+        (),
+        "string" if stream is None else stream.vertex_type,
+        tuple(known[name] for name in scan.properties),
+        tuple(range(width)),
+    )
 
 
 def reached(plan: PhysicalPlan, stops: Collection[int]) -> set[int]:

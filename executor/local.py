@@ -5,28 +5,35 @@ In: a plan and edges in ts order. Out: decoded results in the order in which the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
 from algebra.plan import PhysicalPlan
 from executor.batch import Batch, merged
 from executor.dictionary import Dictionary
-from executor.leaves import leaves
+from executor.leaves import leaves, property_column
 from executor.partitioned import Partitioned
 from executor.pipeline import Counters, Pipeline
 
 Vertex = str | int
-Edge = tuple[Vertex, Vertex, str, int] | tuple[Vertex, Vertex, str, int, str]
-"""Source, target, label, ts and perhaps the stream."""
+Value = Vertex | float | None
+"""A vertex or a property; a boolean is one of Python's integers."""
+
+Edge = (
+    tuple[Vertex, Vertex, str, int]
+    | tuple[Vertex, Vertex, str, int, str]
+    | tuple[Vertex, Vertex, str, int, str, Mapping[str, Value]]
+)
+"""Source, target, label, ts, and perhaps the stream and properties."""
 
 
 class Result(NamedTuple):
-    """A binding of the answer's columns, valid in ``[ts, exp)``."""
+    """A binding of the answer's columns to a :data:`Value` each, valid in ``[ts, exp)``."""
 
-    bindings: tuple[Vertex, ...]
+    bindings: tuple[Any, ...]
     ts: int
     exp: int
 
@@ -58,7 +65,7 @@ class LocalRun:
         rows = {}
         for leaf in self._leaves:
             selected = [leaf.encode(leaf.select(batch), self.dictionary) for batch in edges]
-            rows[leaf.node] = merged([Batch.empty(2), *selected])
+            rows[leaf.node] = merged([Batch.empty(len(leaf.columns)), *selected])
             self._leaf_rows[leaf.node] += len(rows[leaf.node])
         return self.partitioned.process(rows)
 
@@ -97,15 +104,26 @@ def run_plan(plan: PhysicalPlan, edges: Iterable[Edge], batch_rows: int = 4096) 
 
 
 def _record_batches(edges: Sequence[Edge]) -> list[pa.RecordBatch]:
-    """One batch for each vertex type and each kind of edge, with or without its stream."""
-    kinds: dict[tuple[type, int], list[Edge]] = {}
+    """One batch for each stream, vertex type and kind of properties."""
+    kinds: dict[tuple[object, ...], list[Edge]] = {}
     for edge in edges:
-        kinds.setdefault((type(edge[0]), len(edge)), []).append(edge)
-    batches = []
-    for (vertex, fields), rows in kinds.items():
-        kind = pa.string() if vertex is str else pa.int64()
-        types = (kind, kind, pa.string(), pa.int64(), pa.string())[:fields]
-        columns = [pa.array(c, t) for c, t in zip(zip(*rows, strict=True), types, strict=True)]
-        names = ["src", "trg", "label", "ts", "stream"][:fields]
-        batches.append(pa.RecordBatch.from_arrays(columns, names=names))
-    return batches
+        held = edge[5] if len(edge) == 6 else {}
+        shape = ((name, type(value)) for name, value in sorted(held.items()))
+        kinds.setdefault((type(edge[0]), len(edge), edge[4:5], *shape), []).append(edge)
+    return [_record_batch(rows) for rows in kinds.values()]
+
+
+def _record_batch(edges: Sequence[Edge]) -> pa.RecordBatch:
+    """Edges that are all alike."""
+    first = edges[0]
+    kind = pa.string() if isinstance(first[0], str) else pa.int64()
+    types = (kind, kind, pa.string(), pa.int64(), pa.string())[: len(first)]
+    names = ["src", "trg", "label", "ts", "stream"][: len(first)]
+    columns: list[pa.Array[Any]] = [
+        pa.array([edge[i] for edge in edges], type_) for i, type_ in enumerate(types)
+    ]
+    if len(first) == 6:
+        for name in first[5]:
+            names.append(property_column(name))
+            columns.append(pa.array([edge[5][name] for edge in edges if len(edge) == 6]))
+    return pa.RecordBatch.from_arrays(columns, names=names)

@@ -1,24 +1,24 @@
-"""Which partition a vertex belongs to.
+"""Which partition a value (a vertex, or a property) belongs to.
 
-In: vertices, as Arrow arrays here or as codes in :meth:`executor.dictionary.Dictionary.partitions`.
+In: values, as Arrow arrays here or as codes in :meth:`executor.dictionary.Dictionary.partitions`.
 Out: partition numbers.
 
-Invariant: equal vertices belong to the same partition, in every process and every run, whether
-looked at as values or as codes. (The string ``"1"`` and the integer ``1`` are different vertices
-and may be apart.) State on disk rests on it: a change of the hash is a change of version.
+Invariant: equal values belong to the same partition, in every process and every run, whether
+looked at as values or as codes. (The string ``"1"`` and the integer ``1`` are different values
+and may be apart; a missing one belongs somewhere, too.) State on
+disk rests on it: a change of the hash is a change of version.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from executor.batch import IntArray
 from executor.kernels import vertices as kernel
+from executor.values import Values, bits_of, missing, plain, string_buffers
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,32 +29,23 @@ class Place:
     partitions: int = 1
 
 
-def partitions_of(vertices: pa.Array[Any] | pa.ChunkedArray[Any], partitions: int) -> IntArray:
-    """The partitions, of so many, to which vertices belong.
+def partitions_of(values: Values, partitions: int) -> IntArray:
+    """The partitions, of so many, to which values belong.
 
     Raises:
-        ValueError: on a type that is neither string nor integer.
+        ValueError: on a type that no value has.
     """
-    found = np.zeros(len(vertices), np.int64)
-    if partitions == 1 or not len(vertices):
+    found = np.zeros(len(values), np.int64)
+    if partitions == 1 or not len(values):
         return found
-    if isinstance(vertices, pa.ChunkedArray):
-        vertices = vertices.combine_chunks()
-    if pa.types.is_integer(vertices.type):
-        kernel.place_integers(np.array(vertices.cast(pa.int64())), partitions, found)
-    elif pa.types.is_string(vertices.type) or pa.types.is_large_string(vertices.type):
-        kernel.place_strings(*string_buffers(vertices.cast(pa.large_string())), partitions, found)
+    values = plain(values)
+    absent = missing(values)
+    if absent.any():
+        kernel.place_bits(np.zeros(len(values), np.int64), partitions, found)
+        there = ~absent
+        found[there] = partitions_of(values.filter(pa.array(there)), partitions)
+    elif pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
+        kernel.place_strings(*string_buffers(values.cast(pa.large_string())), partitions, found)
     else:
-        raise ValueError(f"vertices are strings or integers, not {vertices.type}")
+        kernel.place_bits(bits_of(values), partitions, found)
     return found
-
-
-def string_buffers(strings: pa.Array[Any]) -> tuple[IntArray, NDArray[np.uint8]]:
-    """Offsets and bytes of a ``large_string`` array that is not empty, as kernels take them."""
-    _, offset_buffer, data_buffer = strings.buffers()
-    assert offset_buffer is not None
-    first, last = strings.offset, strings.offset + len(strings)
-    offsets = np.frombuffer(memoryview(offset_buffer), np.int64)[first : last + 1].copy()
-    data = np.frombuffer(memoryview(data_buffer or b""), np.uint8)
-    data.flags.writeable = False  # always the one type that the kernels are compiled for
-    return offsets, data

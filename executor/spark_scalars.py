@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, TypeGuard
 
 from sqlglot import exp
 
@@ -29,12 +29,21 @@ def comparison_sql(sign: type, left: Value, right: Value, types: Sequence[Proper
     if None in kinds:
         return "FALSE"
     if kinds[0] == kinds[1] or set(kinds) <= set(_NUMBERS):
+        if _is_number_column(left, types) and isinstance(right, Literal):
+            # A column on its own can be asked of a source. NaN comes after every number.
+            bare = f"c{left.position} {_SIGNS[sign]} {value_sql(right, types)}"
+            after = sign in (exp.GT, exp.GTE, exp.NEQ)
+            return f"({bare} AND NOT ISNAN(c{left.position}))" if after else bare
         return f"{value_sql(left, types)} {_SIGNS[sign]} {value_sql(right, types)}"
     if sign is not exp.NEQ:
         return "FALSE"
     # What is of two kinds is unequal, if it is there.
     there = [f"{value_sql(v, types)} IS NOT NULL" for v in (left, right)]
     return f"({' AND '.join(there)})"
+
+
+def _is_number_column(value: Value, types: Sequence[PropertyType]) -> TypeGuard[Column]:
+    return isinstance(value, Column) and types[value.position] == "number"
 
 
 def _kind(value: Value, types: Sequence[PropertyType]) -> PropertyType | None:

@@ -22,7 +22,7 @@ from executor.leaves import leaves, reached
 from executor.widths import widths_of
 
 LEAF_COLUMN = 0
-"""Rows of a leaf that no exchange stands over are spread by their source vertex."""
+"""Rows of a leaf that no exchange stands over are spread by their first column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +107,12 @@ class _Cut:
                     for source in node.inputs:
                         needed[source].add(self._starts[i])
         for leaf in self._leaves & set(needed):
-            self._ports[leaf] = Flow(leaf, leaf, self._widths[leaf], "hash", LEAF_COLUMN)
+            self._ports[leaf] = self._read(leaf)
         return needed
+
+    def _read(self, leaf: int) -> Flow:
+        width = self._widths[leaf]
+        return Flow(leaf, leaf, width, "hash" if width else "single", LEAF_COLUMN)
 
     def _moved(self, source: int, port: int, exchange: Exchange) -> Flow:
         column = exchange.columns[0] if exchange.columns else 0

@@ -62,9 +62,9 @@ def width_of(operator: PhysicalOperator, inputs: Sequence[int]) -> int:
         case FilterRows() | Coalesce() | ToKernel():
             _require(len(inputs) == 1, "it has one input")
             return inputs[0]
-        case WindowScan() | WindowScanUnion():
+        case WindowScan(properties=properties) | WindowScanUnion(properties=properties):
             _require(not inputs, "it has no input")
-            return 2
+            return 2 + len(properties)
 
 
 def widths_of(plan: PhysicalPlan) -> dict[int, int]:

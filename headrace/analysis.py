@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -17,22 +17,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from algebra.physical import ToKernel
-from algebra.plan import PhysicalPlan, PlanError
+from algebra.plan import PhysicalPlan, PlanError, PlanStream
 from catalog.edges import EdgeFile, EdgeFileError, read
+from executor.leaves import property_column
 from executor.local import LocalRun
 from executor.pipeline import Counters
+from executor.spark.replay import file_for
 from executor.spark.time_sort import TimeSorter
+from executor.values import ARROW_TYPES
 from headrace.errors import UsageError
 
 _ROWS = 8_192
-_FIELDS: list[pa.Field[Any]] = [
-    pa.field("stream", pa.string()),
-    pa.field("label", pa.string()),
-    pa.field("src", pa.string()),
-    pa.field("trg", pa.string()),
-    pa.field("ts", pa.int64()),
-]
-_SCHEMA = pa.schema(_FIELDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +97,7 @@ def analyze(
     except PlanError as error:
         raise UsageError(f"the plan cannot be run: {error}", code="E-PLAN") from error
     with TemporaryDirectory(prefix="headrace-") as folder:
-        sorter = TimeSorter(_SCHEMA, Path(folder))
+        sorter = TimeSorter(_schema(plan), Path(folder))
         edges, rejected = _read(plan, inputs, sorter)
         started = time.perf_counter()
         done, first, last, results = 0, None, 0, 0
@@ -128,27 +123,45 @@ def analyze(
 def _read(
     plan: PhysicalPlan, inputs: Mapping[str, Sequence[EdgeFile]], sorter: TimeSorter
 ) -> tuple[int, int]:
+    schema = _schema(plan)
     edges = rejected = 0
     for stream in plan.streams:
         labels = pa.array(stream.labels, pa.string())
         for file in inputs[stream.name]:
-            expected = replace(file, vertex_type=stream.vertex_type, time_unit=plan.time_unit)
             try:
-                for batch in read(expected):
+                for batch in read(file_for(file, plan, stream)):
                     edges += batch.edges.num_rows
                     rejected += len(batch.rejected)
                     kept = batch.edges.filter(pc.is_in(batch.edges["label"], labels))
                     if kept.num_rows:
-                        sorter.add(_with_stream(kept, stream.name))
+                        sorter.add(_with_stream(kept, stream, schema))
             except EdgeFileError as error:
                 raise UsageError(str(error), code="E-FILE") from error
     return edges, rejected
 
 
-def _with_stream(edges: pa.RecordBatch, stream: str) -> pa.Table:
-    names = pa.repeat(pa.scalar(stream), edges.num_rows)
-    columns = {name: edges[name] for name in ("label", "src", "trg", "ts")}
-    return pa.table({"stream": names, **columns}).cast(_SCHEMA)
+def _schema(plan: PhysicalPlan) -> pa.Schema:
+    """The columns of the edges of all streams, of properties one for each stream."""
+    edge = {name: pa.string() for name in ("stream", "label", "src", "trg")}
+    properties = {
+        _column(stream, name): ARROW_TYPES[kind]
+        for stream in plan.streams
+        for name, kind in stream.properties.items()
+    }
+    return pa.schema({**edge, "ts": pa.int64(), **properties})
+
+
+def _column(stream: PlanStream, name: str) -> str:
+    return f"{stream.name}.{name}"
+
+
+def _with_stream(edges: pa.RecordBatch, stream: PlanStream, schema: pa.Schema) -> pa.Table:
+    columns: dict[str, Any] = {name: edges[name] for name in ("label", "src", "trg", "ts")}
+    columns["stream"] = pa.repeat(pa.scalar(stream.name), edges.num_rows)
+    columns |= {_column(stream, name): edges[name] for name in stream.properties}
+    for field in schema:
+        columns.setdefault(field.name, pa.nulls(edges.num_rows, field.type))
+    return pa.table({name: columns[name] for name in schema.names}).cast(schema)
 
 
 def _chunks(tables: Iterator[pa.Table]) -> Iterator[pa.RecordBatch]:
@@ -161,12 +174,12 @@ def _by_stream(plan: PhysicalPlan, chunk: pa.RecordBatch) -> list[pa.RecordBatch
     batches = []
     for stream in plan.streams:
         own = chunk.filter(pc.equal(chunk["stream"], pa.scalar(stream.name)))
-        kind = pa.string() if stream.vertex_type == "string" else pa.int64()
-        columns = [
-            column.cast(kind) if name in ("src", "trg") else column
-            for name, column in zip(own.schema.names, own.columns, strict=True)
-        ]
-        batches.append(pa.RecordBatch.from_arrays(columns, names=own.schema.names))
+        vertex = ARROW_TYPES[stream.vertex_type]
+        columns = {name: own[name].cast(vertex) for name in ("src", "trg")}
+        columns |= {name: own[name] for name in ("label", "ts", "stream")}
+        for name in stream.properties:
+            columns[property_column(name)] = own[_column(stream, name)]
+        batches.append(pa.RecordBatch.from_pydict(columns))
     return batches
 
 

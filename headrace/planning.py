@@ -198,6 +198,7 @@ def _with_statistics(catalog: Catalog) -> Catalog:
 
 def _plan_streams(query: LogicalQuery, catalog: Catalog) -> tuple[PlanStream, ...]:
     labels: dict[str, set[str]] = {}
+    properties: dict[str, set[str]] = {}
     pending: list[LogicalExpression] = [query.expression]
     seen: set[int] = set()
     while pending:
@@ -208,12 +209,17 @@ def _plan_streams(query: LogicalQuery, catalog: Catalog) -> tuple[PlanStream, ..
         if isinstance(expression.operator, WScan | WScanUnion):
             for scan in expression.operator.scans:
                 labels.setdefault(scan.stream, set()).add(scan.label)
+                properties.setdefault(scan.stream, set()).update(scan.properties)
         pending.extend(expression.inputs)
     return tuple(
         PlanStream(
             name=name,
             labels=tuple(sorted(labels[name])),
             vertex_type=catalog.streams[name].vertex_type,
+            properties={
+                property_: catalog.streams[name].properties[property_]
+                for property_ in sorted(properties[name] - {"ts"})
+            },
         )
         for name in sorted(labels)
     )

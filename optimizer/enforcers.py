@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from algebra.logical import Filter, WScan, WScanUnion
+from algebra.logical import Filter, Project, WScan, WScanUnion
 from algebra.physical import Coalesce, Exchange, PhysicalOperator, ToKernel
 from algebra.properties import ANY, Convention, Distribution, RequiredProperties, Spread
 from memo import GroupId
@@ -26,7 +26,7 @@ from optimizer.placements import Place, hashed
 if TYPE_CHECKING:
     from optimizer.search import Search
 
-IN_SQL = (WScan, WScanUnion, Filter)
+IN_SQL = (WScan, WScanUnion, Filter, Project)
 """What Spark SQL computes, where the inputs are its own too."""
 
 

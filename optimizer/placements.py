@@ -4,7 +4,7 @@ A *place* is a distribution and a convention. Over one partition every row lies 
 several, edges come *any*how, each on one partition; a join runs where rows that may meet do:
 both sides hashed on a variable they share, or a copy of one side everywhere. PATH needs all
 edges, and divides its trees by root: broadcast inputs, results hashed on their source. Scans
-and the filters on them are Spark SQL; all else is a kernel's.
+and the filters and projections on them are Spark SQL; all else is a kernel's.
 
 Rows are hashed by one column: that suffices for every operator here and keeps the goals of a
 group linear in its columns.
@@ -88,12 +88,21 @@ def placements(
             below = IN_SQL if parallelism > 1 else IN_SQL_ON_ONE
             anywhere = map(Place, distributions(widths[0], parallelism))
             return (Placement((below,), below), *(Placement((p,), p) for p in anywhere))
+        case ProjectColumns():
+            below = IN_SQL if parallelism > 1 else IN_SQL_ON_ONE
+            return (Placement((below,), below), *_by_kernels(operator, widths, parallelism))
         case _:
-            spread = _over_several if parallelism > 1 else _on_one
-            return tuple(
-                Placement(tuple(map(Place, inputs)), Place(output))
-                for inputs, output in spread(operator, widths)
-            )
+            return _by_kernels(operator, widths, parallelism)
+
+
+def _by_kernels(
+    operator: PhysicalOperator, widths: tuple[int, ...], parallelism: int
+) -> tuple[Placement, ...]:
+    spread = _over_several if parallelism > 1 else _on_one
+    return tuple(
+        Placement(tuple(map(Place, inputs)), Place(output))
+        for inputs, output in spread(operator, widths)
+    )
 
 
 Spreads = Iterator[tuple[tuple[Distribution, ...], Distribution]]

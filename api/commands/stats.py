@@ -116,5 +116,14 @@ def _table(catalog: Catalog, measurement: Measurement) -> str:
         ).rstrip()
         for row in (head, *rows)
     ]
+    properties = [
+        f"{printable(label)}.{printable(name)}: {kind}, {s.distinct_properties[name]:,.0f} values"
+        for stream in catalog.streams.values()
+        for label, s in stream.labels.items()
+        for name, kind in stream.properties.items()
+        if s.distinct_properties.get(name)
+    ]
+    if properties:
+        lines += ["", "properties", *(f"  {line}" for line in properties)]
     part = "all of the input" if measurement.complete else "the first of each file"
     return "\n".join([*lines, "", f"measured on {measurement.rows:,} edges, {part}", ""])

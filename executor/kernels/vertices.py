@@ -1,10 +1,11 @@
-"""The vertex dictionary: entries, an index over them, and the bytes of strings.
+"""The dictionary of values: entries, an index over them, and the bytes of strings.
 
 An entry, found by its code, is (start, length, hash, expiry). A string lies at ``start`` in
-the bytes ``heap``; an integer vertex has the length :data:`INTEGER` and is ``start`` itself;
-a code given back has the length :data:`FREE`, and ``start`` is the next free code. The
-index holds codes with open addressing. Vertices are compared whole: the hash only says
-where to look.
+the bytes ``heap``. A value of another kind is ``start`` itself, its 64 bits, and ``length``
+is its kind: :data:`INTEGER`, :data:`NUMBER`, :data:`BOOLEAN` or :data:`MISSING`. A code given
+back has the length :data:`FREE`, and ``start`` is the next free code. The
+index holds codes with open addressing. Values are compared whole, with their kind: the hash
+only says where to look.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ COUNT, USED, FIRST_FREE, HEAP_TOP, ROW, HEADER_LENGTH = range(6)
 # COUNT entries are in use; codes from USED on have never been given.
 
 START, LENGTH, HASH, EXPIRY, ENTRY_FIELDS = range(5)
-INTEGER, FREE = -1, -2
+INTEGER, FREE, NUMBER, BOOLEAN, MISSING = -1, -2, -3, -4, -5
+STRING = 0
+"""The kind of a string, whatever its length."""
 
 DONE, ENTRIES_FULL, HEAP_FULL = range(3)
 
@@ -50,15 +53,15 @@ def place_strings(offsets: IntArray, data: Bytes, partitions: int, found: IntArr
 
 
 @njit(cache=True)
-def place_integers(vertices: IntArray, partitions: int, found: IntArray) -> None:
-    """Writes the partitions of integers."""
+def place_bits(bits: IntArray, partitions: int, found: IntArray) -> None:
+    """Writes the partitions of values that are no strings."""
     for i in range(found.shape[0]):
-        found[i] = _partition(mixed(vertices[i]), partitions)
+        found[i] = _partition(mixed(bits[i]), partitions)
 
 
 @njit(cache=True)
 def place_codes(entries: IntArray, codes: IntArray, partitions: int, found: IntArray) -> None:
-    """Writes the partitions of the vertices that codes stand for."""
+    """Writes the partitions of the values that codes stand for."""
     for i in range(found.shape[0]):
         found[i] = _partition(entries[codes[i], HASH], partitions)
 
@@ -131,24 +134,25 @@ def encode_strings(
 
 
 @njit(cache=True)
-def encode_integers(
+def encode_bits(
     h: IntArray,
-    vertices: IntArray,
+    kind: int,
+    bits: IntArray,
     expiries: IntArray,
     entries: IntArray,
     index: IntArray,
     codes: IntArray,
 ) -> int:
-    """Writes the codes of integers."""
+    """Writes the codes of values of one kind other than strings."""
     mask = index.shape[0] - 1
     while h[ROW] < codes.shape[0]:
         row = h[ROW]
-        vertex = vertices[row]
-        hashed = mixed(vertex)
+        value = bits[row]
+        hashed = mixed(value)
         slot = hashed & mask
         code = index[slot]
         while code != EMPTY and not (
-            entries[code, START] == vertex and entries[code, LENGTH] == INTEGER
+            entries[code, START] == value and entries[code, LENGTH] == kind
         ):
             slot = (slot + 1) & mask
             code = index[slot]
@@ -157,7 +161,7 @@ def encode_integers(
                 return ENTRIES_FULL
             code = _claim(h, entries)
             index[slot] = code
-            entries[code, START], entries[code, LENGTH] = vertex, INTEGER
+            entries[code, START], entries[code, LENGTH] = value, kind
             entries[code, HASH], entries[code, EXPIRY] = hashed, expiries[row]
         elif entries[code, EXPIRY] < expiries[row]:
             entries[code, EXPIRY] = expiries[row]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from algebra.predicate import Predicate
 from executor import predicates
 from executor.batch import Batch
 from executor.dictionary import Dictionary
@@ -20,13 +21,16 @@ class FilterOperator(Stateless):
     def __init__(self, sql: str, width: int, dictionary: Dictionary) -> None:
         predicates.checked(sql, width)
         self._sql = sql
+        self._looked_at = sorted(Predicate(sql).columns)
         self._dictionary = dictionary
         self._constants: dict[str | int, int] = {}
 
     def process(self, inputs: Sequence[Batch], wanted: bool) -> Batch:
         """A part of the rows that come in."""
         (batch,) = inputs
-        chosen = predicates.code_mask(self._sql, batch.columns, self._constant)
+        codes = batch.columns
+        of_vertices = [i for i in self._looked_at if self._dictionary.are_vertices(codes[i])]
+        chosen = predicates.code_mask(self._sql, codes, self._constant, of_vertices)
         if chosen is None:
             chosen = predicates.mask(self._sql, [self._dictionary.decode(c) for c in batch.columns])
         return batch.take(chosen)

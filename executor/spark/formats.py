@@ -1,6 +1,9 @@
 """Result rows as bytes: JSON lines, CSV, Parquet; and Arrow, for results that stay in Python.
 
 In: record batches of the answer's columns, then ``ts`` and ``exp`` (null: without end).
+In JSON a number that is not finite is written ``1e999`` or ``-1e999``, which is read as it. In CSV
+what is missing is an empty field.
+
 Whole columns at a time: results are by far the largest stream of a query.
 """
 
@@ -20,6 +23,7 @@ import pyarrow.parquet as pq
 
 from algebra.plan import PhysicalPlan
 from executor.spark.names import ColumnType, column_names, column_types
+from executor.values import ARROW_TYPES
 
 ResultFormat = Literal["jsonl", "csv", "parquet"]
 PartFormat = Literal["jsonl", "csv", "parquet", "arrow"]
@@ -46,14 +50,13 @@ class ResultShape:
     @property
     def schema(self) -> pa.Schema:
         """The flat columns: the answer's, ``ts``, ``exp``."""
-        arrow = {"string": pa.string(), "integer": pa.int64()}
-        fields = [pa.field(n, arrow[t]) for n, t in zip(self.names, self.types, strict=True)]
+        fields = [pa.field(n, ARROW_TYPES[t]) for n, t in zip(self.names, self.types, strict=True)]
         return pa.schema([*fields, pa.field("ts", pa.int64()), pa.field("exp", pa.int64())])
 
     def flat(self, rows: pa.RecordBatch) -> pa.RecordBatch:
         """Rows with exactly the columns of :attr:`schema`."""
         columns = [
-            texts(column) if pa.types.is_string(field.type) else column
+            column if column.type == field.type else _as(column, field.type)
             for column, field in zip(rows.columns, self.schema, strict=True)
         ]
         return pa.RecordBatch.from_arrays(columns, schema=self.schema)
@@ -156,9 +159,9 @@ class _Arrow:
         self._writer.close()
 
 
-def texts(column: Column) -> Column:
-    """Vertices as strings, also where a column mixes strings and integers."""
-    return _converted(column, lambda values: pc.cast(values, pa.string()))
+def _as(column: Column, kind: pa.DataType) -> Column:
+    """Values as one type, also where a column mixes several or all are missing."""
+    return _converted(column, lambda values: pc.cast(values, kind, safe=False))
 
 
 def _json_values(column: Column) -> Column:
@@ -167,13 +170,19 @@ def _json_values(column: Column) -> Column:
 
 
 def _json_of_plain(values: Column) -> Column:
-    if not pa.types.is_string(values.type):
-        return pc.cast(values, pa.string())
-    if _needs_escape(values):
-        escaped = [json.dumps(value, ensure_ascii=False) for value in values.to_pylist()]
-        return pa.array(escaped, pa.string())
-    quote = pa.scalar('"')
-    return _joined([quote, values, quote])
+    written: Column
+    if pa.types.is_floating(values.type):
+        written = pc.cast(values, pa.string())
+        written = pc.replace_substring_regex(written, r"^(-?[0-9]+)$", r"\1.0")
+        written = pc.replace_substring(written, "inf", "1e999")
+    elif not pa.types.is_string(values.type):
+        written = pc.cast(values, pa.string())
+    elif _needs_escape(values):
+        written = pa.array([json.dumps(v, ensure_ascii=False) for v in values.to_pylist()])
+    else:
+        quote = pa.scalar('"')
+        written = _joined([quote, values, quote])
+    return pc.fill_null(written, "null") if written.null_count else written
 
 
 def _joined(parts: Sequence[Column]) -> Column:

@@ -1,6 +1,7 @@
 """WSCAN and FILTER below the exchange: from edges to the tagged rows that a stage takes.
 
-In: a streaming DataFrame of edges (stream, label, src, trg, ts). Out: messages, few and large
+In: a streaming DataFrame of edges (stream, label, src, trg, ts, and properties as
+:mod:`executor.spark.columns` calls them). Out: messages, few and large
 (:mod:`executor.spark.packing`).
 
 Selection is Spark SQL, so that the JVM and the source see it. Packing costs a pass through a
@@ -10,7 +11,8 @@ Python worker before the exchange. An edge's expiry follows from its ts
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import reduce
 from operator import and_, or_
 
@@ -20,9 +22,9 @@ from pyspark.sql import functions as sf
 from algebra.physical import WindowScan
 from algebra.plan import PhysicalPlan
 from algebra.predicate import Predicate
-from catalog.model import VertexType
-from executor.leaves import Leaf
+from executor.leaves import OWN_TIME, Field, Leaf
 from executor.predicates import spark_sql
+from executor.spark.columns import SQL_TYPES, carried, columns_of
 from executor.spark.packing import PACKED, leaf_packer
 from executor.spark.wire import leaves_of, text_or_integers
 from executor.stages import Stage
@@ -35,49 +37,73 @@ def packed_leaf_rows(edges: DataFrame, plan: PhysicalPlan, stage: Stage) -> Data
     flows = [
         (distinct.index(leaf), flow) for leaf, flow in zip(of_ports, stage.inputs, strict=True)
     ]
-    pack = leaf_packer(flows, [leaf.vertex_type for leaf in distinct], plan.parallelism)
+    pack = leaf_packer(flows, distinct, plan.parallelism)
     return leaf_rows(edges, distinct).mapInArrow(pack, PACKED)
 
 
 def leaf_rows(edges: DataFrame, leaves: Sequence[Leaf]) -> DataFrame:
-    """Rows (leaf, src, trg, ts): an edge once for each leaf that it belongs to."""
-    kinds = sorted({leaf.vertex_type for leaf in leaves})
-    typed = edges.select(
-        "stream", "label", "ts", *(c for i, kind in enumerate(kinds) for c in _vertices(i, kind))
-    )
-    wire = kinds.index(text_or_integers(frozenset(kinds)))
-    vertices = (sf.col(f"c{2 * wire}").alias("src"), sf.col(f"c{2 * wire + 1}").alias("trg"))
+    """Rows (leaf, src, trg, ts, and properties that leaves give): an edge once for each leaf
+    that it belongs to."""
+    columns = _Columns.of(leaves)
+    typed = edges.select("stream", "label", "ts", *columns.selected())
+    vertex_types = frozenset(leaf.vertex_type for leaf in leaves)
+    travels = text_or_integers(vertex_types)
+    given = [sf.col(columns.name((end, travels))).alias(end) for end in ("src", "trg")]
+    given.append(sf.col("ts"))
+    given += [sf.col(columns.name(f)).alias(column) for f, column in carried(leaves).items()]
     if len(leaves) == 1:
-        chosen = typed.where(_belongs(leaves[0], kinds))
-        return chosen.select(sf.lit(0).alias("leaf"), *vertices, "ts")
-    numbers = [sf.when(_belongs(leaf, kinds), sf.lit(i)) for i, leaf in enumerate(leaves)]
+        chosen = typed.where(columns.belongs(leaves[0]))
+        return chosen.select(sf.lit(0).alias("leaf"), *given)
+    numbers = [sf.when(columns.belongs(leaf), sf.lit(i)) for i, leaf in enumerate(leaves)]
     number = sf.explode(sf.array_compact(sf.array(*numbers))).alias("leaf")
-    return typed.select(number, *vertices, "ts")
+    return typed.select(number, *given)
 
 
-def _vertices(position: int, kind: VertexType) -> tuple[Column, Column]:
-    """Source and target as columns ``c<2 position>`` and the next, of one type."""
-    sql = "bigint" if kind == "integer" else "string"
-    return (
-        sf.col("src").try_cast(sql).alias(f"c{2 * position}"),
-        sf.col("trg").try_cast(sql).alias(f"c{2 * position + 1}"),
-    )
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    """The columns ``c0``, ``c1``, ... that predicates look at: ends in each type, properties.
 
+    ``sources`` are the names in the DataFrame of edges, by field.
+    """
 
-def _belongs(leaf: Leaf, kinds: Sequence[VertexType]) -> Column:
-    """Whether an edge is one of the leaf's; null counts as no."""
-    offset = 2 * kinds.index(leaf.vertex_type)
-    types = [kind for kind in kinds for _ in range(2)]
+    sources: Mapping[Field, str]
 
-    def holds(predicate: str) -> Column:
-        moved = Predicate(predicate).renumbered({0: offset, 1: offset + 1})
-        return sf.expr(spark_sql(moved.sql, types))
+    @staticmethod
+    def of(leaves: Sequence[Leaf]) -> _Columns:
+        kinds = sorted({leaf.vertex_type for leaf in leaves})
+        ends: dict[Field, str] = {(end, kind): end for kind in kinds for end in ("src", "trg")}
+        return _Columns({**ends, **columns_of(leaves), (OWN_TIME, "integer"): "ts"})
 
-    def scanned(scan: WindowScan) -> Column:
-        of_label = sf.col("label") == scan.label
-        return of_label if scan.predicate is None else of_label & holds(scan.predicate)
+    def name(self, field: Field) -> str:
+        """What a field is called."""
+        return f"c{self._position(field)}"
 
-    selected = reduce(or_, map(scanned, leaf.scan.scans))
-    condition = (sf.col("stream") == leaf.scan.stream) & selected
-    condition &= sf.col(f"c{offset}").isNotNull() & sf.col(f"c{offset + 1}").isNotNull()
-    return reduce(and_, map(holds, leaf.predicates), condition)
+    def _position(self, field: Field) -> int:
+        return list(self.sources).index(field)
+
+    def selected(self) -> Iterator[Column]:
+        """The columns, from those of edges."""
+        for field, source in self.sources.items():
+            column = sf.col(source)
+            if source in ("src", "trg"):
+                column = column.try_cast(SQL_TYPES[field[1]])
+            yield column.alias(self.name(field))
+
+    def belongs(self, leaf: Leaf) -> Column:
+        """Whether an edge is one of the leaf's; null counts as no."""
+        positions = {i: self._position(field) for i, field in enumerate(leaf.fields)}
+        types = [kind for _, kind in self.sources]
+
+        def holds(predicate: str) -> Column:
+            moved = Predicate(predicate).renumbered(positions)
+            return sf.expr(spark_sql(moved.sql, types))
+
+        def scanned(scan: WindowScan) -> Column:
+            of_label = sf.col("label") == scan.label
+            return of_label if scan.predicate is None else of_label & holds(scan.predicate)
+
+        selected = reduce(or_, map(scanned, leaf.scan.scans))
+        condition = (sf.col("stream") == leaf.scan.stream) & selected
+        for field in leaf.fields[:2]:
+            condition &= sf.col(self.name(field)).isNotNull()
+        return reduce(and_, map(holds, leaf.predicates), condition)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
 from algebra.physical import (
     Coalesce,
@@ -19,8 +18,10 @@ from algebra.physical import (
     WindowScanUnion,
 )
 from algebra.plan import PhysicalPlan
+from algebra.values import PropertyType
+from executor.leaves import OWN_TIME
 
-ColumnType = Literal["string", "integer"]
+ColumnType = PropertyType
 Types = tuple[frozenset[ColumnType], ...]
 
 
@@ -41,14 +42,19 @@ def column_names(columns: Sequence[str]) -> tuple[str, ...]:
 
 
 def column_types(plan: PhysicalPlan) -> tuple[ColumnType, ...]:
-    """The types of the answer's columns: text where integers and strings may be mixed."""
-    of_stream = {stream.name: stream.vertex_type for stream in plan.streams}
+    """The types of the answer's columns: numbers where those and integers may be mixed, text
+    where others are."""
+    of_stream = {stream.name: stream for stream in plan.streams}
     known: list[Types] = []
     for node in plan.nodes:
         inputs = [known[i] for i in node.inputs]
         match node.operator:
-            case WindowScan(stream=stream) | WindowScanUnion(stream=stream):
-                known.append((frozenset({of_stream[stream]}),) * 2)
+            case WindowScan() | WindowScanUnion() as scan:
+                stream = of_stream[scan.stream]
+                of_property = {**stream.properties, OWN_TIME: "integer"}
+                properties = (of_property[name] for name in scan.properties)
+                types = (stream.vertex_type, stream.vertex_type, *properties)
+                known.append(tuple(frozenset({kind}) for kind in types))
             case FilterRows() | Coalesce() | Exchange() | ToKernel():
                 known.append(inputs[0])
             case MergeUnion():
@@ -66,7 +72,13 @@ def column_types(plan: PhysicalPlan) -> tuple[ColumnType, ...]:
                 known.append(_ends(path, inputs))
             case EmptyRelation(width=width):
                 known.append((frozenset(),) * width)
-    return tuple("integer" if t == {"integer"} else "string" for t in known[plan.root])
+    return tuple(map(_one_type, known[plan.root]))
+
+
+def _one_type(types: frozenset[ColumnType]) -> ColumnType:
+    if len(types) == 1:
+        return next(iter(types))
+    return "number" if types == {"integer", "number"} else "string"
 
 
 def _ends(path: SPath, inputs: Sequence[Types]) -> Types:

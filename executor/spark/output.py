@@ -16,7 +16,7 @@ from executor.placement import Place
 from executor.spark.names import column_names
 from executor.spark.packing import Message, arrow_bytes, packed
 from executor.spark.processor import REPORT, RESULTS
-from executor.spark.wire import RowWire, vertex_types
+from executor.spark.wire import RowWire, value_types
 from executor.stages import Stage
 
 _BLOCK_ROWS = 131_072
@@ -83,7 +83,7 @@ class Messages:
 
     def rows(self, found: Mapping[int, Batch]) -> Iterator[pd.DataFrame]:
         """Messages of rows."""
-        wire = RowWire(self.to.inputs, vertex_types(self.plan))
+        wire = RowWire(self.to.inputs, value_types(self.plan))
         for port, flow in enumerate(self.to.inputs):
             for piece in _pieces(found[flow.source]):
                 match flow.spread:

@@ -11,15 +11,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
 from pyspark import TaskContext
 
-from catalog.model import VertexType
-from executor.batch import IntArray
+from executor.leaves import Leaf
 from executor.placement import partitions_of
+from executor.spark.columns import carried
 from executor.stages import Flow
 
 PARTITION = "partition"
@@ -74,16 +74,19 @@ def _murmur3(value: int) -> int:
 
 def leaf_packer(
     flows: Sequence[tuple[int, Flow]],
-    vertex_types: Sequence[VertexType],
+    leaves: Sequence[Leaf],
     partitions: int,
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """What Spark applies to rows (leaf, src, trg, ts): they become messages to the first stage.
+    """What Spark applies to rows (leaf, src, trg, ts and properties): they become messages to
+    the first stage.
 
     Args:
         flows: of each port of the stage the number of its leaf, and how its rows spread.
-        vertex_types: of each leaf.
+        leaves: by their numbers.
         partitions: how many there are.
     """
+
+    hashed_by = [_hashed_column(leaves, leaf, flow) for leaf, flow in flows]
 
     def pack(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         context = TaskContext.get()
@@ -93,7 +96,7 @@ def leaf_packer(
             if not batch.num_rows:
                 continue
             now = max(now, int(batch["ts"].to_numpy().max()))
-            for partition, rows in _spread(batch, flows, vertex_types, partitions):
+            for partition, rows in _spread(batch, flows, hashed_by, partitions):
                 message = Message(partition, "rows", source, number, now, arrow_bytes(rows))
                 yield packed([message], partitions)
                 number += 1
@@ -109,10 +112,10 @@ def leaf_packer(
 def _spread(
     batch: pa.RecordBatch,
     flows: Sequence[tuple[int, Flow]],
-    vertex_types: Sequence[VertexType],
+    hashed_by: Sequence[tuple[str, bool]],
     partitions: int,
 ) -> Iterator[tuple[int, pa.RecordBatch]]:
-    """The rows (port, src, trg, ts) of each partition that has any."""
+    """The rows (port, src, trg, ts and properties) of each partition that has any."""
     names = ["port", *batch.schema.names[1:]]
     if partitions == 1:  # then the ports are the leaves
         yield 0, batch.rename_columns(names)
@@ -129,7 +132,9 @@ def _spread(
                 for part in parts:
                     part.append(own)
             case _:
-                target = _targets(own[1 + flow.column], vertex_types[number], partitions)
+                name, as_integers = hashed_by[port]
+                values = own[name].cast(pa.int64()) if as_integers else own[name]
+                target = partitions_of(values, partitions)
                 for k, part in enumerate(parts):
                     part.append(own.filter(pa.array(target == k)))
     for k, part in enumerate(parts):
@@ -138,10 +143,16 @@ def _spread(
             yield k, pa.Table.from_batches(filled).combine_chunks().to_batches()[0]
 
 
-def _targets(vertices: pa.Array[Any], kind: VertexType, partitions: int) -> IntArray:
-    """By the vertices as what they are: integers may travel as text."""
-    typed = vertices.cast(pa.int64()) if kind == "integer" else vertices
-    return partitions_of(typed, partitions)
+def _hashed_column(leaves: Sequence[Leaf], number: int, flow: Flow) -> tuple[str, bool]:
+    """The column that the rows of a leaf may be hashed by, and whether it holds integers that
+    may travel as text."""
+    leaf = leaves[number]
+    if flow.spread != "hash":
+        return "src", False
+    field = leaf.given[flow.column]
+    if field[0] in ("src", "trg"):
+        return field[0], field[1] == "integer"
+    return carried(leaves).get(field, "ts"), False
 
 
 def packed(messages: Sequence[Message], partitions: int) -> pa.RecordBatch:

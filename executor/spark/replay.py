@@ -21,12 +21,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from algebra.plan import PhysicalPlan
+from algebra.plan import PhysicalPlan, PlanStream
 from catalog.edges import EdgeFile, EdgeFileError, RejectedRowError, read
-from catalog.model import VertexType
+from catalog.model import PropertyType, VertexType
+from executor.leaves import OWN_TIME, Field, leaves
+from executor.spark.columns import SQL_TYPES, properties_of
 from executor.spark.errors import InputError, OtherQueryError
 from executor.spark.files import written_aside
 from executor.spark.time_sort import TimeSorter, slices
+from executor.values import ARROW_TYPES
 
 Inputs = Mapping[str, Sequence[EdgeFile]]
 """The files of each stream of a plan, by the stream's name."""
@@ -37,7 +40,7 @@ ReadProgress = Callable[[int, int], None]
 FIRST_SLICE = 4_096
 LARGEST_SLICE = 65_536
 _MANIFEST = "_manifest.json"
-_VERSION = 1
+_VERSION = 2
 _MTIME_OF_FIRST = 1_000_000_000  # seconds; Spark needs them to differ and to rise, no more
 
 
@@ -47,7 +50,8 @@ class Spool:
 
     ``edges`` counts all edges of the inputs, ``relevant`` those with a label that the
     plan reads, ``rejected`` the rows that are no edges. ``slice_ends[i]`` is the number of
-    relevant edges in the first ``i + 1`` slices.
+    relevant edges in the first ``i + 1`` slices. ``properties`` are the columns of properties
+    (:mod:`executor.spark.columns`) with their types.
     """
 
     folder: Path
@@ -56,12 +60,14 @@ class Spool:
     relevant: int
     rejected: int
     slice_ends: tuple[int, ...]
+    properties: tuple[tuple[str, PropertyType], ...] = ()
 
     @property
     def ddl(self) -> str:
         """The schema of the slices, for Spark."""
-        vertex = "bigint" if self.vertex_type == "integer" else "string"
-        return f"stream string, label string, src {vertex}, trg {vertex}, ts bigint"
+        vertex = SQL_TYPES[self.vertex_type]
+        edge = f"stream string, label string, src {vertex}, trg {vertex}, ts bigint"
+        return ", ".join([edge, *(f"{name} {SQL_TYPES[kind]}" for name, kind in self.properties)])
 
 
 def fingerprint(inputs: Inputs) -> list[dict[str, Any]]:
@@ -78,7 +84,11 @@ def fingerprint(inputs: Inputs) -> list[dict[str, Any]]:
             except OSError as error:
                 raise InputError(f"{file.path}: cannot be read: {error.strerror}") from error
             reading = {f.name: getattr(file, f.name) for f in fields(file)}
-            reading |= {"path": os.path.abspath(file.path), "columns": dict(file.columns)}
+            reading |= {
+                "path": os.path.abspath(file.path),
+                "columns": dict(file.columns),
+                "properties": dict(file.properties),
+            }
             described.append(
                 {
                     "stream": stream,
@@ -104,7 +114,7 @@ def spool(
 
     Args:
         folder: emptied first if a killed run left it half full.
-        plan: tells which labels of which streams are kept, and the types of vertices.
+        plan: tells which labels and properties of which streams are kept, and their types.
         inputs: every stream of the plan needs an entry.
         rejected: the file for rows that are no edges, as JSON lines; not made without any.
         strict: whether such a row stops the run.
@@ -151,7 +161,9 @@ def _opened(folder: Path) -> tuple[dict[str, Any], Spool] | None:
     if manifest["version"] != _VERSION:
         return None
     numbers = {k: manifest[k] for k in ("vertex_type", "edges", "relevant", "rejected")}
-    return manifest, Spool(folder, slice_ends=tuple(manifest["slice_ends"]), **numbers)
+    properties = tuple((name, kind) for name, kind in manifest["properties"])
+    ends = tuple(manifest["slice_ends"])
+    return manifest, Spool(folder, slice_ends=ends, properties=properties, **numbers)
 
 
 class _Spooling:
@@ -159,6 +171,7 @@ class _Spooling:
 
     def __init__(self, folder: Path, plan: PhysicalPlan, inputs: Inputs) -> None:
         self._folder = folder
+        self._properties = properties_of(leaves(plan))
         self._files = tuple(_files(plan, inputs))
         self._labels = {
             stream: pa.array(sorted({s.label for _, s in plan.scans if s.stream == stream}))
@@ -177,11 +190,11 @@ class _Spooling:
         strict: bool,
         on_read: ReadProgress | None,
     ) -> Spool:
-        vertex = pa.int64() if self._vertex_type == "integer" else pa.string()
+        vertex = ARROW_TYPES[self._vertex_type]
         name = pa.dictionary(pa.int32(), pa.string())
-        schema = pa.schema(
-            {"stream": name, "label": name, "src": vertex, "trg": vertex, "ts": pa.int64()}
-        )
+        edge = {"stream": name, "label": name, "src": vertex, "trg": vertex, "ts": pa.int64()}
+        properties = {column: kind for (_, kind), column in self._properties.items()}
+        schema = pa.schema({**edge, **{name: ARROW_TYPES[k] for name, k in properties.items()}})
         runs = self._folder / "_runs"
         sorter = TimeSorter(schema, runs)
         for rows in self._relevant_rows(rejected, strict, on_read):
@@ -189,7 +202,13 @@ class _Spooling:
         ends = self._write_slices(slices(sorter.sorted(), _slice_sizes(largest_slice)))
         shutil.rmtree(runs, ignore_errors=True)
         return Spool(
-            self._folder, self._vertex_type, self._edges, self._relevant, self._bad, tuple(ends)
+            self._folder,
+            self._vertex_type,
+            self._edges,
+            self._relevant,
+            self._bad,
+            tuple(ends),
+            tuple(properties.items()),
         )
 
     def _relevant_rows(
@@ -207,7 +226,7 @@ class _Spooling:
                     kept = batch.edges.filter(wanted)
                     self._relevant += kept.num_rows
                     if kept.num_rows:
-                        yield _with_stream(kept, stream)
+                        yield _with_stream(kept, stream, self._properties)
             except EdgeFileError as error:
                 raise InputError(str(error)) from error
             except RejectedRowError as error:
@@ -240,8 +259,18 @@ def _files(plan: PhysicalPlan, inputs: Inputs) -> Iterator[tuple[str, EdgeFile]]
         for file in inputs[stream.name]:
             yield (
                 stream.name,
-                replace(file, vertex_type=stream.vertex_type, time_unit=plan.time_unit),
+                file_for(file, plan, stream),
             )
+
+
+def file_for(file: EdgeFile, plan: PhysicalPlan, stream: PlanStream) -> EdgeFile:
+    """A file of a stream, read as a plan wants it: no more properties than it uses."""
+    return replace(
+        file,
+        vertex_type=stream.vertex_type,
+        time_unit=plan.time_unit,
+        properties={name: kind for name, kind in stream.properties.items() if name != OWN_TIME},
+    )
 
 
 def _shifted(report: ReadProgress | None, before: int, total: int) -> ReadProgress | None:
@@ -249,10 +278,15 @@ def _shifted(report: ReadProgress | None, before: int, total: int) -> ReadProgre
     return None if report is None else lambda done, _: report(before + done, total)
 
 
-def _with_stream(edges: pa.RecordBatch, stream: str) -> pa.Table:
+def _with_stream(edges: pa.RecordBatch, stream: str, properties: Mapping[Field, str]) -> pa.Table:
     columns = {name: edges[name] for name in ("label", "src", "trg", "ts")}
-    names = pa.repeat(pa.scalar(stream), edges.num_rows)
-    return pa.table({"stream": names, **columns})
+    columns["stream"] = pa.repeat(pa.scalar(stream), edges.num_rows)
+    for (name, kind), column in properties.items():
+        type_ = ARROW_TYPES[kind]
+        there = name in edges.schema.names and edges.schema.field(name).type == type_
+        columns[column] = edges[name] if there else pa.nulls(edges.num_rows, type_)
+    order = ("stream", "label", "src", "trg", "ts", *properties.values())
+    return pa.table({name: columns[name] for name in order})
 
 
 def _slice_sizes(largest: int) -> Iterator[int]:

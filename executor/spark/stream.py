@@ -10,10 +10,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import reduce
 
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
 from algebra.plan import PhysicalPlan
+from algebra.values import PropertyType
+from executor.leaves import Field, leaves
+from executor.spark.columns import SQL_TYPES, properties_of
 from executor.spark.errors import ExecutionError, InputError
 from executor.spark.formats import ResultShape
 from executor.spark.packing import table_of
@@ -22,6 +25,14 @@ from executor.spark.settings import PROVIDER, ROCKSDB
 from executor.spark.stage import result_blocks
 
 _COLUMNS = ("label", "src", "trg", "ts")
+_INTEGERS = ("tinyint", "smallint", "int", "bigint")
+_FITTING: Mapping[PropertyType, tuple[str, ...]] = {
+    "string": ("string",),
+    "integer": _INTEGERS,
+    "number": ("double", "float", "decimal", *_INTEGERS),
+    "boolean": ("boolean",),
+}
+"""Spark's types that values of a type may have."""
 
 
 def stream(
@@ -37,11 +48,12 @@ def stream(
         spark: the session of the streams.
         plan: what to run.
         dataframes: for each stream of the plan a streaming DataFrame with columns
-            ``src``, ``trg``, ``label`` and ``ts`` (an integer in the plan's time unit).
+            ``src``, ``trg``, ``label`` and ``ts`` (an integer in the plan's time unit), and
+            those of the properties that the plan reads, by their names.
 
     Raises:
         PlanError: if the plan cannot be run.
-        InputError: if a stream or one of its columns is missing.
+        InputError: if a stream or one of its columns is missing, or of another type.
         ExecutionError: if the session keeps state where this cannot work.
     """
     if spark.conf.get(PROVIDER) != ROCKSDB:
@@ -49,10 +61,7 @@ def stream(
             "Spark's transformWithState needs the state store RocksDB.",
             f'Call spark.conf.set("{PROVIDER}", "{ROCKSDB}") before.',
         )
-    wanted = sorted({scan.stream for _, scan in plan.scans})
-    if not wanted:
-        raise InputError("The plan reads no stream.")
-    edges = reduce(DataFrame.union, (_edges(name, dataframes.get(name)) for name in wanted))
+    edges = edges_of(plan, dataframes)
     shape = ResultShape.of(plan)
 
     def unpacked(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -62,26 +71,70 @@ def stream(
                     for block in table_of(payload.as_py()).to_batches():
                         yield shape.flat(block)
 
-    types = {"string": "string", "integer": "bigint"}
-    columns = [f"`{n}` {types[t]}" for n, t in zip(shape.names, shape.types, strict=True)]
+    columns = [f"`{n}` {SQL_TYPES[t]}" for n, t in zip(shape.names, shape.types, strict=True)]
     blocks = result_blocks(edges, plan, f"stream-{plan.digest}")
     return blocks.mapInArrow(unpacked, ", ".join([*columns, "ts bigint", "exp bigint"]))
 
 
-def _edges(name: str, given: DataFrame | None) -> DataFrame:
-    """One stream's edges with the stream's name, vertices as text."""
+def edges_of(plan: PhysicalPlan, dataframes: Mapping[str, DataFrame]) -> DataFrame:
+    """The edges of all streams that a plan reads, as its leaves take them.
+
+    Raises:
+        InputError: as :func:`stream`.
+    """
+    wanted = sorted({scan.stream for _, scan in plan.scans})
+    if not wanted:
+        raise InputError("The plan reads no stream.")
+    properties = properties_of(leaves(plan))
+    types = {stream.name: stream.properties for stream in plan.streams}
+    return reduce(
+        DataFrame.union,
+        (_edges(name, dataframes.get(name), types[name], properties) for name in wanted),
+    )
+
+
+def _edges(
+    name: str,
+    given: DataFrame | None,
+    types: Mapping[str, PropertyType],
+    properties: Mapping[Field, str],
+) -> DataFrame:
+    """One stream's edges with the stream's name, vertices as text, and all properties' columns."""
     if given is None:
         raise InputError(
             f"The plan reads the stream {name!r}, which is not given.",
             f"Pass it: {{{name!r}: a streaming DataFrame}}.",
         )
-    missing = [column for column in _COLUMNS if column not in given.columns]
+    own = [field for field in properties if types.get(field[0]) == field[1]]
+    wanted = (*_COLUMNS, *(of for of, _ in own))
+    missing = [column for column in wanted if column not in given.columns]
     if missing:
         raise InputError(
             f"The stream {name!r} has no column {', '.join(missing)}; "
             f"it has {', '.join(given.columns)}.",
-            f"Rename its columns to {', '.join(_COLUMNS)}.",
+            f"Rename its columns to {', '.join(wanted)}.",
         )
     text = [sf.col(c).cast("string").alias(c) for c in ("label", "src", "trg")]
-    edges = given.select(sf.lit(name).alias("stream"), *text, sf.col("ts").cast("bigint"))
+    columns = [
+        (
+            _property(name, given, field)
+            if field in own
+            else sf.lit(None).cast(SQL_TYPES[field[1]])
+        ).alias(column)
+        for field, column in properties.items()
+    ]
+    edges = given.select(sf.lit(name).alias("stream"), *text, sf.col("ts").cast("bigint"), *columns)
     return edges.where(sf.col("ts") >= 0)
+
+
+def _property(stream: str, given: DataFrame, field: Field) -> Column:
+    """A property's column as it is, where it can be, so that a source can be asked for it."""
+    name, kind = field
+    has = dict(given.dtypes)[name]
+    if has.partition("(")[0] not in _FITTING[kind]:
+        raise InputError(
+            f"Column {name} of the stream {stream!r} is {has}, where the plan takes {kind}.",
+            f"Cast it to {SQL_TYPES[kind]}.",
+        )
+    column = sf.col(f"`{name.replace('`', '``')}`")
+    return column if has == SQL_TYPES[kind] else column.cast(SQL_TYPES[kind])

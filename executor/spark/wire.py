@@ -1,7 +1,7 @@
 """What rows look like between stages and in state, and how they become batches of codes.
 
-Rows of leaves are (port, src, trg, ts): their expiry follows from their ts. Rows that operators
-made are (port, vertices, ts, exp). ``port`` is a position among the stage's inputs.
+Rows of leaves are (port, src, trg, ts) and properties: their expiry follows from their ts. Rows
+that operators made are (port, values, ts, exp). ``port`` is a position among the stage's inputs.
 """
 
 from __future__ import annotations
@@ -14,12 +14,21 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from algebra.plan import PhysicalPlan
-from catalog.model import VertexType
+from algebra.values import PropertyType, VertexType
 from executor.batch import FOREVER, Batch, IntArray
 from executor.dictionary import Dictionary
+from executor.kernels import vertices as kernel
 from executor.leaves import Leaf, leaves
+from executor.spark.columns import carried
 from executor.stages import Flow, Stage
+from executor.values import ARROW_TYPES
 
+_TYPES: Final[Mapping[PropertyType, int]] = {
+    "string": kernel.STRING,
+    "integer": kernel.INTEGER,
+    "number": kernel.NUMBER,
+    "boolean": kernel.BOOLEAN,
+}
 _LIFETIMES: Final = np.array([4**k for k in range(32)] + [FOREVER], np.int64)
 
 
@@ -47,7 +56,7 @@ class Wire(Protocol):
 def wire_of(plan: PhysicalPlan, stage: Stage) -> Wire:
     """How rows come into a stage of a plan."""
     if stage.number:
-        return RowWire(stage.inputs, vertex_types(plan))
+        return RowWire(stage.inputs, value_types(plan))
     return LeafWire(stage.inputs, leaves_of(plan, stage))
 
 
@@ -57,9 +66,9 @@ def leaves_of(plan: PhysicalPlan, stage: Stage) -> tuple[Leaf, ...]:
     return tuple(known[flow.source] for flow in stage.inputs)
 
 
-def vertex_types(plan: PhysicalPlan) -> frozenset[VertexType]:
-    """All types of vertices in a plan."""
-    return frozenset(leaf.vertex_type for leaf in leaves(plan))
+def value_types(plan: PhysicalPlan) -> frozenset[PropertyType]:
+    """All types of values in the rows of a plan."""
+    return frozenset(kind for leaf in leaves(plan) for _, kind in leaf.given)
 
 
 def text_or_integers(types: frozenset[VertexType]) -> VertexType:
@@ -78,8 +87,10 @@ class LeafWire:
         self._leaves = leaves
         travels = text_or_integers(frozenset(leaf.vertex_type for leaf in leaves))
         vertex = pa.int64() if travels == "integer" else pa.string()
+        self._columns = carried(leaves)
+        properties = {column: ARROW_TYPES[kind] for (_, kind), column in self._columns.items()}
         self.schema = pa.schema(
-            {"port": pa.int32(), "src": vertex, "trg": vertex, "ts": pa.int64()}
+            {"port": pa.int32(), "src": vertex, "trg": vertex, "ts": pa.int64(), **properties}
         )
 
     def expiry(self, rows: pa.Table) -> IntArray:
@@ -102,34 +113,37 @@ class LeafWire:
         for i, (flow, leaf) in enumerate(zip(self._flows, self._leaves, strict=True)):
             own = _of_port(rows, i, len(self._flows))
             if own.num_rows:
-                vertex = pa.int64() if leaf.vertex_type == "integer" else pa.string()
-                edges = own.select(["src", "trg", "ts"]).cast(
-                    pa.schema({"src": vertex, "trg": vertex, "ts": pa.int64()})
-                )
-                found[flow.port] = leaf.encode(edges.combine_chunks().to_batches()[0], dictionary)
+                edges = self._edges(own, leaf).combine_chunks().to_batches()[0]
+                found[flow.port] = leaf.encode(edges, dictionary)
         return found
+
+    def _edges(self, rows: pa.Table, leaf: Leaf) -> pa.Table:
+        """Rows of a leaf with the columns that it knows."""
+        vertex = ARROW_TYPES[leaf.vertex_type]
+        columns: dict[str, Any] = {"src": rows["src"].cast(vertex), "trg": rows["trg"].cast(vertex)}
+        columns |= {
+            field[0]: rows[self._columns[field]] for field in leaf.given if field in self._columns
+        }
+        columns["ts"] = rows["ts"]
+        return pa.table(columns)
 
 
 class RowWire:
     """Rows that operators made.
 
-    A column of vertices is ``s0``, of strings, or ``i0``, of integers, or where a plan has both
-    the two of them, one of which is null. Rows of few columns are null in the others.
+    A column of values is one for each type that values of the plan have: ``s0``, of strings,
+    ``i0``, of integers, ``n0``, of numbers, ``b0``, of booleans. At most one of them is not null;
+    none is where the value is missing. Rows of few columns are null in the others.
     """
 
-    def __init__(self, flows: Sequence[Flow], types: frozenset[VertexType]) -> None:
+    def __init__(self, flows: Sequence[Flow], types: frozenset[PropertyType]) -> None:
         self._flows = flows
-        self._types = types
+        self._types = [known for known in _TYPES if known in types]
         self._width = max((flow.width for flow in flows), default=0)
-        vertices: dict[str, pa.DataType] = {}
-        for j in range(self._width):
-            if "string" in types:
-                vertices[f"s{j}"] = pa.string()
-            if "integer" in types:
-                vertices[f"i{j}"] = pa.int64()
-        self.schema = pa.schema(
-            {"port": pa.int32(), **vertices, "ts": pa.int64(), "exp": pa.int64()}
-        )
+        values = {
+            f"{kind[0]}{j}": ARROW_TYPES[kind] for j in range(self._width) for kind in self._types
+        }
+        self.schema = pa.schema({"port": pa.int32(), **values, "ts": pa.int64(), "exp": pa.int64()})
 
     def rows(self, port: int, batch: Batch, dictionary: Dictionary) -> pa.RecordBatch:
         """A batch as rows of an input, by its position."""
@@ -137,9 +151,9 @@ class RowWire:
         columns: list[pa.Array[Any]] = [pa.array(np.full(count, port, np.int32))]
         for j in range(self._width):
             given = _decoded(batch.columns[j], dictionary) if j < batch.width else {}
-            for name, kind in (("string", pa.string()), ("integer", pa.int64())):
-                if name in self._types:
-                    columns.append(given.get(name, pa.nulls(count, kind)).cast(kind))
+            for kind in self._types:
+                type_ = ARROW_TYPES[kind]
+                columns.append(given.get(kind, pa.nulls(count, type_)).cast(type_))
         columns += [pa.array(batch.ts), pa.array(batch.exp)]
         return pa.RecordBatch.from_arrays(columns, schema=self.schema)
 
@@ -166,11 +180,14 @@ class RowWire:
 
     def _encoded(self, rows: pa.Table, j: int, exp: IntArray, dictionary: Dictionary) -> IntArray:
         codes = np.empty(rows.num_rows, np.int64)
-        for name in (f"s{j}", f"i{j}"):
-            if name in self.schema.names:
-                column = rows[name]
-                there = column.is_valid().to_numpy()
-                codes[there] = dictionary.encode(column.drop_null(), exp[there])
+        left = np.ones(rows.num_rows, np.bool_)
+        for kind in self._types:
+            column = rows[f"{kind[0]}{j}"]
+            there = column.is_valid().to_numpy()
+            codes[there] = dictionary.encode(column.drop_null(), exp[there])
+            left &= ~there
+        if left.any():
+            codes[left] = dictionary.encode(pa.nulls(int(left.sum())), exp[left])
         return codes
 
 
@@ -178,11 +195,12 @@ def _of_port(rows: pa.Table, port: int, ports: int) -> pa.Table:
     return rows.filter(pa.array(rows["port"].to_numpy() == port)) if ports > 1 else rows
 
 
-def _decoded(codes: IntArray, dictionary: Dictionary) -> Mapping[str, pa.Array[Any]]:
-    """Vertices by their type, null where they are of the other."""
-    integers = dictionary.are_integers(codes)
+def _decoded(codes: IntArray, dictionary: Dictionary) -> Mapping[PropertyType, pa.Array[Any]]:
+    """Values by their type, null where they are of another, or missing."""
+    kinds = dictionary.kinds(codes)
     found = {}
-    for name, own in (("string", ~integers), ("integer", integers)):
+    for name, kind in _TYPES.items():
+        own = kinds == kind
         if own.any():
             found[name] = _at(dictionary.decode(codes[own]), own)
     return found

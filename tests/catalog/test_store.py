@@ -6,11 +6,13 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 from types import MappingProxyType
+from typing import get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from algebra.values import PropertyType
 from catalog import (
     Catalog,
     CatalogError,
@@ -24,6 +26,7 @@ from catalog import (
     loads,
     to_document,
 )
+from catalog.model import ROLES
 
 EXAMPLE = """\
 time_unit: second
@@ -262,7 +265,7 @@ counts = st.floats(0, 1e18) | st.integers(0, 10**9).map(float)
 
 
 @st.composite
-def statistics(draw: st.DrawFn, stored: bool) -> LabelStatistics:
+def statistics(draw: st.DrawFn, stored: bool, properties: list[str]) -> LabelStatistics:
     src, trg = draw(counts), draw(counts)
     return LabelStatistics(
         rate=0.0 if stored else draw(counts),
@@ -274,6 +277,7 @@ def statistics(draw: st.DrawFn, stored: bool) -> LabelStatistics:
         longest_path=draw(st.none() | st.integers(1, 10**6)),
         population=draw(counts) if stored else None,
         measured_at=draw(st.none() | names),
+        distinct_properties={name: draw(counts) for name in properties if draw(st.booleans())},
     )
 
 
@@ -298,18 +302,21 @@ def sources(draw: st.DrawFn) -> Source:
 @st.composite
 def streams(draw: st.DrawFn, name: str) -> Stream:
     stored = draw(st.booleans())
-    labels = draw(st.dictionaries(names, statistics(stored), max_size=3))
+    types = st.sampled_from(get_args(PropertyType))
+    properties = draw(st.dictionaries(names.filter(lambda n: n not in ROLES), types, max_size=3))
+    labels = draw(st.dictionaries(names, statistics(stored, [*properties]), max_size=3))
     return Stream(
         name=name,
         labels=labels,
         source=draw(st.none() | sources()),
-        columns=draw(st.dictionaries(st.sampled_from(["src", "trg", "label", "ts"]), names)),
+        columns=draw(st.dictionaries(st.sampled_from([*ROLES, *properties]), names)),
         label=draw(st.none() | (st.sampled_from(sorted(labels)) if labels else names)),
         open_labels=draw(st.booleans()),
         vertex_type=draw(st.sampled_from(["string", "integer"])),
         delay=draw(st.integers(0, 10**12)),
         deletions=draw(st.booleans()),
         stored=stored,
+        properties=properties,
     )
 
 

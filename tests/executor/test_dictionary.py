@@ -1,5 +1,6 @@
-"""The vertex dictionary against a Python dict."""
+"""The dictionary against a Python dict."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -137,15 +138,84 @@ def test_decoded_types() -> None:
     assert decode(dictionary, []) == []
 
 
-def test_what_is_no_vertex_is_refused() -> None:
+def test_what_is_no_value_is_refused() -> None:
     dictionary = Dictionary()
     expiry = np.array([FOREVER])
-    with pytest.raises(ValueError, match="1 of 1 vertices are null"):
-        dictionary.encode(pa.array([None], pa.string()), expiry)
-    with pytest.raises(ValueError, match="not double"):
-        dictionary.encode(pa.array([1.5]), expiry)
-    with pytest.raises(ValueError, match="2 vertices but 1 expiries"):
+    with pytest.raises(ValueError, match="not list"):
+        dictionary.encode(pa.array([[1]]), expiry)
+    with pytest.raises(ValueError, match="2 values but 1 expiries"):
         dictionary.encode(pa.array(["a", "b"]), expiry)
     with pytest.raises(ValueError, match="18446744073709551615"):
         dictionary.encode(pa.array([2**64 - 1], pa.uint64()), expiry)
     assert dictionary.entries == 0
+
+
+FLOATS = st.one_of(
+    st.sampled_from([0.0, -0.0, 1.0, -1.0, math.nan, math.inf, -math.inf, 5e-324, 2.0**63]),
+    st.floats(),
+)
+COLUMNS: dict[Any, st.SearchStrategy[Any]] = {
+    pa.string(): TEXTS,
+    pa.int64(): NUMBERS,
+    pa.float64(): FLOATS,
+    pa.bool_(): st.booleans(),
+    pa.null(): st.none(),
+}
+BATCHES = st.sampled_from([*COLUMNS]).flatmap(
+    lambda kind: st.tuples(
+        st.just(kind), st.lists(st.none() | COLUMNS[kind], min_size=1, max_size=8)
+    )
+)
+
+
+def same(value: Any) -> object:
+    """What is equal if and only if values are: they differ by type, but NaN is missing."""
+    missing = value is None or (isinstance(value, float) and math.isnan(value))
+    return None if missing else (type(value), value)
+
+
+@given(batches=st.lists(BATCHES, max_size=8))
+@examples(200)
+def test_values_of_all_types(batches: list[tuple[Any, list[Any]]]) -> None:
+    """Codes are equal where values are, and give them back, also mixed; after a purge, too."""
+    dictionary = Dictionary()
+    expiry = 10
+    for now in (0, 10):
+        dictionary.purge(now)
+        assert dictionary.entries == 0
+        known: dict[object, int] = {}
+        values: list[Any] = []
+        codes: list[int] = []
+        for kind, column in batches:
+            given_codes = dictionary.encode(
+                pa.array(column, kind), np.full(len(column), now + expiry, np.int64)
+            ).tolist()
+            decoded = dictionary.decode(np.array(given_codes))
+            assert decoded.type in (kind, pa.null())
+            assert [*map(same, decoded.to_pylist())] == [*map(same, column)]
+            for value, code in zip(column, given_codes, strict=True):
+                assert known.setdefault(same(value), code) == code
+            values += column
+            codes += given_codes
+        assert len(set(known.values())) == len(known) == dictionary.entries
+        mixed = dictionary.decode(np.array(codes, np.int64))
+        assert [*map(same, mixed.to_pylist())] == [*map(same, values)]
+
+
+def test_one_zero() -> None:
+    dictionary = Dictionary()
+    codes = dictionary.encode(pa.array([0.0, -0.0]), np.full(2, 9))
+    assert codes[0] == codes[1]
+    assert math.copysign(1, dictionary.decode(codes[:1])[0].as_py()) == 1
+
+
+def test_which_codes_are_of_vertices() -> None:
+    dictionary = Dictionary()
+    words, numbers = encode(dictionary, ["a"]), encode(dictionary, [1])
+    assert dictionary.are_vertices(np.array(words + numbers))
+    other = dictionary.encode(pa.array([1.5, None]), np.full(2, 9)).tolist()
+    assert dictionary.are_vertices(np.array(words + numbers))
+    assert not dictionary.are_vertices(np.array(words + other[:1]))
+    assert not dictionary.are_vertices(np.array(other[1:]))
+    for value in ("a", 1, 1.5, None, True):
+        assert decode(dictionary, [dictionary.constant(value)]) == [value]

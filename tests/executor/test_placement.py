@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 import sys
 from collections import Counter
@@ -77,6 +78,24 @@ def test_vertices_are_spread_evenly(partitions: int) -> None:
         assert min(counts.values()) > 0.85 * 8_000 / partitions
 
 
+@pytest.mark.parametrize(
+    "values",
+    [
+        pa.array([1.5, -0.0, 0.0, math.nan, None, math.inf]),
+        pa.array([True, False, None]),
+        pa.array(["a", None, ""]),
+        pa.nulls(2),
+    ],
+    ids=str,
+)
+def test_properties_and_their_codes_agree(values: pa.Array[Any]) -> None:
+    dictionary = Dictionary()
+    by_value = partitions_of(values, 5)
+    assert dictionary.partitions(encoded(dictionary, values), 5).tolist() == by_value.tolist()
+    missing = partitions_of(pa.nulls(1), 5)[0]
+    assert {by_value[i] for i, v in enumerate(values) if not v.is_valid} <= {missing}
+
+
 def test_other_types_have_no_partition() -> None:
-    with pytest.raises(ValueError, match="strings or integers, not double"):
-        partitions_of(pa.array([1.5]), 2)
+    with pytest.raises(ValueError, match="not list"):
+        partitions_of(pa.array([[1]]), 2)

@@ -33,7 +33,12 @@ def optimized(
     known = cost_model or CostModel()
     model = replace(known, catalog=catalog, parallelism=options.parallelism)
     streams = tuple(
-        PlanStream(name=s.name, labels=tuple(s.labels), vertex_type=s.vertex_type)
+        PlanStream(
+            name=s.name,
+            labels=tuple(s.labels),
+            vertex_type=s.vertex_type,
+            properties=dict(s.properties),
+        )
         for s in catalog.streams.values()
     )
     query = translate(parse(text(case.query)), catalog)

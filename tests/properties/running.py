@@ -18,13 +18,18 @@ BATCH_ROWS = (1, 3, 1000)
 """Row by row, a few at a time, all at once."""
 
 
-def rows_of_edges(query: Query, edges: Iterable[Edge]) -> list[local.Edge]:
+def rows_of_edges(query: Query, edges: Sequence[Edge]) -> list[local.Edge]:
     """Edges as the executor reads them, each of its label's stream."""
     stream = {label: source.stream for label, source in query.sources}
-    return [(e.src, e.trg, e.label, e.ts, stream.get(e.label, "s")) for e in edges]
+    names = [name for name, _ in query.properties]
+    rows = [(e.src, e.trg, e.label, e.ts, stream.get(e.label, "s")) for e in edges]
+    if not names:
+        return list(rows)
+    held = [{name: edge.property(name) for name in names} for edge in edges]
+    return [(*row, values) for row, values in zip(rows, held, strict=True)]
 
 
-def record_batch(query: Query, edges: Iterable[Edge]) -> pa.RecordBatch:
+def record_batch(query: Query, edges: Sequence[Edge]) -> pa.RecordBatch:
     """Edges as one Arrow batch, each of its label's stream."""
     columns = list(zip(*rows_of_edges(query, edges), strict=True))
     vertex = pa.int64() if isinstance(columns[0][0], int) else pa.string()

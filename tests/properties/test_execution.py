@@ -14,6 +14,7 @@ from tests.properties.running import BATCH_ROWS, judge, lines_of
 from tests.properties.test_plans import COST_MODELS, RULES
 from tests.strategies.amount import examples
 from tests.strategies.named import NAMED
+from tests.strategies.properties import property_cases
 from tests.strategies.queries import Case, cases
 
 
@@ -29,6 +30,12 @@ def _check(case: Case, plans: list[PhysicalPlan]) -> None:
 @examples(60)
 def test_plans_of_random_queries(case: Case, seed: int) -> None:
     _check(case, [read_back(plan) for plan in plans_of(optimized(case), seed=seed)])
+
+
+@given(case=property_cases(), seed=st.integers(0, 999))
+@examples(60)
+def test_plans_of_queries_over_properties(case: Case, seed: int) -> None:
+    _check(case, [read_back(plan) for plan in plans_of(optimized(case), most=8, seed=seed)])
 
 
 @pytest.mark.parametrize("name", NAMED)

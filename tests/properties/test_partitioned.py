@@ -16,6 +16,7 @@ from tests.properties.running import judge, lines_of
 from tests.properties.test_plans import COST_MODELS
 from tests.strategies.amount import examples
 from tests.strategies.named import NAMED
+from tests.strategies.properties import property_cases
 from tests.strategies.queries import Case, cases
 
 ROWS = st.sampled_from([1, 3, 1000])
@@ -32,6 +33,12 @@ def _check(case: Case, partitions: int, seed: int, batch_rows: int) -> None:
 @given(case=cases(), partitions=st.integers(2, 4), seed=st.integers(0, 9_999), rows=ROWS)
 @examples(60)
 def test_plans_of_random_queries(case: Case, partitions: int, seed: int, rows: int) -> None:
+    _check(case, partitions, seed, rows)
+
+
+@given(case=property_cases(), partitions=st.integers(2, 4), seed=st.integers(0, 9_999), rows=ROWS)
+@examples(40)
+def test_plans_over_properties(case: Case, partitions: int, seed: int, rows: int) -> None:
     _check(case, partitions, seed, rows)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from random import Random
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
@@ -13,12 +14,14 @@ from algebra.plan import PhysicalPlan
 from executor.leaves import Leaf
 from executor.local import Edge, Result, _record_batches
 from executor.spark import partition as work
+from executor.spark.columns import carried
 from executor.spark.index_home import IndexHome
 from executor.spark.packing import leaf_packer, partition_keys, table_of
 from executor.spark.partition import PartitionBatch
 from executor.spark.processor import RESULTS
 from executor.spark.wire import leaves_of, text_or_integers
 from executor.stages import stages_of
+from executor.values import ARROW_TYPES
 from tests.executor.spark.running import results_in
 
 _WORKERS: list[IndexHome[work.Index]] = [IndexHome(), IndexHome()]
@@ -59,7 +62,7 @@ class Chain:
                 (self._leaves.index(leaf), flow)
                 for leaf, flow in zip(of_ports, self.stages[0].inputs, strict=True)
             ],
-            [leaf.vertex_type for leaf in self._leaves],
+            self._leaves,
             plan.parallelism,
         )
 
@@ -118,13 +121,22 @@ class Chain:
         """Rows (leaf, src, trg, ts), as leaf_rows makes them."""
         kinds = frozenset(leaf.vertex_type for leaf in self._leaves)
         vertex = pa.int64() if text_or_integers(kinds) == "integer" else pa.string()
-        schema = pa.schema({"leaf": pa.int32(), "src": vertex, "trg": vertex, "ts": pa.int64()})
+        columns = carried(self._leaves)
+        properties = {name: ARROW_TYPES[kind] for (_, kind), name in columns.items()}
+        edge = {"leaf": pa.int32(), "src": vertex, "trg": vertex, "ts": pa.int64()}
+        schema = pa.schema({**edge, **properties})
         for number, leaf in enumerate(self._leaves):
             for batch in _record_batches(edges):
                 if _fits(batch, leaf):
-                    chosen = leaf.select(batch).select(["src", "trg", "ts"])
-                    tag = pa.array([number] * chosen.num_rows, pa.int32())
-                    yield chosen.add_column(0, "leaf", tag).cast(schema)
+                    rows = leaf.select(batch)
+                    tagged: list[Any] = [pa.array([number] * rows.num_rows, pa.int32())]
+                    tagged += [rows[name].cast(vertex) for name in ("src", "trg")] + [rows["ts"]]
+                    for (name, kind), _ in columns.items():
+                        own = (name, kind) in leaf.fields and name in rows.schema.names
+                        type_ = ARROW_TYPES[kind]
+                        empty = pa.nulls(rows.num_rows, type_)
+                        tagged.append(rows[name].cast(type_) if own else empty)
+                    yield pa.RecordBatch.from_arrays(tagged, schema=schema)
 
 
 def _fits(batch: pa.RecordBatch, leaf: Leaf) -> bool:

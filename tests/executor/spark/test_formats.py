@@ -5,14 +5,17 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from hypothesis import given
 from hypothesis import strategies as st
 
+from executor.dictionary import Dictionary
 from executor.spark.formats import PartFormat, ResultShape, result_writer
 from executor.spark.names import ColumnType, column_names
 
@@ -116,6 +119,52 @@ def as_typed(row: Row, shape: ResultShape) -> Row:
         ts,
         exp,
     )
+
+
+def test_properties_of_all_types() -> None:
+    """Also mixed in one column, and missing: as decoded, and in blocks where all are missing."""
+    dictionary = Dictionary()
+    columns: list[pa.Array[Any]] = [
+        pa.array([1.0, 0.1, -math.inf, None, 2.0**60]),
+        pa.array([True, False, None, None, True]),
+        pa.array(["1", None, 'q"', "", "\\"]),
+        pa.nulls(5),
+        pa.nulls(5),
+    ]
+    codes = [dictionary.encode(column, np.full(5, 9)) for column in columns]
+    numbers = dictionary.encode(pa.array([7, None, 2**60]), np.full(3, 9))
+    codes[3] = np.concatenate([codes[0][:2], numbers])
+    rows = pa.RecordBatch.from_arrays(
+        [*map(dictionary.decode, codes), pa.array([0] * 5), pa.array([9, None, 9, 9, 9])],
+        ["n", "b", "s", "m", "z", "ts", "exp"],
+    )
+    names = ("n", "b", "s", "m", "z")
+    shape = ResultShape(names, names, ("number", "boolean", "string", "number", "integer"))
+    lines = written("jsonl", shape, [rows]).decode().splitlines()
+    assert lines[0] == (
+        '{"bindings": {"n": 1.0, "b": true, "s": "1", "m": 1.0, "z": null}, "ts": 0, "exp": 9}'
+    )
+    found = [list(json.loads(line)["bindings"].values()) for line in lines]
+    expected = [
+        [1.0, True, "1", 1.0, None],
+        [0.1, False, None, 0.1, None],
+        [-math.inf, None, 'q"', 7, None],
+        [None, None, "", None, None],
+        [2.0**60, True, "\\", 2**60, None],
+    ]
+    assert found == expected
+    table = pq.read_table(io.BytesIO(written("parquet", shape, [rows])))
+    assert table.schema.types[:5] == [
+        pa.float64(),
+        pa.bool_(),
+        pa.string(),
+        pa.float64(),
+        pa.int64(),
+    ]
+    assert [list(row.values())[:5] for row in table.to_pylist()] == expected
+    _, *fields = csv.reader(io.StringIO(written("csv", shape, [rows]).decode(), newline=""))
+    assert fields[1][1:] == ["false", "", "0.1", "", "0", ""]
+    assert [float(row[0]) for row in fields if row[0]] == [1.0, 0.1, -math.inf, 2.0**60]
 
 
 def test_names_are_distinct() -> None:

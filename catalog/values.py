@@ -1,0 +1,127 @@
+"""Values of properties, brought from what a file holds to the type that is declared.
+
+In: a raw column and a type. Out: a column of that type, null where there is no value, and
+which rows hold something that is no value of the type. Nothing, empty text and NaN are no
+value; ``true`` and ``false`` may be written in any case; an instant read as an integer
+counts in the catalog's time unit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from algebra.values import PropertyType
+from catalog.raw import Column
+from catalog.timestamps import ticks_of_instants, whole_numbers
+
+Mask = NDArray[np.bool_]
+
+ARROW_TYPES: Mapping[PropertyType, Any] = {
+    "string": pa.string(),
+    "integer": pa.int64(),
+    "number": pa.float64(),
+    "boolean": pa.bool_(),
+}
+"""How values of properties are held."""
+
+EXPECTED: Mapping[PropertyType, str] = {
+    "string": "text",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+}
+
+_NUMBER = r"^\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*$"
+_INFINITY = r"(?i)^\s*[+-]?inf(inity)?\s*$"
+_NAN = r"(?i)^\s*nan\s*$"
+_NO_TEXT: Any = pa.scalar(None, pa.string())
+
+
+def converted(raw: Column, kind: PropertyType, time_unit: str) -> tuple[Column, Mask]:
+    """The values of ``raw`` as ``kind``, and the rows that hold something else."""
+    given = _given(raw, kind)
+    values: Column = _CONVERSIONS[kind](given, time_unit)
+    bad: Column = pc.and_(pc.is_valid(given), pc.is_null(values))
+    return values, bad.to_numpy(zero_copy_only=False)
+
+
+def without_nan(values: Column) -> Column:
+    """The same values, null in place of NaN."""
+    if not pa.types.is_floating(values.type) or not pc.any(pc.is_nan(values)).as_py():
+        return values
+    return pc.if_else(pc.is_nan(values), pa.scalar(None, values.type), values)
+
+
+def _given(raw: Column, kind: PropertyType) -> Column:
+    """The same column, null where it holds no value."""
+    if pa.types.is_null(raw.type):
+        return pc.cast(raw, pa.string())
+    if not pa.types.is_string(raw.type):
+        return without_nan(raw)
+    lengths: Column = pc.binary_length(raw)
+    nothing = pc.equal(lengths, pa.scalar(0))
+    if kind == "number":
+        nothing = pc.or_(nothing, pc.match_substring_regex(raw, _NAN))
+    return pc.if_else(nothing, _NO_TEXT, raw) if pc.any(nothing).as_py() else raw
+
+
+def _texts(raw: Column, time_unit: str) -> Column:
+    return raw if pa.types.is_string(raw.type) else pc.cast(raw, pa.string())
+
+
+def _integers(raw: Column, time_unit: str) -> Column:
+    kind = raw.type
+    if pa.types.is_integer(kind):
+        return pc.cast(raw, pa.int64())
+    if pa.types.is_string(kind):
+        return whole_numbers(raw)
+    if pa.types.is_temporal(kind):
+        return ticks_of_instants(raw, time_unit)
+    if pa.types.is_floating(kind):  # how some writers store integers that may be missing
+        size: Column = pc.abs(raw)
+        whole = pc.and_(pc.equal(pc.floor(raw), raw), pc.less(size, pa.scalar(2.0**63)))
+        return pc.cast(pc.if_else(whole, raw, pa.scalar(None, kind)), pa.int64())
+    return pa.nulls(len(raw), pa.int64())
+
+
+def _numbers(raw: Column, time_unit: str) -> Column:
+    kind = raw.type
+    if pa.types.is_integer(kind):
+        return pc.cast(raw, pa.float64(), safe=False)
+    if pa.types.is_floating(kind):
+        return pc.cast(raw, pa.float64())
+    if pa.types.is_string(kind):
+        number = pc.or_(
+            pc.match_substring_regex(raw, _NUMBER), pc.match_substring_regex(raw, _INFINITY)
+        )
+        found = pc.utf8_trim_whitespace(pc.if_else(number, raw, _NO_TEXT))
+        try:
+            return pc.cast(found, pa.float64())
+        except pa.ArrowInvalid:  # a sign or a length that Arrow does not read
+            exact = [None if text is None else float(text) for text in found.to_pylist()]
+            return pa.array(exact, pa.float64())
+    return pa.nulls(len(raw), pa.float64())
+
+
+def _booleans(raw: Column, time_unit: str) -> Column:
+    if pa.types.is_boolean(raw.type):
+        return raw
+    if not pa.types.is_string(raw.type):
+        return pa.nulls(len(raw), pa.bool_())
+    words: Any = pc.utf8_lower(pc.utf8_trim_whitespace(raw))
+    known = pc.is_in(words, pa.array(["true", "false"]))
+    return pc.if_else(known, pc.equal(words, pa.scalar("true")), pa.scalar(None, pa.bool_()))
+
+
+_CONVERSIONS: Mapping[PropertyType, Any] = {
+    "string": _texts,
+    "integer": _integers,
+    "number": _numbers,
+    "boolean": _booleans,
+}

@@ -1,0 +1,134 @@
+"""Properties of edges in process: from columns of edges through operators to results."""
+
+from __future__ import annotations
+
+import pytest
+
+from algebra.physical import Coalesce, FilterRows, ProjectColumns, ToKernel
+from algebra.plan import PhysicalPlan, PlanError
+from executor.leaves import Leaf, leaves
+from executor.local import Edge, Result, run_plan
+from tests.executor.property_plans import (
+    FILTERED,
+    PLANS,
+    TYPES,
+    UNITED,
+    Meaning,
+    meant,
+    plan_of,
+    random_edges,
+    scan,
+    typed,
+)
+from tests.executor.spark.chain import Chain
+
+
+def agree(results: list[Result], meaning: Meaning, edges: list[Edge]) -> None:
+    """The results say what is meant at all instants at which anything changes."""
+    instants = sorted({edge[3] for edge in edges} | {r.exp for r in results})
+    assert any(meant(meaning, edges, t) for t in instants)
+    for t in instants:
+        found = {typed(r.bindings) for r in results if r.ts <= t < r.exp}
+        assert found == meant(meaning, edges, t), t
+
+
+@pytest.mark.parametrize("name", PLANS)
+@pytest.mark.parametrize("batch_rows", [1, 7, 1000])
+def test_plans_by_hand(name: str, batch_rows: int) -> None:
+    plan, meaning = PLANS[name]
+    edges = random_edges(90, seed=batch_rows)
+    agree(list(run_plan(plan, edges, batch_rows)), meaning, edges)
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_plans_in_stages(name: str) -> None:
+    """The same through messages and logs, by a worker that begins anew now and then."""
+    plan, meaning = PLANS[name]
+    edges = random_edges(90)
+    chain = Chain(plan)
+    for start in range(0, len(edges), 12):
+        if start % 24 == 0:
+            chain.another_worker()
+        chain.batch(edges[start : start + 12])
+    agree(chain.results, meaning, edges)
+
+
+def test_projections_and_filters_belong_to_leaves() -> None:
+    """What only a filter looks at is not carried further."""
+    (leaf,) = leaves(FILTERED)
+    assert leaf == Leaf(
+        3,
+        scan("weight", "name"),
+        ("c2 > 1 AND c3 <> 'x'",),
+        "string",
+        ("number", "string"),
+        (3, 1),
+    )
+    assert leaf.given == ((".name", "string"), ("trg", "string"))
+    first, second = leaves(UNITED)
+    assert first.predicates == ("c2 = TRUE OR c3 IS NULL",), "in the scan's columns"
+    assert (first.columns, second.columns) == ((3, 2), (2, 3))
+
+
+def test_what_stands_above_the_conversion_is_no_part_of_a_leaf() -> None:
+    plan = plan_of(
+        (scan("weight"), ()),
+        (ToKernel(), (0,)),
+        (ProjectColumns((2,)), (1,)),
+        (FilterRows("c0 > 1"), (2,)),
+        columns=("weight",),
+    )
+    assert [(leaf.node, leaf.columns) for leaf in leaves(plan)] == [(1, (0, 1, 2))]
+    edges: list[Edge] = [
+        ("x", "y", "a", i, "s", {"weight": weight}) for i, weight in enumerate([0.5, 1.5, None])
+    ]
+    assert [r.bindings for r in run_plan(plan, edges)] == [(1.5,)]
+
+
+def test_a_leaf_without_columns() -> None:
+    plan = plan_of(
+        (scan("weight", predicate="c2 > 1"), ()),
+        (ProjectColumns(()), (0,)),
+        (Coalesce(), (1,)),
+        columns=(),
+    )
+    edges: list[Edge] = [("x", "y", "a", i, "s", {"weight": float(i)}) for i in range(4)]
+    assert [r[:2] for r in run_plan(plan, edges)] == [((), 2), ((), 3)]
+
+
+def test_an_edge_without_the_column_lacks_the_property() -> None:
+    plan = plan_of((scan("weight", "count"), ()), columns=("x", "y", "weight", "count"))
+    edges: list[Edge] = [("x", "y", "a", 0), ("x", "y", "a", 1, "s", {"count": 1})]
+    assert [r.bindings for r in run_plan(plan, edges)] == [
+        ("x", "y", None, None),
+        ("x", "y", None, 1),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("plan", "message"),
+    [
+        (plan_of((scan("size"), ()), columns=("x", "y", "size")), "type size of s is, is not said"),
+        (
+            plan_of((scan("weight"), ()), (ProjectColumns((3,)), (0,)), columns=("x",)),
+            "there is no such column",
+        ),
+        (
+            plan_of((scan("weight"), ()), (FilterRows("c3 = 1"), (0,)), columns=("x", "y", "w")),
+            "c3",
+        ),
+    ],
+)
+def test_plans_that_cannot_run(plan: PhysicalPlan, message: str) -> None:
+    with pytest.raises(PlanError, match=message):
+        leaves(plan)
+
+
+def test_values_of_another_type_are_told() -> None:
+    plan = plan_of((scan("count"), ()), columns=("x", "y", "count"))
+    edges: list[Edge] = [("x", "y", "a", 0, "s", {"count": "1"})]
+    with pytest.raises(
+        ValueError, match=r"has values of integer in \.count, but its rows hold string"
+    ):
+        list(run_plan(plan, edges))
+    assert TYPES["count"] == "integer"
