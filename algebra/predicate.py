@@ -45,6 +45,8 @@ DEEPEST: Final = 200
 """How deep a predicate nests; a connective of n parts counts n - 1."""
 MOST_PARTS: Final = 64
 """A connective of more parts is made by no rule."""
+DEEPEST_MADE: Final = 6
+"""Nor a predicate in which ANDs and ORs alternate more often."""
 
 _WIDEST: Final = 100_000
 _NEGATED: Final[Mapping[type, type[exp.Binary]]] = {
@@ -147,6 +149,11 @@ class Predicate:
             return False
         return isinstance(tree.this, exp.Column) and tree.expression.find(exp.Column) is None
 
+    @property
+    def nesting(self) -> int:
+        """How often ANDs and ORs alternate; 0 for a comparison."""
+        return _nesting(self.sql)
+
     def renumbered(self, position: Mapping[int, int]) -> Predicate:
         """The same condition over columns moved to ``position[old]``."""
         tree = self.expression
@@ -195,6 +202,21 @@ def checked(sql: str, width: int = _WIDEST) -> exp.Expression:
         elif not isinstance(node, exp.Boolean):
             raise _refused(node, sql)
     return tree
+
+
+@lru_cache(maxsize=4096)
+def _nesting(sql: str) -> int:
+    deepest = 0
+    pending: list[tuple[Node, type | None, int]] = [(_parse(sql), None, 0)]
+    while pending:
+        node, above, level = pending.pop()
+        if isinstance(node, exp.And | exp.Or):
+            level += type(node) is not above
+            deepest = max(deepest, level)
+            above = type(node)
+        if isinstance(node, CONNECTIVES):
+            pending.extend((part, above, level) for part in node.iter_expressions())
+    return deepest
 
 
 def columns_of(tree: exp.Expression) -> frozenset[int]:

@@ -25,6 +25,8 @@ SYMBOLS = {
     "S_PATH": "P",
     "PATH": "P",
     "COALESCE": "⊔",
+    "EXCHANGE": "⇄",
+    "TO_KERNEL": "▷",
     "EMPTY": "∅",
 }
 """The sign of each operator, logical and physical."""

@@ -121,9 +121,14 @@ class Search(MemoListener):
         Raises:
             CannotPlanError: if nothing computes the root under any of them.
         """
-        winners = {required: self.optimize(root, required) for required in acceptable}
-        costs = {required: winner.cost for required, winner in winners.items() if winner}
-        return min(costs, key=lambda required: costs[required], default=None)
+        best: dict[RequiredProperties, Winner] = {}
+        # A later search may find groups equal, and forget what an earlier one has costed.
+        while len(best) < len(acceptable) and not self.cut:
+            for required in acceptable:
+                self.optimize(root, required)
+            goals = [self.goal(root, required) for required in acceptable]
+            best = {goal.required: goal.best for goal in goals if goal.best is not None}
+        return min(best, key=lambda required: best[required].cost, default=None)
 
     def optimize_unexplored(
         self, root: GroupId, acceptable: tuple[RequiredProperties, ...]

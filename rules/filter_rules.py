@@ -11,11 +11,11 @@ to each other's results.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar
 
 from algebra.logical import Filter, Pattern, Union, WScan
-from algebra.predicate import MOST_PARTS, Predicate
+from algebra.predicate import DEEPEST_MADE, MOST_PARTS, Predicate
 from memo import Expression, GroupExpression, GroupId, Tree
 from memo.pattern import Group, Match, Op
 from rules.rule import Context, Promise, TransformationRule
@@ -45,7 +45,9 @@ class FilterMerge(TransformationRule):
     """σ_G(σ_F(S))  →  σ_(F and G)(S)
 
     Thesis rule 3, left to right. Always valid; where F implies G it is rule 2. No predicate
-    of more than :data:`algebra.predicate.MOST_PARTS` parts is made.
+    of more than :data:`algebra.predicate.MOST_PARTS` parts is made, nor a deeper one than
+    :data:`algebra.predicate.DEEPEST_MADE`: where a group is a filter of itself united with
+    something, rules 3 and 4 would go on for ever.
     """
 
     name = "FilterMerge"
@@ -55,7 +57,11 @@ class FilterMerge(TransformationRule):
 
     def condition(self, match: Match, context: Context) -> bool:
         outer, inner = (set(predicate_of(e).conjuncts) for e in match.expressions)
-        return not outer <= inner and len(outer | inner) <= MOST_PARTS
+        return (
+            not outer <= inner
+            and len(outer | inner) <= MOST_PARTS
+            and shallow(predicate_of(e) for e in match.expressions)
+        )
 
     def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
         both = Predicate.all_of(predicate_of(e) for e in match.expressions)
@@ -95,7 +101,7 @@ class FilterUnionToOr(TransformationRule):
 
     Thesis rule 4, left to right. Both sides must read the same group. Relies on set
     semantics: a row that satisfies both counts once. No predicate of more than
-    :data:`algebra.predicate.MOST_PARTS` parts is made.
+    :data:`algebra.predicate.MOST_PARTS` parts, or too deep (see rule 3), is made.
     """
 
     name = "FilterUnionToOr"
@@ -108,7 +114,9 @@ class FilterUnionToOr(TransformationRule):
         if context.memo.find(match["s"]) != context.memo.find(match["t"]):
             return False
         parts = [d for e in match.expressions[1:] for d in predicate_of(e).disjuncts]
-        return len(set(parts)) <= MOST_PARTS
+        return len(set(parts)) <= MOST_PARTS and shallow(
+            predicate_of(e) for e in match.expressions[1:]
+        )
 
     def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
         either = Predicate.any_of(predicate_of(e) for e in match.expressions[1:])
@@ -347,6 +355,11 @@ def predicate_of(expression: GroupExpression) -> Predicate:
     operator: Any = expression.operator
     assert isinstance(operator, Filter)
     return operator.predicate
+
+
+def shallow(predicates: Iterable[Predicate]) -> bool:
+    """Whether a connective of predicates is one that a rule may make."""
+    return max(predicate.nesting for predicate in predicates) < DEEPEST_MADE
 
 
 def lowered(predicate: Predicate, join: Pattern, side: int) -> Predicate | None:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from algebra.logical import Filter, Union, WScan, WScanUnion
-from algebra.predicate import MOST_PARTS, Predicate
+from algebra.predicate import DEEPEST_MADE, MOST_PARTS, Predicate
 from memo import Expression, GroupExpression, Tree
 from memo.pattern import Match, Op
 from rules.filter_rules import predicate_of
@@ -56,7 +56,8 @@ class FilterWScanTransposeInverse(TransformationRule):
     needless = frozenset({"FilterWScanTranspose"})
 
     def condition(self, match: Match, context: Context) -> bool:
-        return len(_both(match).conjuncts) <= MOST_PARTS
+        both = _both(match)
+        return len(both.conjuncts) <= MOST_PARTS and both.nesting <= DEEPEST_MADE
 
     def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
         yield Expression(replace(_scan(match.expressions[1]), predicate=_both(match)))

@@ -90,7 +90,10 @@ def test_best_plans_under_other_costs(case: Case, seed: int, cost_model: CostMod
     note(text(case.query))
     found = optimized(case, Options(check=True), seed, cost_model)
     _check(case, [found.plan, found.canonical_plan])
-    if not any("W-CROSS" in warning for warning in parse(text(case.query)).warnings):
+    crossed = any("W-CROSS" in warning for warning in parse(text(case.query)).warnings)
+    # A rule that says an atom twice is estimated lower as written than the group it falls into.
+    repeated = any(len(set(rule.body)) < len(rule.body) for rule in case.query.rules)
+    if not crossed and not repeated:
         # Without cross products in the query, what was written is in the space searched.
         assert found.cost <= found.canonical_cost * (1 + 1e-12)
 
