@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import combinations, pairwise
@@ -69,12 +70,14 @@ def edges() -> tuple[Edge, ...]:
 
 @dataclass(frozen=True)
 class WithProperties:
-    """An example query over properties, and the edges of its first ``ticks`` ticks."""
+    """An example query over properties, and the edges of its first ``ticks`` ticks between the
+    ``busiest`` vertices: the oracle joins named edges one with each."""
 
     text: Path
     query: Query
     data: str
     ticks: int
+    busiest: int
     values: Mapping[str, Callable[[str], Scalar]]
 
     def edges(self) -> tuple[Edge, ...]:
@@ -88,7 +91,10 @@ class WithProperties:
                 edge = Edge(int(row["ts"]), row["src"], row["trg"], label, tuple(held))
                 found.append(edge)
         last = min(edge.ts for edge in found) + self.ticks
-        return tuple(edge for edge in found if edge.ts < last and edge.label in labels)
+        early = [edge for edge in found if edge.ts < last and edge.label in labels]
+        ends = Counter(vertex for edge in early for vertex in (edge.src, edge.trg))
+        kept = {vertex for vertex, _ in ends.most_common(self.busiest)}
+        return tuple(edge for edge in early if {edge.src, edge.trg} <= kept)
 
 
 def _apart(one: Prop, other: Prop) -> Calc:
@@ -141,6 +147,7 @@ WITH_PROPERTIES: dict[str, WithProperties] = {
         Query((_CYCLE,), (("transfer", Source("amlsim", 100)),), (("amount", "number"),)),
         "transfer.csv.gz",
         56,
+        100,
         {"amount": float},
     ),
     "fanout": WithProperties(
@@ -150,6 +157,7 @@ WITH_PROPERTIES: dict[str, WithProperties] = {
         ),
         "flows.csv.gz",
         1200,
+        1000,
         {"port": int, "bot": "true".__eq__},
     ),
 }
