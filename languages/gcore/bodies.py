@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
-from languages.conditions import references
 from languages.errors import QueryError
 from languages.gcore.conditions import Alternative
 from languages.gcore.faults import LATER, Fault
 from languages.gcore.sources import Source
 from languages.gcore.syntax import Edge, Name, Node, Pattern
 from languages.gcore.values import renamed
-from languages.regular_query import Atom, Condition, EdgeAtom, Location, Property, Rule
+from languages.regular_query import Atom, Condition, Location, Rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,21 +148,8 @@ class Body:
             if source not in found.get(one.get(name.text, name.text), ()):
                 raise LATER["vertices"].error(name.at, name.text)
 
-        used = {name.text for name in looked_at}
-        used |= {
-            reference.edge
-            for condition in self.conditions
-            for reference in references(condition)
-            if isinstance(reference, Property)
-        }
-        atoms = tuple(
-            replace(atom, edge=None)
-            if isinstance(atom, EdgeAtom) and atom.edge in self.edges.keys() - used
-            else atom
-            for atom in self.atoms
-        )
         variables = tuple(one.get(name, name) for name in head)
-        rule = Rule(predicate, variables, atoms, at, tuple(self.conditions))
+        rule = Rule(predicate, variables, tuple(self.atoms), at, tuple(self.conditions))
         return renamed(rule, lambda name: one.get(name, name), str)
 
     def _check_bound(self, looked_at: Sequence[Name]) -> None:
