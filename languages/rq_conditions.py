@@ -14,7 +14,7 @@ from languages.errors import QueryError
 from languages.regular_query import Comparison, Computed, Location, Property, Sign, Value, Variable
 from languages.rq_tokens import location_of, name_of, string, whole_number
 
-_SIGNS: Final[dict[str, Sign]] = {
+SIGNS: Final[dict[str, Sign]] = {
     "==": "=",
     "=": "=",
     "!=": "<>",
@@ -27,6 +27,7 @@ _SIGNS: Final[dict[str, Sign]] = {
     ">=": ">=",
     "≥": ">=",
 }
+"""The ways to write each sign."""
 _TRUTHS: Final = {"true": True, "false": False}
 
 
@@ -53,7 +54,7 @@ class Conditions(Transformer[Token, Any]):
     def comparison(self, parts: list[Any]) -> Comparison:
         """``value < value``."""
         left, sign, right = parts
-        return Comparison(left.value, _SIGNS[str(sign)], right.value, left.at)
+        return Comparison(left.value, SIGNS[str(sign)], right.value, left.at)
 
     def sum(self, parts: list[Any]) -> Read:
         """``value + value``, or ``-``."""

@@ -12,8 +12,11 @@ import pytest
 import typer
 
 from algebra.physical import PhysicalOperator
+from algebra.values import PropertyType
 from api.cli import app, main
 from catalog import default_catalog
+from catalog.defaults import DEFAULT_STATISTICS
+from catalog.model import Catalog, Stream
 from languages import parse
 from languages.canonical import translate
 from languages.errors import CODES
@@ -48,15 +51,20 @@ def test_the_queries_shown_are_queries() -> None:
 def test_the_gcore_queries_shown_are_queries_and_mean_what_the_rules_beside_them_mean() -> None:
     blocks = BLOCK.findall((ROOT / "docs" / "gcore.md").read_text("utf-8"))
     queries = [block for block in blocks if recognizes(block)]
-    assert len(queries) == 2
-    first, rules, *_ = blocks
-    assert recognizes(first)
+    assert len(queries) == 3
     for query in queries:
         assert parse(query, "gcore").warnings == ()
-    catalog = default_catalog(
-        ["social.follows", "social.likes", "social.posts"], streams=["social"]
-    )
-    assert translate(parse(first), catalog) == translate(parse(rules), catalog)
+    paths, paths_in_rq, conditions, conditions_in_rq, *_ = blocks
+    social = default_catalog(["social.follows", "social.likes", "social.posts"], streams=["social"])
+    pays = dict.fromkeys(["pays"], DEFAULT_STATISTICS)
+    properties: dict[str, PropertyType] = {"amount": "number", "currency": "string"}
+    bank = Catalog({"bank": Stream("bank", pays, properties=properties)})
+    for query, rules, catalog in (
+        (paths, paths_in_rq, social),
+        (conditions, conditions_in_rq, bank),
+    ):
+        assert recognizes(query)
+        assert translate(parse(query), catalog) == translate(parse(rules), catalog)
 
 
 def test_the_python_shown_runs() -> None:

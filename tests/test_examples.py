@@ -1,22 +1,44 @@
 """The bundled data is what its README says, and its queries fit it."""
 
 import re
+import tomllib
 from dataclasses import replace
+from fnmatch import fnmatch
 from importlib.resources import as_file, files
 from pathlib import Path
 
 import pytest
 
 import catalog
+from api.cli import main
 from catalog.edges import read
 from languages import parse
 from languages.canonical import translate
 
-MATHOVERFLOW = Path(__file__).parent.parent / "examples" / "mathoverflow"
+EXAMPLES = Path(__file__).parent.parent / "examples"
+MATHOVERFLOW = EXAMPLES / "mathoverflow"
+FOLDERS = sorted(path.parent for path in EXAMPLES.glob("*/catalog.yaml"))
+FILES = {
+    "mathoverflow": ["a2q", "c2a", "c2q"],
+    "amlsim": ["transfer"],
+    "flows": ["flows"],
+}
+"""The files of the examples, which end in ``.csv.gz``."""
+
+each_folder = pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 
 
-def test_the_catalog_holds_what_is_measured() -> None:
-    declared = catalog.load(MATHOVERFLOW / "catalog.yaml")
+def test_all_examples_are_tried() -> None:
+    found = {
+        folder.name: sorted(path.name.removesuffix(".csv.gz") for path in folder.glob("*.csv.gz"))
+        for folder in FOLDERS
+    }
+    assert found == FILES
+
+
+@each_folder
+def test_the_catalog_holds_what_is_measured(folder: Path) -> None:
+    declared = catalog.load(folder / "catalog.yaml")
     (stream,) = declared.streams.values()
     measured = catalog.measure_files(catalog.files_of_stream(stream, declared.time_unit))
     assert measured.complete
@@ -30,25 +52,56 @@ def test_the_catalog_holds_what_is_measured() -> None:
     }
 
 
-@pytest.mark.parametrize("label", ["a2q", "c2a", "c2q"])
-def test_the_files_are_sorted_and_as_long_as_their_readme_says(label: str) -> None:
-    (file,) = catalog.files_of_inputs([f"{label}={MATHOVERFLOW / label}.csv.gz"])
+@pytest.mark.parametrize(("folder", "name"), [(f, n) for f, names in FILES.items() for n in names])
+def test_the_files_are_sorted_and_as_long_as_their_readme_says(folder: str, name: str) -> None:
+    path = EXAMPLES / folder / f"{name}.csv.gz"
+    (file,) = catalog.files_of_inputs([str(path) if folder == "flows" else f"{name}={path}"])
     times = [t for batch in read(file) for t in batch.edges.column("ts").to_numpy()]
     assert times == sorted(times)
-    readme = (MATHOVERFLOW / "README.md").read_text("utf-8")
-    assert re.findall(rf"\| `{label}\.csv\.gz` \| ([\d,]+) \|", readme) == [f"{len(times):,}"]
+    readme = (EXAMPLES / folder / "README.md").read_text("utf-8")
+    assert re.findall(rf"\| `{name}\.csv\.gz` \| ([\d,]+) \|", readme) == [f"{len(times):,}"]
+    assert path.stat().st_size < 300_000
 
 
-@pytest.mark.parametrize("path", sorted(MATHOVERFLOW.glob("*.rq")), ids=lambda path: path.stem)
+QUERIES = sorted(path for ending in ("rq", "gcore") for path in EXAMPLES.glob(f"*/*.{ending}"))
+
+
+@pytest.mark.parametrize("path", QUERIES, ids=lambda path: path.name)
 def test_the_queries_fit_the_catalog(path: Path) -> None:
-    query = parse(path.read_text("utf-8"))
+    declared = catalog.load(path.parent / "catalog.yaml")
+    query = parse(path.read_text("utf-8"), time_unit=declared.time_unit)
     assert query.warnings == ()
-    translated = translate(query, catalog.load(MATHOVERFLOW / "catalog.yaml"))
-    assert translated.columns == query.rules[-1].variables
+    assert translate(query, declared).columns == query.rules[-1].variables
 
 
-def test_the_data_is_found_as_package_data() -> None:
-    with as_file(files("examples") / "mathoverflow") as folder:
-        assert {path.name for path in MATHOVERFLOW.glob("*.*z*")} <= {
-            path.name for path in folder.iterdir()
-        }
+@pytest.mark.parametrize(
+    "path", [path for path in QUERIES if path.suffix == ".gcore"], ids=lambda path: path.stem
+)
+def test_both_languages_say_the_same(path: Path) -> None:
+    declared = catalog.load(path.parent / "catalog.yaml")
+    gcore, rq = (
+        translate(parse(p.read_text("utf-8"), language, declared.time_unit), declared)
+        for p, language in ((path, "gcore"), (path.with_suffix(".rq"), "rq"))
+    )
+    assert gcore == rq
+
+
+@each_folder
+def test_the_queries_are_planned_from_within_the_folder(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(folder)
+    for query in sorted(path.name for path in QUERIES if path.parent == folder):
+        assert main(["explain", query, "--catalog", "catalog.yaml"]) == 0
+        assert "WSCAN" in capsys.readouterr().out
+
+
+@each_folder
+def test_the_data_is_found_as_package_data(folder: Path) -> None:
+    bundled = {path.name for path in folder.iterdir() if path.suffix not in {".py", ""}}
+    patterns = tomllib.loads((EXAMPLES.parent / "pyproject.toml").read_text("utf-8"))["tool"][
+        "setuptools"
+    ]["package-data"]["*"]
+    assert [name for name in bundled if not any(fnmatch(name, p) for p in patterns)] == []
+    with as_file(files("examples") / folder.name) as found:
+        assert bundled <= {path.name for path in found.iterdir()}

@@ -5,24 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from languages.conditions import references
 from languages.errors import QueryError
 from languages.gcore.conditions import Alternative
-from languages.gcore.faults import LATER
+from languages.gcore.faults import LATER, Fault
 from languages.gcore.sources import Source
-from languages.gcore.syntax import Name, Node, Pattern
-from languages.regular_query import Atom, Term, Variable
+from languages.gcore.syntax import Edge, Name, Node, Pattern
+from languages.gcore.values import renamed
+from languages.regular_query import Atom, Condition, EdgeAtom, Location, Property, Rule
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Patterns, each with its source, and vertices that are equal.
+    """Patterns, each with its source, and what must hold of them.
 
     It is one of the alternatives that a block of a MATCH comes down to. ``own`` are the
-    variables of the block's patterns, ``tested`` those of its condition.
+    variables of vertices and edges in the block's patterns, ``tested`` those of its condition.
     """
 
     located: tuple[tuple[Pattern, Source], ...]
-    equal: tuple[tuple[Name, Name], ...]
+    holds: Alternative
     own: frozenset[str]
     tested: frozenset[str]
 
@@ -32,15 +34,27 @@ class Part:
         for where the last of the others is."""
         source = patterns[-1][1]
         tests = tuple((pattern, source) for pattern in holds.patterns)
-        tested = {name for pattern in holds.patterns for name in vertices_of(pattern)}
+        tested = {name for pattern in holds.patterns for name in _names_in(pattern)}
         tested.update(name.text for pair in holds.equal for name in pair)
-        own = frozenset(name for pattern, _ in patterns for name in vertices_of(pattern))
-        return Part((*patterns, *tests), holds.equal, own, frozenset(tested))
+        tested.update(name.text for name in holds.compared)
+        own = frozenset(name for pattern, _ in patterns for name in _names_in(pattern))
+        return Part((*patterns, *tests), holds, own, frozenset(tested))
 
     @property
     def variables(self) -> frozenset[str]:
-        """All variables of vertices."""
+        """All variables of vertices and edges."""
         return self.own | self.tested
+
+    @property
+    def edges(self) -> frozenset[str]:
+        """The variables of edges in its patterns."""
+        return frozenset(name for pattern, _ in self.located for name in _edges_of(pattern))
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether its patterns bind all that its condition looks at."""
+        bound = {name for pattern, _ in self.located for name in _names_in(pattern)}
+        return self.tested <= bound
 
 
 def vertices_of(pattern: Pattern) -> Iterator[str]:
@@ -48,13 +62,30 @@ def vertices_of(pattern: Pattern) -> Iterator[str]:
     return (node.variable.text for node in pattern.nodes if node.variable is not None)
 
 
+def _names_in(pattern: Pattern) -> Iterator[str]:
+    yield from vertices_of(pattern)
+    yield from _edges_of(pattern)
+
+
+def _edges_of(pattern: Pattern) -> Iterator[str]:
+    for link in pattern.links:
+        if isinstance(link, Edge) and link.variable is not None:
+            yield link.variable.text
+
+
 @dataclass(slots=True)
 class Body:
-    """Atoms, the equalities between their variables, and the vertices still to be bound."""
+    """Atoms, what must hold of their variables, and the vertices still to be bound.
+
+    ``edges`` are the variables of edges; for one whose properties cannot be looked at, why.
+    """
 
     anonymous: Iterator[str]
     atoms: list[Atom] = field(default_factory=list)
-    equal: list[tuple[Name, Name]] = field(default_factory=list)
+    conditions: list[Condition] = field(default_factory=list)
+    edges: dict[str, Fault | None] = field(default_factory=dict)
+    _equal: list[tuple[Name, Name]] = field(default_factory=list)
+    _compared: list[Name] = field(default_factory=list)
     _bound: dict[str, set[Source]] = field(default_factory=dict)
     _lone: list[tuple[Name, Source]] = field(default_factory=list)
 
@@ -69,7 +100,7 @@ class Body:
             raise LATER["vertex label"].error(label.at, label.text)
         if node.properties:
             key = node.properties[0][0]
-            raise LATER["properties"].error(key.at, key.text)
+            raise LATER["vertex property"].error(key.at, key.text)
         return next(self.anonymous) if node.variable is None else node.variable.text
 
     def bind(self, name: str, *sources: Source) -> None:
@@ -92,23 +123,25 @@ class Body:
         self._lone.append((node.variable, source))
         return name
 
-    def finished(self, head: Sequence[str]) -> tuple[tuple[str, ...], tuple[Atom, ...]]:
-        """The head and the atoms, with one variable for all that are equal.
+    def hold(self, tests: Alternative) -> None:
+        """Adds what an alternative says besides patterns."""
+        self._equal += tests.equal
+        self.conditions += tests.conditions
+        self._compared += tests.compared
+
+    def finished(
+        self, predicate: str, head: Sequence[str], at: Location, looked_at: Sequence[Name] = ()
+    ) -> Rule:
+        """The rule with this head of vertices, and one variable for all that are equal.
+
+        ``looked_at`` are the edges of which the head has properties.
 
         Raises:
-            QueryError: E-SAFE for an equality of what nothing binds, E-LATER for vertices
-                by themselves.
+            QueryError: E-SAFE for a comparison of what nothing binds, E-LATER for vertices
+                by themselves; E-LATER or E-PROPERTY for an edge that has no properties.
         """
         one = self._representatives(head)
-        for name in (name for pair in self.equal for name in pair):
-            if name.text not in self._bound and name not in (lone for lone, _ in self._lone):
-                raise QueryError(
-                    "E-SAFE",
-                    "it is compared, and no MATCH binds it",
-                    at=name.at,
-                    text=name.text,
-                    hint="(x) = (y) takes vertices that patterns bind",
-                )
+        self._check_bound(looked_at)
         found: dict[str, set[Source]] = {}
         for variable, sources in self._bound.items():
             found.setdefault(one.get(variable, variable), set()).update(sources)
@@ -116,11 +149,41 @@ class Body:
             if source not in found.get(one.get(name.text, name.text), ()):
                 raise LATER["vertices"].error(name.at, name.text)
 
-        def merged(term: Term) -> Term:
-            return Variable(one.get(term.name, term.name)) if isinstance(term, Variable) else term
+        used = {name.text for name in looked_at}
+        used |= {
+            reference.edge
+            for condition in self.conditions
+            for reference in references(condition)
+            if isinstance(reference, Property)
+        }
+        atoms = tuple(
+            replace(atom, edge=None)
+            if isinstance(atom, EdgeAtom) and atom.edge in self.edges.keys() - used
+            else atom
+            for atom in self.atoms
+        )
+        variables = tuple(one.get(name, name) for name in head)
+        rule = Rule(predicate, variables, atoms, at, tuple(self.conditions))
+        return renamed(rule, lambda name: one.get(name, name), str)
 
-        atoms = (replace(a, source=merged(a.source), target=merged(a.target)) for a in self.atoms)
-        return tuple(one.get(name, name) for name in head), tuple(atoms)
+    def _check_bound(self, looked_at: Sequence[Name]) -> None:
+        """That the body binds all that is compared, and edges whose properties are asked."""
+        lone = {name.text for name, _ in self._lone}
+        compared = [*(name for pair in self._equal for name in pair), *self._compared]
+        for name in (*compared, *looked_at):
+            fault = self.edges.get(name.text)
+            if fault is not None:
+                raise fault.error(name.at, name.text)
+            if name.text not in {*self._bound, *self.edges, *lone}:
+                raise QueryError(
+                    "E-SAFE",
+                    "it is compared, and no MATCH binds it"
+                    if name in compared
+                    else "not every alternative of the query binds it",
+                    at=name.at,
+                    text=name.text,
+                    hint="compare and select what patterns bind that must match",
+                )
 
     def _representatives(self, head: Sequence[str]) -> dict[str, str]:
         """For each variable of an equality, the one that stands for it; those of the head
@@ -133,7 +196,7 @@ class Body:
             return name
 
         order = {name: place for place, name in enumerate(dict.fromkeys(head))}
-        for left, right in self.equal:
+        for left, right in self._equal:
             first, second = sorted(
                 (leader_of(left.text), leader_of(right.text)),
                 key=lambda name: order.get(name, len(order)),

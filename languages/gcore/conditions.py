@@ -1,155 +1,134 @@
 """WHERE as alternatives: each a list of tests that must all hold.
 
 A query is a union of rules, so a condition becomes one rule for each of its alternatives
-(disjunctive normal form). A test is an equality of vertices or a pattern.
+(disjunctive normal form). A test is an equality of vertices, a pattern, or a comparison;
+alternatives that only compare are one condition, and need no rules of their own.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from typing import Final
 
+from languages import regular_query as rq
 from languages.errors import QueryError
 from languages.gcore import faults
-from languages.gcore.faults import LATER, Fault
+from languages.gcore.scope import Scope
 from languages.gcore.syntax import (
     And,
-    Call,
     Comparison,
     Condition,
     Exists,
-    Literal,
     Name,
     Not,
     Or,
     Pattern,
-    Property,
-    Value,
     VertexComparison,
 )
-from languages.regular_query import Location
+from languages.gcore.values import looked_at, place_of, value_of, vertex_of
+from languages.regular_query import Location, Sign
+from languages.rq_conditions import SIGNS
 
 MOST_ALTERNATIVES = 64
 """The most rules that one statement becomes."""
-AGGREGATES = frozenset({"count", "sum", "avg", "min", "max"})
+_OPPOSITE: Final[Mapping[Sign, Sign]] = {
+    "=": "<>",
+    "<>": "=",
+    "<": ">=",
+    ">=": "<",
+    ">": "<=",
+    "<=": ">",
+}
+"""What holds of two values that are there if a comparison does not."""
 
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """Pairs of vertices that are equal, and patterns that are there."""
+    """Pairs of vertices that are equal, patterns that are there, and conditions.
+
+    ``compared`` are the variables that the conditions look at, where they were written.
+    """
 
     equal: tuple[tuple[Name, Name], ...] = ()
     patterns: tuple[Pattern, ...] = ()
+    conditions: tuple[rq.Condition, ...] = ()
+    compared: tuple[Name, ...] = ()
 
     def __add__(self, other: Alternative) -> Alternative:
-        return Alternative(self.equal + other.equal, self.patterns + other.patterns)
+        return Alternative(
+            self.equal + other.equal,
+            self.patterns + other.patterns,
+            self.conditions + other.conditions,
+            self.compared + other.compared,
+        )
 
 
-def alternatives(
-    condition: Condition | None, paths: frozenset[str] = frozenset()
-) -> list[Alternative]:
+def alternatives(condition: Condition | None, scope: Scope) -> list[Alternative]:
     """The alternatives of a condition; one without tests if there is none.
-
-    ``paths`` are the variables that paths are bound to.
 
     Raises:
         QueryError: for a test that cannot be said, or too many alternatives.
     """
-    if condition is None:
-        return [Alternative()]
+    return [Alternative()] if condition is None else _read(condition, scope, None)
+
+
+def _read(condition: Condition, scope: Scope, negated: Location | None) -> list[Alternative]:
+    """The alternatives of a condition, or of its negation by the NOT at ``negated``."""
     match condition:
-        case Pattern():
-            return [Alternative(patterns=(condition,))]
-        case VertexComparison():
-            return [Alternative(equal=(_equality(condition),))]
-        case Not(part):
-            return _refused(part, condition.at, paths)
-        case Comparison():
-            raise _comparison_fault(condition, paths)
+        case Pattern() | Exists() if negated is not None:
+            raise faults.NEGATION.error(negated, "NOT")
         case Exists():
             raise faults.EXISTS.error(condition.at, "EXISTS")
-        case Or(parts):
-            found = [tests for part in parts for tests in alternatives(part, paths)]
-            return _limited(found)
-        case And(parts):
+        case Pattern():
+            return [Alternative(patterns=(condition,))]
+        case VertexComparison(left, sign, right):
+            if _sign(sign, negated) == "=":
+                return [Alternative(equal=((vertex_of(left), vertex_of(right)),))]
+            return [_compared(condition, scope, negated)]
+        case Comparison():
+            return [_compared(condition, scope, negated)]
+        case Not(part):
+            return _read(part, scope, condition.at if negated is None else None)
+        case Or(parts) | And(parts):
+            several = (_read(part, scope, negated) for part in parts)
+            if isinstance(condition, Or) == (negated is None):
+                return _limited(_one_of([tests for tests_of in several for tests in tests_of]))
             found = [Alternative()]
-            for part in parts:
-                several = alternatives(part, paths)
-                found = _limited([one + other for one, other in product(found, several)])
+            for tests_of in several:
+                found = _limited([one + other for one, other in product(found, tests_of)])
             return found
 
 
-def _refused(part: Condition, at: Location, paths: frozenset[str]) -> list[Alternative]:
-    """NOT: two of them cancel; of what is left, the first test says why it cannot be."""
-    match part:
-        case Not(inner):
-            return alternatives(inner, paths)
-        case And(parts) | Or(parts):
-            return _refused(parts[0], at, paths)
-        case Pattern() | Exists():
-            raise faults.NEGATION.error(at, "NOT")
-        case VertexComparison():
-            _equality(part)
-            raise LATER["vertex inequality"].error(at, "NOT")
-        case Comparison():
-            raise _comparison_fault(part, paths)
+def _sign(sign: Name, negated: Location | None) -> Sign:
+    written = SIGNS[sign.text]
+    return written if negated is None else _OPPOSITE[written]
 
 
-def _equality(test: VertexComparison) -> tuple[Name, Name]:
-    if test.sign.text not in {"=", "=="}:
-        raise LATER["vertex inequality"].error(test.sign.at, test.sign.text)
-    ends: list[Name] = []
-    for node in (test.left, test.right):
-        if node.variable is None or node.labels or node.properties:
-            raise Fault("E-SYNTAX", "only bound vertices are compared", "write (x) = (y)").error(
-                node.at, "("
-            )
-        ends.append(node.variable)
-    return ends[0], ends[1]
+def _compared(
+    test: Comparison | VertexComparison, scope: Scope, negated: Location | None
+) -> Alternative:
+    left, right = value_of(test.left, scope), value_of(test.right, scope)
+    sign = _sign(test.sign, negated)
+    return Alternative(
+        conditions=(rq.Comparison(left, sign, right, place_of(test.left)),),
+        compared=(*looked_at(test.left), *looked_at(test.right)),
+    )
 
 
-def _comparison_fault(test: Comparison, paths: frozenset[str]) -> QueryError:
-    for value in (test.left, test.right):
-        if isinstance(value, Call):
-            return call_fault(value, paths, faults.AGGREGATE_INSIDE)
-        fault = path_fault(value, paths)
-        if fault is not None:
-            return fault
-    at, text = place_of(test.left)
-    return LATER["comparison"].error(at, text)
-
-
-def call_fault(call: Call, paths: frozenset[str], aggregate: Fault) -> QueryError:
-    """Why a function cannot be called; ``aggregate`` is what is wrong with an aggregate."""
-    name = call.function.text.lower()
-    for argument in call.arguments:
-        fault = path_fault(argument, paths)
-        if fault is not None:
-            return fault
-    if name == "collect":
-        fault_of_name = faults.COLLECTED
-    else:
-        fault_of_name = aggregate if name in AGGREGATES else faults.NO_FUNCTION
-    return fault_of_name.error(call.function.at, call.function.text)
-
-
-def path_fault(value: Name | Value, paths: frozenset[str]) -> QueryError | None:
-    """What is wrong with a value that asks something of a path."""
-    name = value.variable if isinstance(value, Property) else value
-    if isinstance(name, Name) and name.text in paths:
-        return faults.PATH_AS_VALUE.error(name.at, name.text)
-    return None
-
-
-def place_of(value: Value) -> tuple[Location, str]:
-    """Where a value stands, and its text."""
-    match value:
-        case Property(variable, key):
-            return variable.at, f"{variable.text}.{key.text}"
-        case Call(function, _):
-            return function.at, function.text
-        case Literal(literal, at):
-            return at, str(literal)
+def _one_of(found: Sequence[Alternative]) -> list[Alternative]:
+    """The alternatives, with one for all that only compare, where the first of them stands."""
+    plain = [one for one in found if not (one.equal or one.patterns)]
+    if len(plain) < 2:
+        return list(found)
+    parts = tuple(
+        one.conditions[0] if len(one.conditions) == 1 else rq.Both(one.conditions) for one in plain
+    )
+    names = tuple(name for one in plain for name in one.compared)
+    either = Alternative(conditions=(rq.Either(parts),), compared=names)
+    first = found.index(plain[0])
+    return [*found[:first], either, *(one for one in found[first:] if one.equal or one.patterns)]
 
 
 def _limited(found: list[Alternative]) -> list[Alternative]:

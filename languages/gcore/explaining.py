@@ -46,6 +46,8 @@ _WORDS = {
 _BEFORE_A_NAME = {"E-SHORTEST", "E-MODE", "E-PHYS"}
 """What may be read as a name, so that the parser stops only behind it."""
 _REPEATS = {"STAR", "PLUS", "QUEST", "CARET", "BANG"}
+_VALUES = {"NUMBER", "STRING", "TRUTH", "NAME"}
+_ARITHMETIC = {"ADD", "MINUS", "STAR", "SLASH"}
 _STEPS = {"_COLON", "_TILDE", "LPAR", "ANY"}
 
 
@@ -130,7 +132,12 @@ def _expected(accepted: set[str]) -> tuple[str, ...]:
             words = ["a query, as CONSTRUCT (x)-[:near]->(y) MATCH (x)-[:likes]->()<-[:likes]-(y)"]
             return tuple(words)
     if "NOT" in rest:
-        return ("a condition, as (x) = (y)",)
+        return ("a condition, as (x) = (y) or e.amount > 100",)
+    if rest >= _VALUES:
+        return ("a value, as e.amount or 100",)
+    if "CMP" in rest:
+        words.append("a comparison, as <")
+        rest -= {"CMP", "IS", *_ARITHMETIC}
     if rest >= _STEPS:
         words.append("a path, as :likes+ or ~name" if "_END" not in rest else "a further step")
         rest -= _STEPS
@@ -162,7 +169,9 @@ def _hint(word: str, read: Sequence[Token], accepted: set[str]) -> str:
     if word == "+":
         return "a + b with blanks on both sides means either, a+ without means once or more"
     if {"_DOT", "LPAR"} <= accepted and word in {"=", "<", ">", "<>", "!="}:
-        return "vertices are compared in brackets, as (x) = (y)"
+        return (
+            "vertices are compared in brackets, as (x) = (y), edges by properties, as e.ts = f.ts"
+        )
     if "_TO" in accepted or (word == "," and before.type == "INT"):
         return "bounds are written *{2..4}"
     return ""

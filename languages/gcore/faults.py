@@ -33,20 +33,16 @@ _WRITE_LABELS = "write the labels that are meant, as :likes|follows"
 
 LATER: Mapping[str, Fault] = MappingProxyType(
     {
-        "properties": Fault(
+        "vertex property": Fault(
             "E-LATER",
-            "properties are not supported yet",
-            "a label of its own for such edges can be tested",
+            "properties of vertices are not supported yet",
+            "those of edges are, as in (x)-[e:pays]->(y) WHERE e.amount > 100",
         ),
-        "comparison": Fault(
+        "edge of a choice": Fault(
             "E-LATER",
-            "comparisons of values are not supported yet",
-            "(x) = (y), a pattern, and AND and OR of these are",
-        ),
-        "vertex inequality": Fault(
-            "E-LATER",
-            "of vertices only equality is supported yet",
-            "write (x) = (y), or leave it out and drop such answers behind the query",
+            "properties of an edge of several labels or either direction are not supported yet",
+            "say what must hold inside the edge, as -[:pays|owes {currency = 'EUR'}]->, "
+            "or match each label in a query of its own and join them by UNION",
         ),
         "vertex label": Fault(
             "E-LATER",
@@ -63,10 +59,15 @@ LATER: Mapping[str, Fault] = MappingProxyType(
             "aggregates are not supported yet",
             "select the vertices, and count the answers behind the query",
         ),
+        "computed column": Fault(
+            "E-LATER",
+            "computed columns are not supported yet",
+            "select the properties, and compute behind the query",
+        ),
         "edge value": Fault(
             "E-LATER",
             "an edge as a value is not supported yet",
-            "select its two vertices",
+            "select its two vertices or its properties, as e.amount",
         ),
         "path value": Fault(
             "E-LATER",
@@ -157,7 +158,15 @@ _NO_FUNCTION = Fault(
 )
 
 NEGATION = _NEGATION
-NO_FUNCTION = Fault("E-FUNC", "there is no such function", "count, sum, avg, min and max are known")
+NO_FUNCTION = Fault("E-FUNC", "there is no such function", "abs(e.amount) is one")
+NO_NUMBER = Fault(
+    "E-SYNTAX", "only a number has an absolute value", "write a property, as e.amount"
+)
+DERIVED_EDGE = Fault(
+    "E-PROPERTY",
+    "edges that a query constructs have no properties",
+    "test those of the edges that they are made from, in the query in ON",
+)
 COLLECTED = Fault("E-AGG", "lists are no values here", "select the vertices themselves")
 AGGREGATE_INSIDE = Fault(
     "E-AGG", "aggregates are allowed only in the final result", "move it to SELECT"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from languages import regular_query as rq
+from languages.conditions import named_edges
 from languages.errors import QueryError
 from languages.gcore import faults
-from languages.gcore.conditions import call_fault, path_fault
 from languages.gcore.faults import LATER, Fault
 from languages.gcore.scope import Scope
 from languages.gcore.syntax import (
@@ -15,31 +16,57 @@ from languages.gcore.syntax import (
     Construct,
     Direction,
     Edge,
+    Item,
     Name,
     Node,
     Property,
     Select,
     StoredPath,
 )
-from languages.regular_query import Atom, Location, Variable
+from languages.gcore.values import call_fault, property_of, renamed
+from languages.regular_query import Location
+from languages.rq_conditions import Output, named_outputs
 
 _UNBOUND = Fault("E-SAFE", "no MATCH binds it", "select vertices that patterns bind")
 _TAKEN = Fault("E-EDB", "another column has this name", "give one of them another name")
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
-    """Variables, what their columns are called (None: as they are), the label if an edge."""
+class Column:
+    """A vertex or a property of an edge, and what it is called (None: as it is)."""
 
-    variables: tuple[Name, ...]
-    columns: tuple[str | None, ...]
+    value: Name | rq.Property
+    called: str | None
+    at: Location
+
+    @property
+    def variable(self) -> Name:
+        """The vertex or the edge."""
+        return self.value if isinstance(self.value, Name) else Name(self.value.edge, self.at)
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The columns of an answer, and its label if it is an edge."""
+
+    columns: tuple[Column, ...]
     label: Name | None
     at: Location
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """The variables' names."""
-        return tuple(name.text for name in self.variables)
+    def vertices(self) -> tuple[str, ...]:
+        """The vertices among the columns."""
+        return tuple(c.value.text for c in self.columns if isinstance(c.value, Name))
+
+    @property
+    def edges(self) -> tuple[Name, ...]:
+        """The edges of which there are properties among the columns."""
+        return tuple(c.variable for c in self.columns if not isinstance(c.value, Name))
+
+    @property
+    def variables(self) -> frozenset[str]:
+        """All variables that must be bound."""
+        return frozenset(column.variable.text for column in self.columns)
 
 
 def edges_of(construct: Construct) -> list[Head]:
@@ -59,8 +86,8 @@ def edges_of(construct: Construct) -> list[Head]:
             assert isinstance(link, Edge)
             label = _label(link)
             pair = (left, right) if link.direction is Direction.RIGHT else (right, left)
-            heads.append(Head(pair, (None, None), label, label.at))
-    ends = {name for head in heads for name in head.names}
+            heads.append(Head(tuple(Column(end, None, end.at) for end in pair), label, label.at))
+    ends = {name for head in heads for name in head.vertices}
     for pattern in construct.patterns:
         only = pattern.nodes[0].variable
         if only is not None and only.text not in ends:
@@ -72,55 +99,81 @@ def table_of(select: Select, scope: Scope) -> Head:
     """The columns of a SELECT.
 
     Raises:
-        QueryError: E-LATER for values, E-AGG and E-FUNC for functions, E-SAFE for what
-            nothing binds, E-EDB for a name that two columns have.
+        QueryError: E-LATER for edges, paths, properties of vertices and what is computed, E-AGG
+            and E-FUNC for functions, E-SAFE for what nothing binds, E-EDB for a name that two
+            columns have.
     """
-    variables: list[Name] = []
-    columns: dict[str, str] = {}
-    for item in select.items:
-        value = item.value
-        if isinstance(value, Call):
-            raise call_fault(value, scope.paths, LATER["aggregate"])
-        if isinstance(value, Property):
-            text = f"{value.variable.text}.{value.key.text}"
-            fault = path_fault(value, scope.paths)
-            raise fault or LATER["properties"].error(value.variable.at, text)
-        scope.check_vertex(value, _UNBOUND)
-        name = item.alias or value
-        if columns.setdefault(name.text, value.text) != value.text:
-            raise _TAKEN.error(name.at, name.text)
-        variables.append(value)
-    aliases = tuple((item.alias or item.value) for item in select.items)
-    names = tuple(name.text for name in aliases if isinstance(name, Name))
-    return Head(tuple(variables), names, None, select.at)
+    values = [_selected(item, scope) for item in select.items]
+    names, _ = named_outputs(
+        [_output(value, item.alias) for value, item in zip(values, select.items, strict=True)],
+        scope.bound | scope.edges,
+    )
+    taken: dict[str, Name | rq.Property] = {}
+    columns: list[Column] = []
+    for value, item, name in zip(values, select.items, names, strict=True):
+        at = _place(item)
+        if taken.setdefault(name, value) != value:
+            raise _TAKEN.error(at if item.alias is None else item.alias.at, name)
+        columns.append(Column(value, name, at))
+    return Head(tuple(columns), None, select.at)
 
 
-def with_columns(
-    head: Head, variables: Sequence[str], atoms: Sequence[Atom], fresh: Iterator[str]
-) -> tuple[tuple[str, ...], tuple[Atom, ...]]:
-    """A rule's variables and atoms, renamed so that the columns are called as they should.
+def with_columns(head: Head, rule: rq.Rule, fresh: Iterator[str]) -> rq.Rule:
+    """The rule with all columns of the head, called as they should be.
 
     Raises:
-        QueryError: E-LATER if one variable is to be two columns of different names.
+        QueryError: E-LATER if one vertex is to be two columns of different names.
     """
+    vertices = iter(rule.variables)
     called: dict[str, str] = {}
-    for written, variable, column in zip(head.variables, variables, head.columns, strict=True):
-        if column is not None and called.setdefault(variable, column) != column:
-            raise LATER["one column"].error(written.at, written.text)
-    taken = set(called.values())
-    for atom in atoms:
-        for term in (atom.source, atom.target):
-            if isinstance(term, Variable) and term.name not in called and term.name in taken:
-                called[term.name] = next(fresh)
+    variables: list[str] = []
+    for column in head.columns:
+        if isinstance(column.value, Name):
+            variable = next(vertices)
+            name = column.called or variable
+            if called.setdefault(variable, name) != name:
+                raise LATER["one column"].error(column.at, column.value.text)
+            variables.append(name)
+        else:
+            assert column.called is not None
+            variables.append(column.called)
+    taken = set(variables)
+    terms = [term for atom in rule.body for term in (atom.source, atom.target)]
+    for name in dict.fromkeys(term.name for term in terms if isinstance(term, rq.Variable)):
+        if name not in called and name in taken:
+            called[name] = next(fresh)
+    edges = {name: next(fresh) for name in named_edges(rule.body) if name in taken}
+    properties = {
+        column.called: column.value
+        for column in head.columns
+        if isinstance(column.value, rq.Property) and column.called is not None
+    }
+    whole = replace(rule, variables=tuple(variables), properties=tuple(properties.items()))
+    return renamed(whole, lambda n: called.get(n, n), lambda n: edges.get(n, n))
 
-    def renamed(atom: Atom) -> Atom:
-        source, target = (
-            Variable(called.get(term.name, term.name)) if isinstance(term, Variable) else term
-            for term in (atom.source, atom.target)
-        )
-        return replace(atom, source=source, target=target)
 
-    return tuple(called.get(name, name) for name in variables), tuple(map(renamed, atoms))
+def _selected(item: Item, scope: Scope) -> Name | rq.Property:
+    match item.value:
+        case Call() as call:
+            aggregate = LATER["aggregate"]
+            if call.function.text.lower() == "abs":
+                raise LATER["computed column"].error(call.function.at, call.function.text)
+            raise call_fault(call, scope, aggregate)
+        case Property() as value:
+            return property_of(value, scope)
+        case Name() as name:
+            scope.check_vertex(name, _UNBOUND)
+            return name
+
+
+def _output(value: Name | rq.Property, alias: Name | None) -> str | Output:
+    name = None if alias is None else alias.text
+    return (name or value.text) if isinstance(value, Name) else Output(value, name)
+
+
+def _place(item: Item) -> Location:
+    assert not isinstance(item.value, Call)
+    return item.value.variable.at if isinstance(item.value, Property) else item.value.at
 
 
 def _built(node: Node) -> Name:

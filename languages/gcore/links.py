@@ -6,16 +6,27 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from algebra import regex
+from algebra import regex, scalar
 from algebra.regex import Regex
 from languages.errors import QueryError, line_of, listed
+from languages.gcore import faults
 from languages.gcore.bodies import Body, Part
 from languages.gcore.conditions import alternatives
 from languages.gcore.faults import LATER
-from languages.gcore.scope import scope_of_patterns
-from languages.gcore.sources import Source
+from languages.gcore.scope import scope_of_macro
+from languages.gcore.sources import DerivedSource, Source
 from languages.gcore.syntax import Direction, Edge, Macro, Name, Path, Pattern
-from languages.regular_query import Atom, EdgeAtom, Location, PathAtom, Rule, Term, Variable
+from languages.regular_query import (
+    Atom,
+    Comparison,
+    EdgeAtom,
+    Location,
+    PathAtom,
+    Property,
+    Rule,
+    Term,
+    Variable,
+)
 
 if TYPE_CHECKING:
     from languages.gcore.program import Program
@@ -56,7 +67,7 @@ class Links:
             from_, to = ends[::-1] if link.direction is Direction.LEFT else ends
             assert isinstance(link, Edge | Path)
             if isinstance(link, Edge):
-                body.atoms.append(self._edge(link, from_, to, source))
+                body.atoms.append(self._edge(body, link, from_, to, source))
             else:
                 body.atoms.append(self._path(link, from_, to, source))
             body.bind(left, source)
@@ -70,26 +81,37 @@ class Links:
                 reason = "no pattern uses this PATH"
                 self._program.warnings.append(line_of("W-UNUSED", macro.name.at, name, reason))
 
-    def _edge(self, edge: Edge, source: Term, target: Term, at: Source) -> Atom:
-        if edge.properties:
-            key = edge.properties[0][0]
-            raise LATER["properties"].error(key.at, key.text)
+    def _edge(self, body: Body, edge: Edge, source: Term, target: Term, at: Source) -> Atom:
         if not edge.labels:
             raise LATER["any label"].error(edge.at, "[]")
         both = edge.direction is Direction.EITHER
         place = edge.labels[0].at
         read = list(dict.fromkeys(self._program.reads.predicate(name, at) for name in edge.labels))
+        if isinstance(at, DerivedSource) and edge.properties:
+            key = edge.properties[0][0]
+            raise faults.DERIVED_EDGE.error(key.at, key.text)
+        variable = None if edge.variable is None else edge.variable.text
         if len(read) == 1 and not both:
-            return EdgeAtom(read[0], source, target, place)
-        key_ = ("edge", at, *read, both)
+            fault = faults.DERIVED_EDGE if isinstance(at, DerivedSource) else None
+            if variable is not None:
+                body.edges[variable] = fault
+            elif edge.properties:
+                variable = next(body.anonymous)
+            body.conditions += _tests(edge, variable)
+            return EdgeAtom(read[0], source, target, place, variable)
+        if variable is not None:
+            body.edges[variable] = LATER["edge of a choice"]
+        tests = tuple(_tests(edge, "e"))
+        key_ = ("edge", at, *read, both, *tests)
         if key_ not in self._predicates:
             words = list(dict.fromkeys(name.text for name in edge.labels))
             turned = [f"^{word}" for word in words] if both else []
             name = self._program.names.fresh("|".join(words + turned))
             self._predicates[key_] = name
-            atoms = [EdgeAtom(label, X, Y, place) for label in read]
-            atoms += [EdgeAtom(label, Y, X, place) for label in read] if both else []
-            self._program.rules += [Rule(name, ("x", "y"), (atom,), place) for atom in atoms]
+            named = "e" if tests else None
+            atoms = [EdgeAtom(label, X, Y, place, named) for label in read]
+            atoms += [EdgeAtom(label, Y, X, place, named) for label in read] if both else []
+            self._program.rules += [Rule(name, ("x", "y"), (a,), place, tests) for a in atoms]
         return EdgeAtom(self._predicates[key_], source, target, place)
 
     def _path(self, path: Path, source: Term, target: Term, at: Source) -> Atom:
@@ -149,14 +171,13 @@ class Links:
         return self._predicates[key]
 
     def _define(self, predicate: str, macro: Macro, source: Source) -> None:
-        scope = scope_of_patterns(macro.patterns)
         located = [(pattern, source) for pattern in macro.patterns]
-        for holds in alternatives(macro.condition, scope.paths):
+        for holds in alternatives(macro.condition, scope_of_macro(macro)):
             body, part = Body(self._program.variables()), Part.of(located, holds)
             first, *_ = [self.add(body, pattern, of) for pattern, of in part.located]
-            body.equal += part.equal
-            head, atoms = body.finished((first[0], first[-1]))
-            self._program.rules.append(Rule(predicate, head, atoms, macro.name.at))
+            body.hold(part.holds)
+            rule = body.finished(predicate, (first[0], first[-1]), macro.name.at)
+            self._program.rules.append(rule)
 
     def _unknown(self, name: Name) -> QueryError:
         close = get_close_matches(name.text, self._macros, n=1)
@@ -169,6 +190,16 @@ class Links:
             if close
             else f"begin the query with PATH {name.text} = (x)-[:label]->(y)",
         )
+
+
+def _tests(edge: Edge, variable: str | None) -> list[Comparison]:
+    """What an edge says of its properties."""
+    return [
+        Comparison(
+            Property(variable or "", key.text, key.at), "=", scalar.Literal(value.value), key.at
+        )
+        for key, value in edge.properties
+    ]
 
 
 def _symbols(path: Path) -> list[Name]:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from languages.gcore import faults
-from languages.gcore.bodies import Part
+from languages.gcore.bodies import Part, vertices_of
 from languages.regular_query import Location
 
 
@@ -57,6 +57,15 @@ class Choice:
         """What is chosen from."""
         return tuple(part for block in self.blocks for part in block.parts)
 
+    @property
+    def is_binary(self) -> bool:
+        """Whether all that is chosen from can be one predicate over two vertices."""
+        ends = len(self.interface) == 2 and all(
+            self.interface <= {name for pattern, _ in part.located for name in vertices_of(pattern)}
+            for part in self.parts
+        )
+        return ends and all(part.is_complete for part in self.parts)
+
 
 def joined(
     blocks: Sequence[OptionalBlock],
@@ -91,7 +100,8 @@ def joined(
         shared = [choices[other].variables & choice.variables for other in taken if other < number]
         bound = mandatory[choice.match].own
         new = _new(number, choices, mandatory)
-        again = not new and any(names - bound for names in shared)
+        edges = frozenset[str]().union(*(part.edges for part in choice.parts))
+        again = not (new - edges) and any(names - bound for names in shared)
         if number not in taken and (new & head or again):
             raise faults.OPTIONAL.error(choice.blocks[0].at, "OPTIONAL")
     return [choices[number] for number in sorted(taken)]
@@ -123,7 +133,7 @@ def _choices(
 
 
 def _new(number: int, choices: Sequence[Choice], mandatory: Sequence[Part]) -> frozenset[str]:
-    """The vertices that a choice is the first of its MATCH to bind."""
+    """The vertices and edges that a choice is the first of its MATCH to bind."""
     choice = choices[number]
     before = [other.variables for other in choices[:number] if other.match == choice.match]
     return choice.variables.difference(mandatory[choice.match].own, *before)

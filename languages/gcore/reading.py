@@ -6,11 +6,14 @@ is made and nothing recurs.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from lark import Token, Transformer
 
+from algebra.scalar import DEEPEST_VALUE, LARGEST_INTEGER, SMALLEST_INTEGER
 from languages.errors import QueryError
 from languages.gcore.path_reading import PathRules, name_from, unwrapped, words_of
 from languages.gcore.syntax import (
@@ -19,6 +22,7 @@ from languages.gcore.syntax import (
     Block,
     Call,
     Comparison,
+    Computed,
     Condition,
     Construct,
     Direction,
@@ -41,10 +45,12 @@ from languages.gcore.syntax import (
     Query,
     Select,
     StoredPath,
+    Value,
     VertexComparison,
     WindowText,
     depth_of,
 )
+from languages.regular_query import Location
 from languages.rq_tokens import location_of, string
 from languages.windows import Length
 
@@ -123,7 +129,8 @@ class _Reader(PathRules, Transformer[Token, Query]):
 
     def call(self, parts: list[Any]) -> Call:
         function, *rest = words_of(parts)
-        return Call(name_from(function), tuple(rest))
+        name = name_from(function)
+        return Call(name, tuple(rest), _depth(rest, name.at))
 
     def literal(self, parts: list[Token]) -> Literal:
         (token,) = parts
@@ -133,8 +140,7 @@ class _Reader(PathRules, Transformer[Token, Query]):
             case "TRUTH":
                 return Literal(token.lower() == "true", location_of(token))
             case _:
-                number = float(token[:400]) if "." in token else int(token[:400])
-                return Literal(number, location_of(token))
+                return Literal(_number(token), location_of(token))
 
     # --- matching ---------------------------------------------------------------------
 
@@ -248,13 +254,22 @@ class _Reader(PathRules, Transformer[Token, Query]):
     def sign(self, parts: list[Token]) -> Name:
         return Name(str(parts[0]), location_of(parts[0]))
 
-    def vertex_comparison(self, parts: list[Any]) -> Condition:
-        left, sign, right = parts
-        return VertexComparison(left, sign, right)
-
     def comparison(self, parts: list[Any]) -> Condition:
         left, sign, right = parts
+        if isinstance(left, Node) and isinstance(right, Node):
+            return VertexComparison(left, sign, right)
         return Comparison(left, sign, right)
+
+    def computed(self, parts: list[Any]) -> Value:
+        left, sign, right = parts
+        return _computed(str(sign), location_of(sign), (left, right))
+
+    def negative(self, parts: list[Any]) -> Value:
+        sign, part = parts
+        return _computed("NEG", location_of(sign), (part,))
+
+    def factor(self, parts: list[Any]) -> Any:
+        return unwrapped(parts)
 
     def exists(self, parts: list[Any]) -> Condition:
         word, query = words_of(parts)
@@ -280,6 +295,38 @@ def _linked(parts: list[Any], direction: Direction) -> Link:
     if not links:
         return Edge(None, (), (), direction, location_of(parts[0]))
     return replace(links[0], direction=direction)
+
+
+def _number(token: Token) -> int | float:
+    if set(token) & set(".eE"):
+        number = float(token[:400])
+        if math.isfinite(number):
+            return number
+    elif SMALLEST_INTEGER <= (whole := int(token[:400])) <= LARGEST_INTEGER:
+        return whole
+    raise QueryError(
+        "E-SYNTAX",
+        "the number is beyond what 64 bits hold",
+        at=location_of(token),
+        text=str(token),
+    )
+
+
+def _computed(function: str, at: Location, parts: tuple[Value, ...]) -> Computed:
+    return Computed(function, parts, at, _depth(parts, at))
+
+
+def _depth(parts: Sequence[Name | Value], at: Location) -> int:
+    inside = (part.depth for part in parts if isinstance(part, Call | Computed))
+    depth = 1 + max(inside, default=0)
+    if depth > DEEPEST_VALUE:
+        raise QueryError(
+            "E-SIZE",
+            f"arithmetic is nested more than {DEEPEST_VALUE} deep",
+            at=at,
+            hint="say less in one comparison",
+        )
+    return depth
 
 
 def _deeper(parts: list[Condition]) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from languages.gcore import faults
@@ -11,9 +11,12 @@ from languages.gcore.faults import LATER, Fault
 from languages.gcore.syntax import (
     And,
     Basic,
+    Comparison,
     Condition,
     Edge,
+    Macro,
     Name,
+    Node,
     Not,
     Or,
     Path,
@@ -34,9 +37,10 @@ class Kind(Enum):
 class Scope:
     """The variables by kind; ``bound`` are the vertices of MATCH, not of WHERE alone."""
 
-    bound: frozenset[str]
+    vertices: frozenset[str]
     edges: frozenset[str]
     paths: frozenset[str]
+    bound: frozenset[str]
 
     def check_vertex(self, name: Name, unbound: Fault) -> None:
         """Refuses what is no vertex that MATCH binds; ``unbound`` is what is wrong then.
@@ -62,7 +66,16 @@ def scope_of(basic: Basic) -> Scope:
     matched = [matched.pattern for block in blocks for matched in block.matched]
     tested = [pattern for block in blocks for pattern in _patterns_in(block.condition)]
     whole = scope_of_patterns((*matched, *tested))
-    return Scope(scope_of_patterns(matched).bound, whole.edges, whole.paths)
+    return replace(whole, bound=scope_of_patterns(matched).bound)
+
+
+def scope_of_macro(macro: Macro) -> Scope:
+    """The variables of a PATH.
+
+    Raises:
+        QueryError: as :func:`scope_of_patterns`.
+    """
+    return scope_of_patterns((*macro.patterns, *_patterns_in(macro.condition)))
 
 
 def scope_of_patterns(patterns: Iterable[Pattern]) -> Scope:
@@ -81,7 +94,10 @@ def scope_of_patterns(patterns: Iterable[Pattern]) -> Scope:
             if known is not None and kind is not Kind.VERTEX:
                 raise LATER["same edge"].error(name.at, name.text)
             kinds[name.text] = kind
-    return Scope(*(frozenset(n for n, k in kinds.items() if k is kind) for kind in Kind))
+    vertices, edges, paths = (
+        frozenset(name for name, kind in kinds.items() if kind is wanted) for wanted in Kind
+    )
+    return Scope(vertices, edges, paths, bound=vertices)
 
 
 def _two_kinds(known: Kind | None, kind: Kind) -> Fault:
@@ -106,9 +122,8 @@ def _patterns_in(condition: Condition | None) -> Iterator[Pattern]:
     match condition:
         case Pattern():
             yield condition
-        case VertexComparison(left, _, right):
-            yield Pattern((left,), ())
-            yield Pattern((right,), ())
+        case VertexComparison(left, _, right) | Comparison(left, _, right):
+            yield from (Pattern((side,), ()) for side in (left, right) if isinstance(side, Node))
         case Not(part):
             yield from _patterns_in(part)
         case And(parts) | Or(parts):

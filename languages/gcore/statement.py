@@ -18,8 +18,8 @@ from languages.gcore.optional import Choice, OptionalBlock, joined
 from languages.gcore.program import Program
 from languages.gcore.scope import scope_of
 from languages.gcore.sources import DEFAULT_SOURCE, Source
-from languages.gcore.syntax import Basic, Block, Construct, Match, On, Pattern
-from languages.regular_query import EdgeAtom, Rule, Variable
+from languages.gcore.syntax import Basic, Block, Construct, Match, Name, On, Pattern
+from languages.regular_query import EdgeAtom, Variable
 
 SourceOf = Callable[[On], Source]
 
@@ -46,8 +46,9 @@ class Statement:
         if isinstance(head, Construct):
             for edge in edges_of(head):
                 assert edge.label is not None
-                for end in edge.variables:
-                    self._scope.check_vertex(end, faults.NEW_VERTEX)
+                for column in edge.columns:
+                    assert isinstance(column.value, Name)
+                    self._scope.check_vertex(column.value, faults.NEW_VERTEX)
                 self._define(predicates[edge.label.text], edge)
         else:
             self._define(predicates[""], table_of(head, self._scope))
@@ -74,16 +75,14 @@ class Statement:
             self._optional.append(OptionalBlock(number, parts, block.at))
 
     def _parts(self, block: Block, patterns: list[tuple[Pattern, Source]]) -> list[Part]:
-        holding = alternatives(block.condition, self._scope.paths)
+        holding = alternatives(block.condition, self._scope)
         return [Part.of(patterns, holds) for holds in holding]
 
     def _define(self, predicate: str, head: Head) -> None:
         """A rule for each combination of alternatives."""
         found = 0
         for mandatory in product(*self._mandatory):
-            choices = joined(
-                self._optional, mandatory, frozenset(head.names), head.label is not None
-            )
+            choices = joined(self._optional, mandatory, head.variables, head.label is not None)
             self._taken.update(block for choice in choices for block in choice.blocks)
             for taken in product(*map(_ways, choices)):
                 found += 1
@@ -95,14 +94,13 @@ class Statement:
                     for choice, way in zip(choices, taken, strict=True):
                         if choice.match == number:
                             self._add_choice(body, choice, way)
-                names, atoms = body.finished(head.names)
-                names, atoms = with_columns(head, names, atoms, body.anonymous)
-                self._program.rules.append(Rule(predicate, names, atoms, head.at))
+                rule = body.finished(predicate, head.vertices, head.at, head.edges)
+                self._program.rules.append(with_columns(head, rule, body.anonymous))
 
     def _add(self, body: Body, part: Part) -> None:
         for pattern, source in part.located:
             self._links.add(body, pattern, source)
-        body.equal += part.equal
+        body.hold(part.holds)
 
     def _add_choice(self, body: Body, choice: Choice, way: Part | None) -> None:
         """What is chosen; if it is all alternatives at once, an atom for them."""
@@ -119,8 +117,7 @@ class Statement:
         for part in choice.parts:
             inside = Body(self._program.variables())
             self._add(inside, part)
-            head, atoms = inside.finished(ends)
-            self._program.rules.append(Rule(predicate, head, atoms, at))
+            self._program.rules.append(inside.finished(predicate, ends, at))
             sources.append([inside.sources_of(name) for name in ends])
         source, target = map(Variable, ends)
         body.atoms.append(EdgeAtom(predicate, source, target, at))
@@ -130,5 +127,4 @@ class Statement:
 
 def _ways(choice: Choice) -> tuple[Part | None, ...]:
     """The parts to choose from; None for alternatives that become a predicate."""
-    binary = len(choice.blocks) > 1 and len(choice.interface) == 2
-    return (None,) if binary else choice.parts
+    return (None,) if len(choice.blocks) > 1 and choice.is_binary else choice.parts

@@ -49,13 +49,24 @@ class Literal:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """``function(argument, ...)``; ``count(*)`` has no argument."""
+    """``function(argument, ...)``; ``count(*)`` has no argument, ``depth`` is as of values."""
 
     function: Name
-    arguments: tuple[Name | Property | Literal | Call, ...]
+    arguments: tuple[Name | Value, ...]
+    depth: int = field(default=1, compare=False)
 
 
-Value = Property | Literal | Call
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """Arithmetic: ``+ - * /`` of two values, ``NEG`` of one; ``depth`` is how deep it nests."""
+
+    function: str
+    arguments: tuple[Value, ...]
+    at: Location = field(compare=False)
+    depth: int = field(compare=False)
+
+
+Value = Property | Literal | Call | Computed
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,11 +190,11 @@ class VertexComparison:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """``x.key < 3``."""
+    """``e.key < 3``; a vertex may be compared with a value."""
 
-    left: Value
+    left: Node | Value
     sign: Name
-    right: Value
+    right: Node | Value
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """The example queries on the bundled data, against the oracle at instants all over it."""
 
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -25,12 +26,13 @@ def edges() -> tuple[Edge, ...]:
     return examples.edges()
 
 
-def _optimized(name: str) -> Optimization:
-    catalog = load(examples.FOLDER / "catalog.yaml")
+def _optimized(text: Path) -> Optimization:
+    catalog = load(text.parent / "catalog.yaml")
     streams = tuple(
-        PlanStream(name=s.name, labels=tuple(s.labels)) for s in catalog.streams.values()
+        PlanStream(name=s.name, labels=tuple(s.labels), properties=dict(s.properties))
+        for s in catalog.streams.values()
     )
-    query = translate(parse((examples.FOLDER / f"{name}.rq").read_text("utf-8")), catalog)
+    query = translate(parse(text.read_text("utf-8"), time_unit=catalog.time_unit), catalog)
     return Optimizer(CostModel(catalog=catalog)).optimize(query, streams, catalog.time_unit)
 
 
@@ -47,12 +49,25 @@ def _instants(truth: Truth, lines: list[Line]) -> list[int]:
 
 @pytest.mark.parametrize("name", examples.QUERIES)
 def test_chosen_and_canonical_plan(name: str, edges: tuple[Edge, ...]) -> None:
-    found = _optimized(name)
+    found = _optimized(examples.FOLDER / f"{name}.rq")
     truth = Truth(examples.QUERIES[name], edges)
     plans: dict[str, PhysicalPlan] = {p.digest: p for p in (found.plan, found.canonical_plan)}
     instants: list[int] = []
     for plan in plans.values():
         lines = lines_of(Case(truth.query, edges), plan, 2000)
         assert len(lines) > 500
+        instants = instants or _instants(truth, lines)
+        judge(truth, plan, lines, instants)
+
+
+@pytest.mark.parametrize("name", examples.WITH_PROPERTIES)
+def test_chosen_and_canonical_plan_over_properties(name: str) -> None:
+    example = examples.WITH_PROPERTIES[name]
+    found = _optimized(example.text)
+    truth = Truth(example.query, example.edges())
+    instants: list[int] = []
+    for plan in {p.digest: p for p in (found.plan, found.canonical_plan)}.values():
+        lines = lines_of(Case(truth.query, truth.edges), plan, 2000)
+        assert lines
         instants = instants or _instants(truth, lines)
         judge(truth, plan, lines, instants)

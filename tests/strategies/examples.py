@@ -1,4 +1,4 @@
-"""The queries of ``examples/mathoverflow`` in the oracle's form, and their data.
+"""The queries of ``examples`` in the oracle's form, and their data.
 
 Written by hand beside the ``.rq`` files, which the product reads; atoms stand and rules are
 cut so that joining from left to right is fast.
@@ -8,12 +8,18 @@ from __future__ import annotations
 
 import csv
 import gzip
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import combinations, pairwise
 from pathlib import Path
 
+from tests.oracles.conditions import Calc, Compare, Lit, Prop, Scalar, Vert
 from tests.oracles.query import Atom, Closure, PathAtom, Query, Rule, Seq, Source, Step, Var, plus
 from tests.oracles.snapshot import Edge
 
-FOLDER = Path(__file__).parents[2] / "examples" / "mathoverflow"
+EXAMPLES = Path(__file__).parents[2] / "examples"
+FOLDER = EXAMPLES / "mathoverflow"
 LABELS = ("a2q", "c2a", "c2q")
 DAY = 86_400
 X, Y, Z, M, M1, M2 = map(Var, ("x", "y", "z", "m", "m1", "m2"))
@@ -57,3 +63,102 @@ def edges() -> tuple[Edge, ...]:
             for row in csv.DictReader(lines):
                 found.append(Edge(int(row["ts"]), row["src"], row["trg"], label))
     return tuple(sorted(found, key=lambda edge: edge.ts))
+
+
+# --- with properties ------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class WithProperties:
+    """An example query over properties, and the edges of its first ``ticks`` ticks between the
+    ``busiest`` vertices: the oracle joins named edges one with each."""
+
+    text: Path
+    query: Query
+    data: str
+    ticks: int
+    busiest: int
+    values: Mapping[str, Callable[[str], Scalar]]
+
+    def edges(self) -> tuple[Edge, ...]:
+        """The edges in time order; read here once more, by csv alone."""
+        labels = [label for label, _ in self.query.sources]
+        found = []
+        with gzip.open(self.text.parent / self.data, "rt", encoding="utf-8") as lines:
+            for row in csv.DictReader(lines):
+                label = row.get("label", labels[0])
+                held = [(k, read(row[k])) for k, read in self.values.items() if row[k]]
+                edge = Edge(int(row["ts"]), row["src"], row["trg"], label, tuple(held))
+                found.append(edge)
+        last = min(edge.ts for edge in found) + self.ticks
+        early = [edge for edge in found if edge.ts < last and edge.label in labels]
+        ends = Counter(vertex for edge in early for vertex in (edge.src, edge.trg))
+        kept = {vertex for vertex, _ in ends.most_common(self.busiest)}
+        return tuple(edge for edge in early if {edge.src, edge.trg} <= kept)
+
+
+def _apart(one: Prop, other: Prop) -> Calc:
+    return Calc("abs", (Calc("-", (one, other)),))
+
+
+A, B, C, D, HOST = map(Var, ("a", "b", "c", "d", "host"))
+_CYCLE = Rule(
+    "Answer",
+    ("a", "b", "c", "d", "amount", "first", "last"),
+    (
+        Atom("transfer", A, B, "e"),
+        Atom("transfer", B, C, "f"),
+        Atom("transfer", C, D, "g"),
+        Atom("transfer", D, A, "h"),
+    ),
+    (
+        *(Compare(Prop(one, "ts"), "<=", Prop(next_, "ts")) for one, next_ in pairwise("efgh")),
+        *(
+            Compare(
+                _apart(Prop(next_, "amount"), Prop(one, "amount")),
+                "<=",
+                Calc("*", (Lit(0.1), Prop(one, "amount"))),
+            )
+            for one, next_ in pairwise("efgh")
+        ),
+        *(Compare(Vert(one), "<>", Vert(other)) for one, other in combinations("abcd", 2)),
+    ),
+    (("amount", Prop("e", "amount")), ("first", Prop("e", "ts")), ("last", Prop("h", "ts"))),
+)
+_FANOUT = Rule(
+    "Answer",
+    ("host", "x", "y", "z", "port", "ts", "bot"),
+    (Atom("tcp", HOST, X, "e"), Atom("tcp", HOST, Y, "f"), Atom("tcp", HOST, Z, "g")),
+    (
+        *(Compare(Prop(one, "port"), "=", Prop(next_, "port")) for one, next_ in pairwise("efg")),
+        *(
+            Compare(_apart(Prop(one, "ts"), Prop(other, "ts")), "<=", Lit(10))
+            for one, other in combinations("efg", 2)
+        ),
+        Compare(Vert("x"), "<", Vert("y")),
+        Compare(Vert("y"), "<", Vert("z")),
+    ),
+    (("port", Prop("e", "port")), ("ts", Prop("e", "ts")), ("bot", Prop("e", "bot"))),
+)
+
+WITH_PROPERTIES: dict[str, WithProperties] = {
+    "cycle": WithProperties(
+        EXAMPLES / "amlsim" / "cycle.rq",
+        Query((_CYCLE,), (("transfer", Source("amlsim", 100)),), (("amount", "number"),)),
+        "transfer.csv.gz",
+        56,
+        100,
+        {"amount": float},
+    ),
+    "fanout": WithProperties(
+        EXAMPLES / "flows" / "fanout.rq",
+        Query(
+            (_FANOUT,), (("tcp", Source("flows", 60)),), (("port", "integer"), ("bot", "boolean"))
+        ),
+        "flows.csv.gz",
+        1200,
+        1000,
+        {"port": int, "bot": "true".__eq__},
+    ),
+}
+"""By the name of the files with the query."""

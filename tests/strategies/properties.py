@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from hypothesis import strategies as st
 
+from algebra.values import PropertyType
 from tests.oracles.conditions import Calc, Compare, Expr, Lit, Prop, Scalar, Vert
 from tests.oracles.query import Atom, Rule, Var, Vertex
 from tests.oracles.snapshot import Edge
@@ -20,7 +21,7 @@ from tests.strategies.queries import (
     rules,
 )
 
-PROPERTIES = {"n": "integer", "r": "number", "s": "string", "b": "boolean"}
+PROPERTIES: dict[str, PropertyType] = {"n": "integer", "r": "number", "s": "string", "b": "boolean"}
 """The properties of all edges of such cases, with their types."""
 
 VALUES: dict[str, list[Scalar]] = {
@@ -42,9 +43,9 @@ def property_cases(draw: st.DrawFn, longest: int = 24) -> Case:
     answers = [rule for rule in drawn if rule.head == "Answer"]
     found = []
     for rule in drawn:
-        named = draw(_with_edges(rule, labels, pool))
+        named = draw(with_edges(rule, labels, pool))
         if rule.head == "Answer" and len(answers) == 1:
-            named = draw(_with_columns(named))
+            named = draw(with_columns(named))
         found.append(named)
     case = draw(cases_of(tuple(found), pool, longest))
     edges = draw(_with_values(case.edges))
@@ -84,7 +85,7 @@ def _with_values(draw: st.DrawFn, edges: Sequence[Edge]) -> tuple[Edge, ...]:
 
 
 @st.composite
-def _with_edges(draw: st.DrawFn, rule: Rule, labels: Sequence[str], pool: Sequence[Vertex]) -> Rule:
+def with_edges(draw: st.DrawFn, rule: Rule, labels: Sequence[str], pool: Sequence[Vertex]) -> Rule:
     """The rule with names for some of its edges, and conditions."""
     body = [
         replace(atom, edge=f"e{i}")
@@ -101,7 +102,7 @@ def _with_edges(draw: st.DrawFn, rule: Rule, labels: Sequence[str], pool: Sequen
 
 
 @st.composite
-def _with_columns(draw: st.DrawFn, rule: Rule) -> Rule:
+def with_columns(draw: st.DrawFn, rule: Rule) -> Rule:
     """The rule with properties among the columns of its head."""
     edges = [atom.edge for atom in rule.body if isinstance(atom, Atom) and atom.edge]
     if not edges:

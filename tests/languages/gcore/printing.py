@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tests.oracles.conditions import Compare, Vert, expr_text
 from tests.oracles.query import (
     Alt,
     Atom,
@@ -28,11 +29,13 @@ from tests.oracles.query import (
 
 @dataclass(frozen=True)
 class Style:
-    """Ways to say the same: atoms in chains, edges to the left, equal vertices by WHERE."""
+    """Ways to say the same: atoms in chains, edges to the left, equal vertices by WHERE,
+    conditions as what does not hold."""
 
     chained: bool = False
     leftward: bool = False
     equalities: bool = False
+    negated: bool = False
 
 
 def text(macros: Sequence[Sequence[Rule]], answers: Sequence[Rule], on: str, style: Style) -> str:
@@ -49,7 +52,8 @@ def _macro(rules: Sequence[Rule], derived: frozenset[str], style: Style) -> str:
     first = _pattern(rules[0].body[0], derived, Style())
     others = [[_pattern(atom, derived, style) for atom in rule.body[1:]] for rule in rules]
     if len(rules) == 1:
-        return f"PATH {rules[0].head} = {', '.join([first, *others[0]])}"
+        where = _where(_conditions(rules[0], style))
+        return f"PATH {rules[0].head} = {', '.join([first, *others[0]])}{where}"
     condition = " OR ".join(" AND ".join(patterns) for patterns in others)
     return f"PATH {rules[0].head} = {first} WHERE {condition}"
 
@@ -59,14 +63,41 @@ def _statement(rule: Rule, derived: frozenset[str], on: str, style: Style) -> st
     patterns = [_pattern(atom, derived, style) for atom in body]
     if style.chained:
         patterns = _chained(body, patterns)
-    where = " AND ".join(f"({left}) = ({right})" for left, right in equal)
-    condition = f" WHERE {where}" if where else ""
+    tests = [*(f"({left}) = ({right})" for left, right in equal), *_conditions(rule, style)]
+    condition = _where(tests)
     if rule.head == "Answer":
-        head = f"SELECT {', '.join(rule.variables)}"
+        properties = dict(rule.properties)
+        columns = (
+            f"{expr_text(properties[name])} AS {name}" if name in properties else name
+            for name in rule.variables
+        )
+        head = f"SELECT {', '.join(columns)}"
     else:
         source, target = rule.variables
         head = f"CONSTRUCT ({source})-[:{rule.head}]->({target})"
     return f"{head} MATCH {', '.join(patterns)} {on}{condition}"
+
+
+def _where(tests: Sequence[str]) -> str:
+    return f" WHERE {' AND '.join(tests)}" if tests else ""
+
+
+_OPPOSITE = {"=": "<>", "<>": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+
+
+def _conditions(rule: Rule, style: Style) -> list[str]:
+    if style.negated and rule.conditions:
+        whole = " OR ".join(_comparison(one, _OPPOSITE[one.sign]) for one in rule.conditions)
+        return [f"NOT ({whole})"]
+    return [_comparison(one, one.sign) for one in rule.conditions]
+
+
+def _comparison(of: Compare, sign: str) -> str:
+    left, right = (
+        f"({side.name})" if isinstance(side, Vert) else expr_text(side)
+        for side in (of.left, of.right)
+    )
+    return f"{left} {sign} {right}"
 
 
 def _split(body: tuple[BodyAtom, ...]) -> tuple[list[BodyAtom], list[tuple[str, str]]]:
@@ -88,8 +119,8 @@ def _split(body: tuple[BodyAtom, ...]) -> tuple[list[BodyAtom], list[tuple[str, 
     for atom in body:
         source = apart(atom.source)
         match atom:
-            case Atom(label, _, _):
-                found.append(Atom(label, source, apart(atom.target)))
+            case Atom(label, _, _, edge):
+                found.append(Atom(label, source, apart(atom.target), edge))
             case Closure(label, _, _, sign, alias):
                 found.append(Closure(label, source, apart(atom.target), sign, alias))
             case PathAtom(regex, _, _):
@@ -114,7 +145,7 @@ def _pattern(atom: BodyAtom, derived: frozenset[str], style: Style) -> str:
     source, target = _node(atom.source), _node(atom.target)
     match atom:
         case Atom(label, _, _) if label not in derived:
-            link = f"[:{label}]"
+            link = f"[{atom.edge or ''}:{label}]"
         case Atom(label, _, _):
             link = f"/<~{label}>/"
         case Closure(label, _, _, sign):

@@ -31,17 +31,18 @@ def marked(query: str) -> tuple[str, int, int]:
 
 
 NOT_YET = {
-    "properties": (
-        f"{C} MATCH (x)-[:a {{‹kind = 'b'}}]->(y)",
+    "vertex property": (
         f"{C} MATCH (x {{‹kind = 3}})-[:a]->(y)",
         f"SELECT ‹x.age {M}",
+        f"{C} {M} WHERE (x) = (y) AND NOT (3.5 = 3.5 OR 2 * (1 - ‹x.a) <-1)",
+        f"{C} {M} WHERE (x)-[:b]->(z) AND abs(‹z.age) > 3",
+        f"PATH D = {M[6:]} WHERE ‹x.age < 3 {C} MATCH (x)-/<~D>/->(y)",
     ),
-    "comparison": (
-        f"{C} {M} WHERE ‹x.age < 3",
-        f"{C} {M} WHERE (x) = (y) AND NOT (3.5 = 3.5 OR x.a <-1)".replace("(3.5", "(‹3.5"),
-        f"{C} {M} WHERE ‹x.age = y.age",
+    "edge of a choice": (
+        f"{C} MATCH (x)-[e:a|b]->(y) WHERE ‹e.k = 3",
+        "SELECT ‹e.k MATCH (x)-[e:a]-(y)",
     ),
-    "vertex inequality": (f"{C} {M} WHERE (x) ‹<> (y)", f"{C} {M} WHERE ‹NOT (x) = (y)"),
+    "computed column": (f"SELECT x, ‹abs(x.age) {M}",),
     "vertex label": (
         f"{C} MATCH (x:‹Person)-[:a]->(y)",
         f"{C} {M} WHERE (x:‹Person|Robot:Old)",
@@ -171,6 +172,65 @@ WRONG = {
     "a new vertex without a name": (f"CONSTRUCT (x)-[:r]->‹() {M}", "E-SKOLEM", "()"),
     "an unbound column": (f"SELECT x, ‹z {M}", "E-SAFE", "z"),
     "an unbound vertex in a condition": (f"{C} {M} WHERE (x) = (‹z)", "E-SAFE", "z"),
+    "an unbound vertex in a comparison": (f"{C} {M} WHERE (x) = (y) OR (x) < (‹z)", "E-SAFE", "z"),
+    "an edge of another alternative": (
+        f"{C} {M} WHERE (x)-[e:b]->() OR ‹e.k = 1",
+        "E-SAFE",
+        "e",
+    ),
+    "a property of nothing": (f"{C} {M} WHERE 1 < ‹e.k", "E-SAFE", "e.k"),
+    "a property of nothing, selected": (f"SELECT ‹e.k {M}", "E-SAFE", "e.k"),
+    "an edge of the statement in a macro": (
+        f"PATH D = (x)-[:a]->(y) WHERE ‹e.k = 1 {C} MATCH (x)-/<~D>/->(y)-[e:a]->()",
+        "E-SAFE",
+        "e.k",
+    ),
+    "a property selected from one alternative": (
+        f"SELECT ‹e.k {M} WHERE (x)-[e:b]->() OR (x) = (y)",
+        "E-SAFE",
+        "e",
+    ),
+    "a property of what is constructed": (
+        f"{C} MATCH (x)-[e:q]->(y) ON (CONSTRUCT (x)-[:q]->(y) {M}) WHERE ‹e.k = 1",
+        "E-PROPERTY",
+        "e",
+    ),
+    "a property in what is constructed": (
+        f"{C} MATCH (x)-[:q {{‹k = 1}}]->(y) ON (CONSTRUCT (x)-[:q]->(y) {M})",
+        "E-PROPERTY",
+        "k",
+    ),
+    "an edge compared with a vertex": (
+        f"{C} MATCH (x)-[e:a]->(y) WHERE (‹e) = (x)",
+        "E-SYNTAX",
+        "e",
+    ),
+    "an edge compared with a number": (
+        f"{C} MATCH (x)-[e:a]->(y) WHERE (‹e) = 3",
+        "E-SYNTAX",
+        "e",
+    ),
+    "the size of a vertex": (f"{C} {M} WHERE abs(‹x) = 3", "E-SYNTAX", "x"),
+    "two properties of one name": (
+        "SELECT e.k AS n, ‹e.l AS n MATCH (x)-[e:a]->(y)",
+        "E-EDB",
+        "n",
+    ),
+    "a vertex and a property of one name": (
+        "SELECT x, e.k AS ‹x MATCH (x)-[e:a]->(y)",
+        "E-EDB",
+        "x",
+    ),
+    "a number beyond 64 bits": (
+        f"{C} MATCH (x)-[e:a]->(y) WHERE e.k = ‹9223372036854775808",
+        "E-SYNTAX",
+        "9223372036854775808",
+    ),
+    "an infinite number": (
+        f"{C} MATCH (x)-[e:a {{k = ‹1e999}}]->(y)",
+        "E-SYNTAX",
+        "1e999",
+    ),
     "an aggregate in a condition": (f"{C} {M} WHERE ‹avg(x.k) > 3", "E-AGG", "avg"),
     "collect": (f"SELECT ‹collect(x) {M}", "E-AGG", "collect"),
     "a function": (f"{C} {M} WHERE ‹size(x) = 3", "E-FUNC", "size"),
@@ -243,6 +303,10 @@ def test_what_is_wrong(name: str) -> None:
     ("query", "said"),
     [
         (f"{C} {M} WHERE x = y", "vertices are compared in brackets, as (x) = (y)"),
+        (f"{C} {M} WHERE e = f", "edges by properties, as e.ts = f.ts"),
+        (f"{C} {M} WHERE e.k", "expected a comparison, as <"),
+        (f"{C} {M} WHERE e.k <", "expected a value, as e.amount or 100"),
+        (f"{C} {M} WHERE", "expected a condition, as (x) = (y) or e.amount > 100"),
         (f"{C} MATCH (x)-/<a*>/->(y)", "a label in a path has a colon: :a"),
         (f"{C} MATCH (x)-/<(a|b)*>/->(y)", ":(a|b)"),
         (f"{C} MATCH (x)-/<:a*{{2,3}}>/->(y)", "bounds are written *{2..4}"),
@@ -259,7 +323,7 @@ def test_hints_and_what_was_expected(query: str, said: str) -> None:
 
 CONCERNED = """
 E-SYNTAX E-REC E-ARITY E-SAFE E-EDB E-NEG E-AGG E-ORDER E-UPDATE E-UNDIR E-SKOLEM E-SHORTEST
-E-MODE E-PHYS E-LABELS E-FUNC E-PATHVAR
+E-MODE E-PHYS E-LABELS E-FUNC E-PATHVAR E-PROPERTY
 """
 
 
@@ -285,6 +349,9 @@ HUGE = {
     "brackets": f"{C} {M} WHERE {'(' * 5_000}(x)=(y){')' * 5_000}",
     "negations": f"{C} {M} WHERE {'NOT ' * 5_000}(x)=(y)",
     "conditions": f"{C} {M} WHERE {'((x)=(y) AND ((x)=(y) OR ' * 999}(x)=(y){'))' * 999}",
+    "sums": f"{C} MATCH (x)-[e:a]->(y) WHERE {'e.k + ' * 5_000} 1 < 3",
+    "minus": f"{C} MATCH (x)-[e:a]->(y) WHERE {'- ' * 5_000} 1 < 3",
+    "functions": f"{C} {M} WHERE {'abs(' * 5_000} 1 {')' * 5_000} < 3",
     "alternatives": f"{C} {M} WHERE {OR_}",
     "alternatives of MATCHes": f"{C} {M} WHERE {OR_[:55]} " + f"{M} WHERE {OR_[:55]} " * 5,
     "queries in ON": f"{C} {f'{M} ON ({C} ' * 600} {M} {')' * 600}",
@@ -312,7 +379,7 @@ def test_what_is_too_large_is_refused(name: str) -> None:
 SIGNS = "( ) [ ] { } - -> <- / < > : | * + ? ^ ! ~ _ , . .. = <> 1 'b' x y a ` \" @ // /* */"
 WORDS = """
 match optional where on window slide path construct select union graph view and or not as exists
-shortest all (x)-[:a]->(y) (x)-/p<:a*>/->(y)
+shortest all (x)-[:a]->(y) (x)-[e:a]->(y) e.k >= abs( f.ts (x)-/p<:a*>/->(y)
 """
 PIECES = [*SIGNS.split(), *WORDS.split()]
 

@@ -11,13 +11,23 @@ from languages import parse
 from languages.canonical import translate
 from tests.languages.gcore import printing
 from tests.languages.gcore.printing import Style
-from tests.oracles.query import BodyAtom, Const, Query, Rule, Term, Var
+from tests.oracles.conditions import Compare, Vert
+from tests.oracles.query import Atom, BodyAtom, Const, Query, Rule, Term, Var
 from tests.oracles.query import text as rq_text
 from tests.oracles.snapshot import labels_of
 from tests.strategies.amount import examples
-from tests.strategies.queries import LABELS, bodies, rules_of
+from tests.strategies.properties import PROPERTIES, with_columns, with_edges
+from tests.strategies.queries import LABELS, TEXT_VERTICES, bodies, rules_of
 
-S = Catalog({"s": Stream("s", dict.fromkeys(LABELS, DEFAULT_STATISTICS))})
+S = Catalog(
+    {
+        "s": Stream(
+            "s",
+            dict.fromkeys(LABELS, DEFAULT_STATISTICS),
+            properties=PROPERTIES,
+        )
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -45,6 +55,8 @@ def drawn(draw: st.DrawFn) -> Drawn:
         if len(body) > 1 and draw(st.booleans()):
             other = _without_constants(draw(bodies(predicates, ("k",), most=2)))
             rules.append(Rule(name, (ends[0], ends[1]), (first, *other)))
+        else:
+            rules = [draw(_conditioned(rules[0]))]
         macros.append(tuple(rules))
         predicates.append(name)
     edge = draw(st.booleans())
@@ -58,8 +70,24 @@ def drawn(draw: st.DrawFn) -> Drawn:
         elif not answers or len(names) >= width:
             width = min(width, len(names))
             answers.append(draw(rules_of("Answer", names[:width], body)))
-    style = Style(*(draw(st.booleans()) for _ in range(3)))
+    answers = [draw(_conditioned(rule)) for rule in answers]
+    if not edge and len(answers) == 1:
+        answers = [draw(with_columns(answers[0]))]
+    style = Style(*(draw(st.booleans()) for _ in range(4)))
     return Drawn(_needed(macros, answers), tuple(answers), style)
+
+
+@st.composite
+def _conditioned(draw: st.DrawFn, rule: Rule) -> Rule:
+    """The rule with conditions, but none that G-CORE has no words or another meaning for."""
+    whole = draw(with_edges(rule, LABELS, TEXT_VERTICES))
+    edges = {atom.edge for atom in whole.body if isinstance(atom, Atom)}
+
+    def is_said(condition: Compare) -> bool:
+        names = [s.name for s in (condition.left, condition.right) if isinstance(s, Vert)]
+        return not edges & set(names) and not (condition.sign == "=" and len(names) == 2)
+
+    return replace(whole, conditions=tuple(filter(is_said, whole.conditions)))
 
 
 def _needed(macros: list[tuple[Rule, ...]], answers: list[Rule]) -> tuple[tuple[Rule, ...], ...]:

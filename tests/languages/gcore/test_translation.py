@@ -23,6 +23,15 @@ def catalog(streams: dict[str, str]) -> Catalog:
 
 PRINTED = catalog(STREAMS)
 ONE = catalog({"s": "a b c d"})
+PROPERTIES = Catalog(
+    {
+        "s": Stream(
+            "s",
+            dict.fromkeys("abcd", DEFAULT_STATISTICS),
+            properties={"n": "integer", "r": "number", "note": "string", "flag": "boolean"},
+        )
+    }
+)
 TWO = catalog({"s": "a b x", "t": "c d x"})
 
 
@@ -150,6 +159,137 @@ PAIRS = {
 @pytest.mark.parametrize("name", PAIRS)
 def test_the_same_in_rq(name: str) -> None:
     same(*PAIRS[name])
+
+
+# --- conditions and properties --------------------------------------------------------
+
+CONDITIONS = {
+    "comparisons, and properties in the answer": (
+        f"SELECT x, z, e.n, f.n, f.ts AS last MATCH (x)-[e:a]->(y)<-[f:b]-(z) {ON} "
+        "WHERE abs(e.ts - f.ts) <= 10 AND e.n < f.n * (1 + 0.5) AND e.note = 'u' AND (x) <> (z)",
+        "Answer(x, z, e.n, f.n, f.ts as last) <- a(x, y) as e, b(z, y) as f, "
+        f"abs(e.ts - f.ts) <= 10, e.n < f.n * (1 + 0.5), e.note = 'u', x <> z {WINDOW}",
+    ),
+    "a map of properties": (
+        "SELECT x MATCH (x)-[e:a {note = 'u', n = -1}]->(y)-[:b {flag = TRUE}]->() "
+        f"{ON} WHERE e.r > 1e3",
+        "Answer(x) <- a(x, y) as e, b(y, _) as f, e.note = 'u', e.n = -1, f.flag = true, "
+        f"e.r > 1000.0 {WINDOW}",
+    ),
+    "a map of properties on a choice of labels": (
+        "SELECT x, y MATCH (x)-[:a|b {n = 3}]->(y), (x)-[:a|b]->(y), (x)-[:c {n = 1}]-(y) "
+        f"{ON}",
+        "M(x, y) <- a(x, y) as e, e.n = 3. M(x, y) <- b(x, y) as e, e.n = 3. "
+        "N(x, y) <- a(x, y). N(x, y) <- b(x, y). "
+        "O(x, y) <- c(x, y) as e, e.n = 1. O(x, y) <- c(y, x) as e, e.n = 1. "
+        f"Answer(x, y) <- M(x, y), N(x, y), O(x, y) {WINDOW}",
+    ),
+    "NOT": (
+        f"CONSTRUCT (x)-[:r]->(y) MATCH (x)-[e:a]->(y) {ON} "
+        "WHERE NOT ((x) = (y) OR e.n < 3 OR NOT e.r <= 2 OR NOT (x) < (y)) AND NOT (x) <> (y)",
+        f"r(x, x) <- a(x, x) as e, x <> x, e.n >= 3, e.r <= 2, x < x {WINDOW}",
+    ),
+    "vertices compared with constants": (
+        f"SELECT x, y MATCH (x)-[:a]->(y) {ON} WHERE (x) <> 'bank' AND 7 = (y)",
+        f"Answer(x, y) <- a(x, y), x <> 'bank', 7 = y {WINDOW}",
+    ),
+    "equal vertices in conditions are one": (
+        f"SELECT x, z MATCH (x)-[e:a]->(y), (u)-[f:b]->(z) {ON} "
+        "WHERE (u) = (y) AND (u) <> (z) AND (y) < (x)",
+        f"Answer(x, z) <- a(x, y), b(y, z), y <> z, y < x {WINDOW}",
+    ),
+    "a pattern or a comparison": (
+        f"SELECT x, y MATCH (x)-[e:a]->(y) {ON} "
+        "WHERE e.n = 1 AND e.n < 0 OR (x)-[f:b]->() AND f.n = e.n",
+        "Answer(x, y) <- a(x, y) as e, e.n = 1, e.n < 0. "
+        f"Answer(x, y) <- a(x, y) as e, b(x, _) as f, f.n = e.n {WINDOW}",
+    ),
+    "a macro": (
+        "PATH D = (x)-[e:a]->(y)-[f:a]->(z) WHERE e.n < f.n AND (x) <> (z) "
+        f"SELECT x, y MATCH (x)-/<~D+>/->(y)-[e:b]->(x) {ON} WHERE e.n = 1",
+        "D(x, z) <- a(x, y) as e, a(y, z) as f, e.n < f.n, x <> z. "
+        f"Answer(x, y) <- D+(x, y), b(y, x) as e, e.n = 1 {WINDOW}",
+    ),
+    "columns with the names of other variables": (
+        "SELECT e.n AS y, y AS e, x MATCH (x)-[e:a]->(y)-[f:b]->(x) "
+        f"{ON} WHERE (y) <> (x) AND e.n > f.n",
+        f"Answer(g.n as y, e, x) <- a(x, e) as g, b(e, x) as f, e <> x, g.n > f.n {WINDOW}",
+    ),
+    "a property twice": (
+        f"SELECT e.n, e.n AS m, e.n MATCH (x)-[e:a]->(y) {ON}",
+        f"Answer(e.n, e.n as m, e.n as e_n) <- a(x, y) as e {WINDOW}",
+    ),
+    "an edge that has a name and nothing asked": (
+        f"SELECT x, y MATCH (x)-[e:a]->(y), (x)-[f:b|c]-(y) {ON}",
+        "N(x, y) <- b(x, y). N(x, y) <- c(x, y). N(x, y) <- b(y, x). N(x, y) <- c(y, x). "
+        f"Answer(x, y) <- a(x, y), N(x, y) {WINDOW}",
+    ),
+    "an OPTIONAL that a comparison needs": (
+        "CONSTRUCT (x)-[:r]->(y) MATCH (x)-[e:a]->(y) OPTIONAL (y)-[f:b]->(z) WHERE f.n > 1 "
+        f"MATCH (x)-[g:c]->() {ON} WHERE g.n < f.n",
+        "r(x, y) <- a(x, y), b(y, z) as f, f.n > 1, c(x, _) as g, g.n < f.n "
+        "ON s (a, b) WINDOW 9 SLIDE 3 ON s (c) WINDOW 9 SLIDE 3",
+    ),
+    "alternatives in OPTIONAL": (
+        "CONSTRUCT (x)-[:r]->(z) MATCH (x)-[:a]->(y) OPTIONAL (y)-[e:b]->(z) WHERE e.n > 1 "
+        f"OPTIONAL (y)-[f:c]->(z) {ON} WHERE f.n > 2",
+        "N(y, z) <- b(y, z) as e, e.n > 1. N(y, z) <- c(y, z) as f, f.n > 2. "
+        f"r(x, z) <- a(x, y), N(y, z) {WINDOW}",
+    ),
+    "alternatives in OPTIONAL that compare with an edge of the MATCH": (
+        "CONSTRUCT (x)-[:r]->(z) MATCH (x)-[g:a]->(y) OPTIONAL (y)-[e:b]->(z) WHERE e.n > g.n "
+        f"OPTIONAL (y)-[f:c]->(z) {ON} WHERE f.n > g.n",
+        "r(x, z) <- a(x, y) as g, b(y, z) as e, e.n > g.n. "
+        f"r(x, z) <- a(x, y) as g, c(y, z) as f, f.n > g.n {WINDOW}",
+    ),
+    "alternatives in OPTIONAL that are tied to the MATCH by equality": (
+        "CONSTRUCT (x)-[:r]->(z) MATCH (x)-[:a]->(y) OPTIONAL ()-[:b]->(z) WHERE (z) = (y) "
+        f"OPTIONAL ()-[:c]->(z) {ON} WHERE (z) = (y)",
+        f"r(x, z) <- a(x, z), b(_, z). r(x, z) <- a(x, z), c(_, z) {WINDOW}",
+    ),
+}
+"""The same in both languages, over edges with properties."""
+
+
+@pytest.mark.parametrize("name", CONDITIONS)
+def test_conditions_as_in_rq(name: str) -> None:
+    same(*CONDITIONS[name], PROPERTIES)
+
+
+def test_comparisons_joined_by_or_are_one_condition() -> None:
+    query = (
+        f"SELECT x, y MATCH (x)-[e:a]->(y) {ON} "
+        "WHERE e.n = 1 OR (x) < (y) OR NOT (e.n < 5 OR e.flag = true)"
+    )
+    found = parse(query, "gcore")
+    assert len(found.rules) == 1
+    expression = one_line(translated(query, "gcore", PROPERTIES).expression)
+    assert expression == (
+        "C[c1,c2](F[c1 < c2 OR (c3 <> TRUE AND c4 >= 5) OR c4 = 1](W[9,3](a(flag,n))))"
+    )
+
+
+@pytest.mark.parametrize(
+    ("test", "code", "place", "text", "said"),
+    [
+        ("e.m > 1", "E-UNKNOWN", 48, "e.m", "the properties are flag, n, note, r, ts"),
+        ("1 < e.note", "E-TYPE", 48, "<", "1 is a number and e.note is a string"),
+        ("e.flag = e.n", "E-TYPE", 48, "=", "e.flag is a truth value"),
+        ("(x) = 1.5", "E-TYPE", 49, "=", "x is a string and 1.5 is a number"),
+        ("3 > -e.note * 2", "E-TYPE", 48, "-(e.note)", "arithmetic is for numbers"),
+    ],
+)
+def test_what_the_catalog_says_against_a_condition(
+    test: str, code: str, place: int, text: str, said: str
+) -> None:
+    with pytest.raises(QueryError) as caught:
+        translated(
+            f"SELECT x MATCH (x)-[e:a]->(y) ON s WINDOW (9) WHERE\n{test}", "gcore", PROPERTIES
+        )
+    error = caught.value
+    assert (error.code, error.text) == (code, text), str(error)
+    assert (error.line, error.column) == (2, place - 47)
+    assert said in str(error)
 
 
 # --- streams and windows --------------------------------------------------------------

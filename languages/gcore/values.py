@@ -1,0 +1,167 @@
+"""Values that conditions compare: from the syntax tree to rules, and renamed in these."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from algebra import scalar
+from languages import regular_query as rq
+from languages.errors import QueryError
+from languages.gcore import faults
+from languages.gcore.faults import LATER, Fault
+from languages.gcore.scope import Scope
+from languages.gcore.syntax import Call, Computed, Literal, Name, Node, Property, Value
+from languages.regular_query import Location
+
+AGGREGATES = frozenset({"count", "sum", "avg", "min", "max"})
+_ONLY_VERTICES = Fault("E-SYNTAX", "only bound vertices are compared", "write (x) = (y)")
+_UNBOUND = Fault("E-SAFE", "no MATCH binds it", "name an edge of a pattern, as in -[e:likes]->")
+
+
+def value_of(value: Node | Value, scope: Scope) -> rq.Value:
+    """What a side of a comparison is in a rule.
+
+    Raises:
+        QueryError: E-LATER for properties of vertices, E-PATHVAR for those of paths, E-SAFE
+            for those of nothing; E-AGG and E-FUNC for functions other than ``abs``.
+    """
+    match value:
+        case Node():
+            return rq.Variable(vertex_of(value).text)
+        case Property():
+            return property_of(value, scope)
+        case Literal():
+            return scalar.Literal(value.value)
+        case Computed(function, arguments):
+            return rq.Computed(function, tuple(value_of(part, scope) for part in arguments))
+        case Call(function, (argument,)) if function.text.lower() == "abs":
+            if isinstance(argument, Name):
+                raise path_fault(argument, scope) or faults.NO_NUMBER.error(
+                    argument.at, argument.text
+                )
+            return rq.Computed("ABS", (value_of(argument, scope),))
+        case Call():
+            raise call_fault(value, scope, faults.AGGREGATE_INSIDE)
+
+
+def vertex_of(node: Node) -> Name:
+    """The variable of a vertex that is compared.
+
+    Raises:
+        QueryError: E-SYNTAX if it is a pattern.
+    """
+    if node.variable is None or node.labels or node.properties:
+        raise _ONLY_VERTICES.error(node.at, "(")
+    return node.variable
+
+
+def property_of(value: Property, scope: Scope) -> rq.Property:
+    """A property of an edge.
+
+    Raises:
+        QueryError: as :func:`value_of`.
+    """
+    name, text = value.variable, f"{value.variable.text}.{value.key.text}"
+    if name.text in scope.edges:
+        return rq.Property(name.text, value.key.text, name.at)
+    if name.text in scope.vertices:
+        raise LATER["vertex property"].error(name.at, text)
+    raise path_fault(value, scope) or _UNBOUND.error(name.at, text)
+
+
+def looked_at(value: Node | Value) -> Iterator[Name]:
+    """The variables in a value that :func:`value_of` takes, with repeats."""
+    match value:
+        case Node():
+            yield vertex_of(value)
+        case Property():
+            yield value.variable
+        case Computed(_, arguments) | Call(_, arguments):
+            for part in arguments:
+                if not isinstance(part, Name):
+                    yield from looked_at(part)
+
+
+def place_of(value: Node | Value) -> Location:
+    """Where a value stands."""
+    match value:
+        case Property(variable, _):
+            return variable.at
+        case Call(function, _):
+            return function.at
+        case Computed("NEG"):
+            return value.at
+        case Computed(_, arguments):
+            return place_of(arguments[0])
+        case Node():
+            return value.at if value.variable is None else value.variable.at
+        case Literal():
+            return value.at
+
+
+def call_fault(call: Call, scope: Scope, aggregate: Fault) -> QueryError:
+    """Why a function cannot be called; ``aggregate`` is what is wrong with an aggregate."""
+    name = call.function.text.lower()
+    for argument in call.arguments:
+        fault = path_fault(argument, scope)
+        if fault is not None:
+            return fault
+    if name == "collect":
+        fault_of_name = faults.COLLECTED
+    else:
+        fault_of_name = aggregate if name in AGGREGATES else faults.NO_FUNCTION
+    return fault_of_name.error(call.function.at, call.function.text)
+
+
+def path_fault(value: Name | Value, scope: Scope) -> QueryError | None:
+    """What is wrong with a value that asks something of a path."""
+    name = value.variable if isinstance(value, Property) else value
+    if isinstance(name, Name) and name.text in scope.paths:
+        return faults.PATH_AS_VALUE.error(name.at, name.text)
+    return None
+
+
+# --- names ----------------------------------------------------------------------------
+
+Renaming = Callable[[str], str]
+
+
+def renamed(rule: rq.Rule, vertex: Renaming, edge: Renaming) -> rq.Rule:
+    """The rule with other names of vertices and edges; its columns stay."""
+
+    def term(of: rq.Term) -> rq.Term:
+        return rq.Variable(vertex(of.name)) if isinstance(of, rq.Variable) else of
+
+    def atom(of: rq.Atom) -> rq.Atom:
+        moved = replace(of, source=term(of.source), target=term(of.target))
+        if isinstance(moved, rq.EdgeAtom) and moved.edge is not None:
+            return replace(moved, edge=edge(moved.edge))
+        return moved
+
+    def value(of: rq.Value) -> rq.Value:
+        match of:
+            case rq.Variable(name):
+                return rq.Variable(vertex(name))
+            case rq.Property(name):
+                return replace(of, edge=edge(name))
+            case rq.Computed(function, arguments):
+                return rq.Computed(function, tuple(map(value, arguments)))
+            case _:
+                return of
+
+    def condition(of: rq.Condition) -> rq.Condition:
+        match of:
+            case rq.Comparison():
+                return replace(of, left=value(of.left), right=value(of.right))
+            case rq.Both(parts) | rq.Either(parts):
+                return type(of)(tuple(map(condition, parts)))
+            case _:
+                return of
+
+    return replace(
+        rule,
+        body=tuple(map(atom, rule.body)),
+        conditions=tuple(map(condition, rule.conditions)),
+        properties=tuple((n, replace(of, edge=edge(of.edge))) for n, of in rule.properties),
+    )
