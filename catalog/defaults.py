@@ -20,7 +20,7 @@ DEFAULT_STATISTICS = LabelStatistics(
 """One edge per time unit among ten thousand vertices, any of which may be either end."""
 
 DEFAULT_STREAM = "input"
-"""The name of the one stream that is there without a catalog (spec 5)."""
+"""The name of the one stream that is there without a catalog."""
 
 
 def default_catalog(labels: Iterable[str], streams: Iterable[str] = ()) -> Catalog:

@@ -1,4 +1,4 @@
-"""The catalog as a document: what YAML files and REST bodies hold (spec 5, "Catalog").
+"""The catalog as a document: what YAML files and REST bodies hold.
 
 In: Python values as YAML or JSON give them. Out: a `Catalog`, and back. The shape is
 checked here, at the edge, by pydantic; behind this module a catalog is right.
@@ -215,7 +215,7 @@ def from_document(document: object) -> Catalog:
     """Reads a catalog from the values of its document.
 
     Raises:
-        CatalogError: if it does not have the shape of spec 5.
+        CatalogError: if it does not have the shape of a catalog.
     """
     if not isinstance(document, Mapping):
         raise CatalogError("expected a mapping with time_unit and streams")

@@ -1,4 +1,4 @@
-"""The one reader of edge files (spec 5, "Edge input").
+"""The one reader of edge files.
 
 In: files of CSV with or without a header, JSON lines or Parquet, plain or gzip, and how
 their columns are called. Out: record batches with columns src, trg, label, ts in the order

@@ -1,4 +1,4 @@
-"""What is known of streams: their sources, labels and statistics (spec 5, "Catalog")."""
+"""What is known of streams: their sources, labels and statistics."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class LabelStatistics:
 
     Units: ``rate`` in edges per time unit of the catalog; ``population`` is the number of
     edges of a stored graph (its rate is 0) and None for a stream, where it follows from
-    rate and window. Distinct counts are of the domain, not of one window (spec 3);
+    rate and window. Distinct counts are of the domain, not of one window;
     ``distinct_properties`` are those of properties by name, of any or none of them.
     """
 

@@ -23,7 +23,7 @@ def load(path: str | Path) -> Catalog:
     """Reads a catalog file.
 
     Raises:
-        CatalogError: if it cannot be read, is no YAML, or does not have the shape of spec 5;
+        CatalogError: if it cannot be read, is no YAML, or does not have the shape of a catalog;
             the message says file, line, place and what was expected.
     """
     try:

@@ -12,7 +12,7 @@ class Constants:
 
     In the thesis: ``push`` is C_O, ``evaluate`` C_sigma, ``hash_update`` U_h,
     ``hash_probe`` P_h, ``queue_update`` U_pq, ``queue_probe`` P_pq. ``network`` moves one
-    byte of a row to another partition (spec 3, item 5), ``convert`` one from Spark SQL to the
+    byte of a row to another partition, ``convert`` one from Spark SQL to the
     compiled operators.
 
     Unit: microseconds. The defaults are magnitudes of compiled hash tables, binary heaps
@@ -48,7 +48,7 @@ class Assumptions:
     ``longest_path``: m of formula 7, for relations whose longest path is unknown.
     ``vertices``: the cap of n in formula 12; None takes it from the relation itself.
     ``cap_distinct``: whether distinct counts of intermediate results are capped by their
-    population (spec 3, item 2).
+    population.
 
     Raises:
         ValueError: if ``longest_path`` or ``vertices`` is below 1.

@@ -3,7 +3,7 @@
 Pure functions of characteristics. The two models share them and differ in their
 :class:`Reading`: the formulas to the letter, or kept within what set semantics allow, that
 no more values are valid at an instant than there are combinations of the distinct values of
-the columns (spec 3, "Two models side by side").
+the columns.
 
 Every number stays finite, so that no estimate ever turns into ``inf - inf``: rates and
 populations end at :data:`LARGEST`.

@@ -1,7 +1,7 @@
 """Cost of an operator per unit of application time: operator formulas 8-12 of thesis 6.3.2.
 
 Pure functions of rates, populations and constants; logarithms are of base 2, and that of a
-population below 1 counts as 0 (spec 3, item 3). The unit is that of the constants per time
+population below 1 counts as 0. The unit is that of the constants per time
 unit of the catalog.
 """
 
@@ -108,7 +108,7 @@ def row_width(columns: int) -> int:
 
 
 def exchange(rate: float, columns: int, c: Constants) -> float:
-    """Moving rows between partitions: rate · row width · network constant (spec 3, item 5).
+    """Moving rows between partitions: rate · row width · network constant.
 
     ``rate`` is that of the partition that sends or receives most: one in n of the rows when
     they are hashed to n partitions, all of them when they are broadcast to each.

@@ -94,7 +94,7 @@ def csv_header(shape: ResultShape) -> bytes:
 
 
 class _JsonLines:
-    """``{"bindings": {"x": "1", "y": "7"}, "ts": 5, "exp": 35}``, as spec 5 has it."""
+    """``{"bindings": {"x": "1", "y": "7"}, "ts": 5, "exp": 35}``."""
 
     def __init__(self, shape: ResultShape, file: BinaryIO) -> None:
         self._file = file
