@@ -4,6 +4,7 @@ Plans are walked over here, not run, so that many more of them can be tried; the
 has its turn in `test_execution`.
 """
 
+from dataclasses import replace
 from itertools import islice, pairwise
 
 import pytest
@@ -74,6 +75,9 @@ def test_plans_with_rules_disabled(case: Case, seed: int) -> None:
     _check(case, plans_of(optimized(case, options), 10, seed))
 
 
+MANY = 5_000
+"""Expressions of a search that is to be waited for."""
+
 COST_MODELS = [
     CostModel("thesis"),
     CostModel("saturating"),
@@ -110,9 +114,10 @@ def test_plans_of_a_search_cut_short(case: Case, budget: int) -> None:
 @examples(60)
 def test_pruning_never_costs_the_best_plan(case: Case, seed: int) -> None:
     note(text(case.query))
-    found = optimized(case, Options(check=True), seed)
-    reference = optimized(case, THOROUGH, seed)
-    assert found.cost == pytest.approx(reference.cost, rel=1e-12)
+    found = optimized(case, Options(check=True, budget_expressions=MANY), seed)
+    reference = optimized(case, replace(THOROUGH, budget_expressions=MANY), seed)
+    if found.stop_reason == reference.stop_reason == "complete":
+        assert found.cost == pytest.approx(reference.cost, rel=1e-12)
 
 
 @given(case=cases(), seed=st.integers(0, 999))
