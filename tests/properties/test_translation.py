@@ -33,7 +33,7 @@ def test_canonical_expressions_mean_what_the_rules_mean(case: Case) -> None:
 
 
 @given(case=property_cases())
-@examples(300)
+@examples(150)
 def test_so_they_do_over_properties(case: Case) -> None:
     _check(case)
 

@@ -52,7 +52,7 @@ def test_plans_by_hand(name: str) -> None:
 
 
 @given(case=cases(), partitions=st.integers(1, 3), seed=st.integers(0, 9_999), hops=HOPS)
-@examples(40)
+@examples(25)
 def test_plans_of_random_queries(case: Case, partitions: int, seed: int, hops: int) -> None:
     note(text(case.query))
     truth = Truth(case.query, case.edges)
