@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 from lark import Lark, Token
 from lark.exceptions import UnexpectedInput, UnexpectedToken
 
 from languages.errors import QueryError
+from languages.refusal import refusal
 from languages.rq_tokens import end_of, location_of
 
 _TERMS = {"NAME", "QVAR", "STRING", "NUMBER", "ANY"}
@@ -42,16 +43,8 @@ _OTHER_WORDS = ("or", "is", "and", "in")
 
 def explained(parser: Lark, text: str) -> QueryError:
     """The error in ``text``, which ``parser`` has refused."""
-    cursor = parser.parse_interactive(text)
-    read: list[Token] = []
-    try:
-        for token in cursor.iter_parse():
-            read.append(token)
-        cursor.feed_eof(read[-1] if read else None)  # type: ignore[no-untyped-call]  # lark's
-    except UnexpectedInput as error:
-        accepted: set[str] = cursor.accepts()  # type: ignore[no-untyped-call]  # lark's
-        return _error(error, text, read, accepted)
-    raise AssertionError("the parser refused a text that it now takes")
+    found = refusal(parser, text)
+    return _error(found.error, text, found.read, found.accepted)
 
 
 # The type of a token that cannot stand where it was found may be any that its text fits, so
@@ -59,7 +52,7 @@ def explained(parser: Lark, text: str) -> QueryError:
 
 
 def _error(
-    error: UnexpectedInput, text: str, read: Sequence[Token], accepted: set[str]
+    error: UnexpectedInput, text: str, read: Sequence[Token], accepted: Set[str]
 ) -> QueryError:
     if isinstance(error, UnexpectedToken):
         token = error.token
@@ -88,7 +81,7 @@ def _unreadable(rest: str) -> str:
     return re.match(r"\w+|.|\s", rest)[0]  # type: ignore[index]  # one of the three always fits
 
 
-def _negation(token: Token, read: Sequence[Token], accepted: set[str]) -> QueryError | None:
+def _negation(token: Token, read: Sequence[Token], accepted: Set[str]) -> QueryError | None:
     sign: Token | None = None
     if str(token)[:1] in _NEGATIONS and {"STRING", "_LPAR"} <= accepted:
         sign = token
@@ -107,7 +100,7 @@ def _negation(token: Token, read: Sequence[Token], accepted: set[str]) -> QueryE
     )
 
 
-def _one_term(token: Token, read: Sequence[Token], accepted: set[str]) -> QueryError | None:
+def _one_term(token: Token, read: Sequence[Token], accepted: Set[str]) -> QueryError | None:
     """`l(x)`: for the parser it goes wrong at `)`, or after it, where a path could go on."""
     kinds = [t.type for t in read[-5:]]
     begins = (["_ARROW"], ["_COMMA"])
@@ -157,7 +150,7 @@ def _reason(token: Token, read: Sequence[Token]) -> str:
     return "it cannot stand here" if token.type else "it is no sign of the language here"
 
 
-def _expected(accepted: set[str]) -> tuple[str, ...]:
+def _expected(accepted: Set[str]) -> tuple[str, ...]:
     """The accepted terminals in human words, the likeliest first."""
     rest = set(accepted)
     words: list[str] = []
@@ -189,7 +182,7 @@ def _expected(accepted: set[str]) -> tuple[str, ...]:
     return tuple(words)
 
 
-def _hint(token: Token, read: Sequence[Token], accepted: set[str]) -> str:
+def _hint(token: Token, read: Sequence[Token], accepted: Set[str]) -> str:
     found = str(token)
     arrows = any(t.type == "_ARROW" for t in read)
     if read and not arrows and read[0].lower() in {"on", "window", "emit"}:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 from lark import Lark, Token
 from lark.exceptions import UnexpectedInput, UnexpectedToken
@@ -11,6 +11,7 @@ from lark.exceptions import UnexpectedInput, UnexpectedToken
 from languages.errors import QueryError
 from languages.gcore import faults
 from languages.gcore.faults import OUTSIDE
+from languages.refusal import refusal
 from languages.regular_query import Location
 from languages.rq_tokens import end_of, location_of
 
@@ -53,20 +54,12 @@ _STEPS = {"_COLON", "_TILDE", "LPAR", "ANY"}
 
 def explained(parser: Lark, text: str) -> QueryError:
     """The error in ``text``, which ``parser`` has refused."""
-    cursor = parser.parse_interactive(text)
-    read: list[Token] = []
-    try:
-        for token in cursor.iter_parse():
-            read.append(token)
-        cursor.feed_eof(read[-1] if read else None)  # type: ignore[no-untyped-call]  # lark's
-    except UnexpectedInput as error:
-        accepted: set[str] = cursor.accepts()  # type: ignore[no-untyped-call]  # lark's
-        return _error(error, text, read, accepted)
-    raise AssertionError("the parser refused a text that it now takes")
+    found = refusal(parser, text)
+    return _error(found.error, text, found.read, found.accepted)
 
 
 def _error(
-    error: UnexpectedInput, text: str, read: Sequence[Token], accepted: set[str]
+    error: UnexpectedInput, text: str, read: Sequence[Token], accepted: Set[str]
 ) -> QueryError:
     if isinstance(error, UnexpectedToken) and error.token.type == "$END":
         at = end_of(read[-1]) if read else Location(1, 1)
@@ -121,7 +114,7 @@ def _outside(at: Location, rest: str, read: Sequence[Token]) -> QueryError | Non
     return None
 
 
-def _expected(accepted: set[str]) -> tuple[str, ...]:
+def _expected(accepted: Set[str]) -> tuple[str, ...]:
     """The accepted terminals in human words, the likeliest first."""
     rest = set(accepted)
     words: list[str] = []
@@ -156,7 +149,7 @@ def _expected(accepted: set[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(words))
 
 
-def _hint(word: str, read: Sequence[Token], accepted: set[str]) -> str:
+def _hint(word: str, read: Sequence[Token], accepted: Set[str]) -> str:
     if not read:
         return ""
     before = read[-1]
