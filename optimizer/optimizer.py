@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from algebra.logical import LogicalQuery
 from algebra.plan import PhysicalPlan, PlanStream
 from algebra.properties import RequiredProperties
-from memo import GroupId, Memo
+from memo import GroupId, Memo, MemoError
 from optimizer.budget import StopReason
 from optimizer.canonical import CanonicalPlans
 from optimizer.cost import CostEstimator
@@ -106,6 +106,8 @@ class Optimizer:
         best, required = min(known, key=lambda plan: plan[0].cost)
         if self._options.check:
             search.memo.check(None if search.cut else search.alternatives)
+            if required is not None and not required.satisfied_by(best.delivers):
+                raise MemoError(f"the plan delivers {best.delivers}, not {required}")
         return Optimization(
             plan=plan_of(best, query.columns, streams, time_unit, parallelism),
             best=best,
