@@ -119,6 +119,7 @@ def _conditions(
     draw: st.DrawFn, edges: Sequence[str], vertices: Sequence[str], pool: Sequence[Vertex]
 ) -> Compare:
     kinds = ["vertices", "vertex", "number", "number", "apart", "string", "boolean", "edges"]
+    kinds += ["joined", "joined"]
     kind = draw(st.sampled_from(kinds if edges else kinds[:2]))
     sign = draw(st.sampled_from(SIGNS))
     equality = draw(st.sampled_from(["=", "<>"]))
@@ -145,6 +146,9 @@ def _conditions(
         case "boolean":
             truth = st.one_of(st.booleans().map(Lit), st.builds(Prop, edge, st.just("b")))
             return Compare(Prop(draw(edge), "b"), sign, draw(truth))
+        case "joined":
+            name = draw(st.sampled_from([*PROPERTIES, "ts"]))
+            return Compare(Prop(draw(edge), name), "=", Prop(draw(edge), name))
         case "edges":
             return Compare(Vert(draw(edge)), equality, Vert(draw(edge)))
         case _:
