@@ -103,10 +103,6 @@ class HashJoin:
     horizon: tuple[Horizon | None, Horizon | None] | None = None
     op: Literal["HASH_JOIN"] = "HASH_JOIN"
 
-    def within(self, horizon: tuple[Horizon | None, Horizon | None]) -> HashJoin:
-        """The join with horizons."""
-        return replace(self, horizon=horizon)
-
     def named(self, columns: tuple[str, ...]) -> HashJoin:
         """The join with the names that its variables have where its columns have these.
 
