@@ -14,6 +14,7 @@ from algebra.logical import Filter, FilteredPattern, Pattern, Project
 from memo import Expression, Tree
 from memo.pattern import Group, Match, Op
 from rules.filter_rules import lowered, predicate_of
+from rules.project_rules import narrowed, renumbered
 from rules.rule import Context, Promise, TransformationRule
 
 
@@ -45,9 +46,9 @@ class FilterIntoPattern(TransformationRule):
 
 
 class ProjectIntoFilteredPattern(TransformationRule):
-    """π_p(A ⋈_F B)  →  A ⋈_F B with p's columns as output
+    """π_p(A ⋈_F B)  →  π_q(A) ⋈_F π_r(B) with p's columns as output
 
-    Always valid: what F looks at need not be kept.
+    Always valid: what F looks at need not be kept, only given by the inputs.
     """
 
     name = "ProjectIntoFilteredPattern"
@@ -60,4 +61,8 @@ class ProjectIntoFilteredPattern(TransformationRule):
         assert isinstance(above, Project)
         assert isinstance(below, FilteredPattern)
         output = tuple(below.output[c] for c in above.columns)
-        yield Expression(replace(below, output=output), (match["a"], match["b"]))
+        left, right = below.bindings
+        used = {*output, *below.predicate.columns, *(set(left) & set(right))}
+        bindings, inputs = narrowed(below.bindings, match.expressions[1].inputs, used)
+        joined = replace(below, bindings=bindings, output=output)
+        yield Expression(renumbered(joined), inputs)
