@@ -8,7 +8,7 @@ which is then joined.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from languages.conditions import named_edges, references
@@ -36,12 +36,14 @@ Renaming = Callable[[Property], Property]
 
 
 def with_rows_of_vertices(rule: Rule, inputs: Inputs) -> Rule:
-    """The rule with each property of a vertex as one of a named row.
+    """The rule with each property of a vertex as one of a named row, and no atom of a vertex
+    that says again what another one says.
 
     Raises:
         QueryError: E-UNKNOWN for a property that no vertex relation has, E-AMBIGUOUS if
             several have it.
     """
+    rule = replace(rule, body=tuple(_without_repeats(rule.body)))
     found = _Rows(rule, inputs)
     rows = {(of.edge, of.name): found.row_of(of) for of in _properties(rule, found.edges)}
     if not rows:
@@ -56,6 +58,17 @@ def with_rows_of_vertices(rule: Rule, inputs: Inputs) -> Rule:
         conditions=tuple(_with(condition, renamed) for condition in rule.conditions),
         properties=tuple((name, renamed(of)) for name, of in rule.properties),
     )
+
+
+def _without_repeats(body: Sequence[Atom]) -> Iterator[Atom]:
+    """The atoms, but a vertex in a relation only once where its rows need no names."""
+    said = {(a.predicate, a.vertex) for a in body if isinstance(a, VertexAtom) and a.edge}
+    for atom in body:
+        if isinstance(atom, VertexAtom) and atom.edge is None:
+            if (atom.predicate, atom.vertex) in said:
+                continue
+            said.add((atom.predicate, atom.vertex))
+        yield atom
 
 
 def _properties(rule: Rule, edges: Mapping[str, object]) -> Iterator[Property]:
@@ -109,7 +122,7 @@ class _Rows:
             elsewhere = [label for _, label in self._having(of)]
             hint = "leave it out, or name the property in the catalog"
             if elsewhere:
-                hint = f"{listed(elsewhere)} has it: {_say(elsewhere[0], of.edge)}"
+                hint = f"it is one of {listed(elsewhere)}: {_say(elsewhere[0], of.edge)}"
             raise self._error("E-UNKNOWN", f"{listed(without)} has no property {of.name}", of, hint)
         if len(relations) > 1:
             labels = [label for _, label in relations]
