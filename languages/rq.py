@@ -165,8 +165,8 @@ class _Builder(Conditions):
                 f"an atom relates two vertices, this one has {len(rest)} terms",
                 at=location_of(predicate),
                 text=name_of(predicate),
-                hint="write label(source, target), or label(vertex) of a label of vertices; only "
-                "Answer may have other arities",
+                hint="write label(source, target), or label(vertex); only Answer may have other "
+                "arities",
             )
         source, target, at = rest[0].term, rest[1].term, location_of(predicate)
         if closure is None:

@@ -25,6 +25,7 @@ from executor.spark.settings import PROVIDER, ROCKSDB
 from executor.spark.stage import result_blocks
 
 _COLUMNS = ("label", "src", "trg", "ts")
+_COLUMNS_OF_VERTICES = ("label", "id", "ts")
 _INTEGERS = ("tinyint", "smallint", "int", "bigint")
 _FITTING: Mapping[PropertyType, tuple[str, ...]] = {
     "string": ("string",),
@@ -49,7 +50,8 @@ def stream(
         plan: what to run.
         dataframes: for each stream of the plan a streaming DataFrame with columns
             ``src``, ``trg``, ``label`` and ``ts`` (an integer in the plan's time unit), and
-            those of the properties that the plan reads, by their names.
+            those of the properties that the plan reads, by their names. A stream of vertices
+            has ``id`` in place of ``src`` and ``trg``.
 
     Raises:
         PlanError: if the plan cannot be run.
@@ -106,7 +108,8 @@ def _edges(
             f"Pass it: {{{name!r}: a streaming DataFrame}}.",
         )
     own = [field for field in properties if types.get(field[0]) == field[1]]
-    wanted = (*_COLUMNS, *(of for of, _ in own))
+    vertices = "id" in given.columns and not {"src", "trg"} & {*given.columns}
+    wanted = (*(_COLUMNS_OF_VERTICES if vertices else _COLUMNS), *(of for of, _ in own))
     missing = [column for column in wanted if column not in given.columns]
     if missing:
         raise InputError(
@@ -114,7 +117,10 @@ def _edges(
             f"it has {', '.join(given.columns)}.",
             f"Rename its columns to {', '.join(wanted)}.",
         )
-    text = [sf.col(c).cast("string").alias(c) for c in ("label", "src", "trg")]
+    columns_of = {"label": "label", "src": "src", "trg": "trg"}
+    if vertices:
+        columns_of |= {"src": "id", "trg": "id"}
+    text = [sf.col(c).cast("string").alias(role) for role, c in columns_of.items()]
     columns = [
         (
             _property(name, given, field)

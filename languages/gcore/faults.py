@@ -39,6 +39,11 @@ LATER: Mapping[str, Fault] = MappingProxyType(
             "say what must hold inside the edge, as -[:pays|owes {currency = 'EUR'}]->, "
             "or match each label in a query of its own and join them by UNION",
         ),
+        "vertices": Fault(
+            "E-LATER",
+            "constructed vertices by themselves are not supported yet",
+            "construct edges between them, or select them",
+        ),
         "aggregate": Fault(
             "E-LATER",
             "aggregates are not supported yet",
