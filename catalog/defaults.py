@@ -19,6 +19,15 @@ DEFAULT_STATISTICS = LabelStatistics(
 )
 """One edge per time unit among ten thousand vertices, any of which may be either end."""
 
+DEFAULT_STORED = LabelStatistics(
+    rate=0.0,
+    distinct_src=10_000.0,
+    distinct_trg=10_000.0,
+    vertices=10_000.0,
+    population=10_000.0,
+)
+"""Of a label of a stored graph: one edge for each vertex."""
+
 DEFAULT_STREAM = "input"
 """The name of the one stream that is there without a catalog."""
 

@@ -66,7 +66,7 @@ class EdgeFile:
     property whose column a file does not have is null. ``label`` is given to every
     row instead of a label column. A CSV file without ``header`` has fields called
     ``names``, or ``_c0``, ``_c1``, ... as Spark calls them. ``ts`` counts in ``time_unit``.
-    A ``stored`` graph needs no ``ts``.
+    Of a ``stored`` graph ``ts`` is not read: its edges are of time 0.
 
     Raises:
         EdgeFileError: if the separator is none, names are given to a file with a header, or
