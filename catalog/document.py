@@ -164,6 +164,15 @@ class _Stream(_Shape):
                 raise ValueError(
                     f"label {label}: only a stored graph (stored: true) has a population"
                 )
+        if self.stored and self.deletions:
+            raise ValueError("deletions: a stored graph does not change")
+        if self.stored and self.delay:
+            raise ValueError("delay: a stored graph is there before all else")
+        if self.stored and "ts" in self.columns:
+            raise ValueError(
+                "columns: ts: a stored graph has no times and is valid always; give the column "
+                "another name among the properties, or leave stored out"
+            )
         if self.label is not None and self.labels and self.label not in self.labels:
             raise ValueError(f"labels: expected statistics of {self.label}, the stream's label")
         return self

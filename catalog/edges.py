@@ -66,8 +66,8 @@ class EdgeFile:
     property whose column a file does not have is null. ``label`` is given to every
     row instead of a label column. A CSV file without ``header`` has fields called
     ``names``, or ``_c0``, ``_c1``, ... as Spark calls them. ``ts`` counts in ``time_unit``.
-    A ``stored`` graph needs no ``ts``. A file of ``vertices`` has ``id`` where edges have ``src``
-    and ``trg``; both are the vertex in what is read.
+    Of a ``stored`` graph ``ts`` is not read: its edges are of time 0. A file of ``vertices`` has
+    ``id`` where edges have ``src`` and ``trg``; both are the vertex in what is read.
 
     Raises:
         EdgeFileError: if the separator is none, names are given to a file with a header, or

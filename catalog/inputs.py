@@ -167,7 +167,7 @@ def stream_of_files(name: str, files: Sequence[EdgeFile], measurement: Measureme
             options["header"] = "false"
     columns = dict(first.columns)
     if first.names is not None:
-        known = (*first.roles, *first.properties)
+        known = {*first.roles, *first.properties} - ({"ts"} if first.stored else set())
         columns = {name: f"_c{i}" for i, name in enumerate(first.names) if name in known}
     labels = {f.path: f.label for f in files if f.label is not None}
     one_label = next(iter(labels.values())) if len(set(labels.values())) == 1 else None

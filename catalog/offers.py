@@ -50,6 +50,15 @@ def offered_properties(files: Iterable[EdgeFile]) -> dict[str, PropertyType]:
     return {name: _one(kinds) for name, kinds in sorted(found.items())}
 
 
+def files_with_times(files: Iterable[EdgeFile]) -> list[EdgeFile]:
+    """Those that have a column for the role ``ts``; errors as :func:`offered_properties`."""
+    return [
+        file
+        for file in files
+        if any(name == file.columns.get("ts", "ts") for name, _ in _offered(file))
+    ]
+
+
 def _one(kinds: set[PropertyType]) -> PropertyType:
     if len(kinds) == 1:
         return next(iter(kinds))

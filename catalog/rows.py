@@ -35,8 +35,8 @@ property; equally long."""
 class Expectation:
     """What the rows of a file have to be.
 
-    ``label`` is given to every row, if there is one. A stored graph need not have ``ts``;
-    its edges are then of time 0. A property may be missing, but if it is there it has a
+    ``label`` is given to every row, if there is one. Edges of a stored graph have no
+    ``ts`` and are of time 0. A property may be missing, but if it is there it has a
     value of its type. A row of ``vertices`` has ``id``, which is both ends of the edge it becomes.
     """
 

@@ -1,7 +1,9 @@
 """Which stream and window an input label of a query means, by a catalog.
 
 In: a query, a catalog, a default window. Out: a scan for each label. A clause for the label
-wins over one for its stream, this over the clause for all streams, this over the default.
+wins over one for its stream, this over the clause for all streams, this over the default. A
+label of a stored graph has no window: the clause for all streams does not mean it, and one that
+names it is an error.
 """
 
 from __future__ import annotations
@@ -32,7 +34,8 @@ class Inputs:
 
     Raises:
         QueryError: E-EDB for a derived predicate that is an input label, E-UNKNOWN for a
-            window of a stream or label that the catalog does not have.
+            window of a stream or label that the catalog does not have, E-STORED for one of a
+            stored graph.
     """
 
     query: RegularQuery
@@ -54,7 +57,7 @@ class Inputs:
         """The scan of an input label, and the type of the vertices it gives.
 
         Raises:
-            QueryError: E-UNKNOWN, E-AMBIGUOUS, E-NOWIN, E-STORED.
+            QueryError: E-UNKNOWN, E-AMBIGUOUS, E-NOWIN.
         """
         return self._scan(label, self.locations[label], False)
 
@@ -68,38 +71,41 @@ class Inputs:
 
     def _scan(self, label: str, at: Location, vertices: bool) -> tuple[WScan, VertexType]:
         stream, own = self._stream(label, at, vertices)
-        if stream.stored:
-            raise QueryError(
-                "E-STORED",
-                f"{stream.name} is a stored graph, and these cannot be read yet",
-                at=at,
-                text=label,
-                hint="give its edges a time, and a window as long as they are to count",
-            )
-        return WScan(stream.name, own, self._window(stream, own, at)), stream.vertex_type
+        window = None if stream.stored else self._window(stream, own, at)
+        return WScan(stream.name, own, window), stream.vertex_type
 
     def origin(self, atom: Row) -> tuple[str, str, Mapping[str, PropertyType]]:
         """The stream of an atom of an input label, the label's name there, and the properties
         with their types.
 
-        ``ts``, the time of an edge, is one of them.
+        ``ts``, the time of an edge, is one of them, unless the graph is stored.
 
         Raises:
             QueryError: E-UNKNOWN, E-AMBIGUOUS.
         """
         stream, own = self._stream(atom.predicate, atom.location, isinstance(atom, VertexAtom))
-        return stream.name, own, {**stream.properties, "ts": "integer"}
+        time: dict[str, PropertyType] = {} if stream.stored else {"ts": "integer"}
+        return stream.name, own, {**stream.properties, **time}
 
     def property_type(self, atom: Row, of: Property, at: Location) -> PropertyType:
         """The type of a property of the rows of an input label.
 
         Raises:
-            QueryError: E-UNKNOWN if they have no such property.
+            QueryError: E-UNKNOWN if they have no such property, E-STORED for the time of an
+                edge of a stored graph.
         """
         stream, _, known = self.origin(atom)
         if of.name in known:
             return known[of.name]
         rows = "vertices" if isinstance(atom, VertexAtom) else "edges"
+        if of.name == "ts":
+            raise QueryError(
+                "E-STORED",
+                f"{stream} is a stored graph, whose {rows} have no time: they are valid always",
+                at=of.location or at,
+                text=f"{of.edge}.{of.name}",
+                hint="a column of its files that holds a time can be a property of another name",
+            )
         raise QueryError(
             "E-UNKNOWN",
             f"the {rows} of stream {stream} have no property {of.name}",
@@ -136,13 +142,14 @@ class Inputs:
         meant = [s for s in streams if any(_names(c, s, label) for c in self.query.windows)]
         if len(streams) > 1 and len(meant) != 1:
             names = [stream.name for stream in streams]
+            windowed = [stream.name for stream in streams if not stream.stored]
+            clause = f", or a clause ON {windowed[0]} ({label}) WINDOW ..." if windowed else ""
             raise QueryError(
                 "E-AMBIGUOUS",
                 f"the label is in the streams {listed(names)}",
                 at=at,
                 text=label,
-                hint=f"say which: `{names[0]}.{label}`, in backquotes, "
-                f"or a clause ON {names[0]} ({label}) WINDOW ...",
+                hint=f"say which: `{names[0]}.{label}`, in backquotes{clause}",
             )
         return (meant or streams)[0], label
 
@@ -217,6 +224,14 @@ class Inputs:
                 at=clause.location,
                 text=clause.stream,
                 hint=suggestion(clause.stream, self.catalog.streams, "the streams are"),
+            )
+        if stream.stored:
+            raise QueryError(
+                "E-STORED",
+                f"{stream.name} is a stored graph, which is valid always",
+                at=clause.location,
+                text=clause.stream,
+                hint="leave its window out",
             )
         for label in clause.labels:
             if label not in stream.labels and not stream.open_labels:

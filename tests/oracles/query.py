@@ -174,11 +174,12 @@ class Rule:
 
 @dataclass(frozen=True)
 class Source:
-    """Where the edges of a label come from, and their window."""
+    """Where the edges of a label come from, and their window; ``stored`` ones have none."""
 
     stream: str
     range: int
     slide: int = 1
+    stored: bool = False
 
 
 @dataclass(frozen=True)
@@ -295,7 +296,10 @@ def _times(least: int, most: int | None) -> str:
 
 
 def _windows(sources: Mapping[str, Source]) -> Iterator[str]:
+    sources = {label: source for label, source in sources.items() if not source.stored}
     windows = {(source.range, source.slide) for source in sources.values()}
+    if not windows:
+        return
     if len(windows) == 1:
         yield _window(*windows.pop())
         return

@@ -73,8 +73,14 @@ class EdgeSnapshot(dict[str, frozenset[Pair]]):
         )
 
 
+ALWAYS = 10**30
+"""The end of what has none: after every instant."""
+
+
 def expiry(edge: Edge, source: Source) -> int:
     """The end of an edge's validity (Definition 30): exclusive."""
+    if source.stored:
+        return ALWAYS
     return (edge.ts // source.slide) * source.slide + source.range
 
 
@@ -83,7 +89,8 @@ class Truth:
     """A query over a stream: its answer at every instant.
 
     The answer is a constant between two neighbours of ``changes``, the instants at which
-    an edge appears or expires; before the first it is empty.
+    an edge appears or expires; before the first it is empty. Edges of stored labels are of
+    time 0.
     """
 
     query: Query
@@ -95,7 +102,7 @@ class Truth:
         source = self.query.source
         read = [edge for edge in self.edges if edge.label in source]
         ends = {expiry(edge, source[edge.label]) for edge in read}
-        return tuple(sorted({edge.ts for edge in read} | ends))
+        return tuple(sorted(({edge.ts for edge in read} | ends) - {ALWAYS}))
 
     def snapshot(self, instant: int) -> EdgeSnapshot:
         """The windowed input at an instant, as a static graph."""

@@ -65,5 +65,6 @@ def test_scans_have_the_streams_and_windows_of_their_labels(case: Case) -> None:
         pending.extend(expression.inputs)
         if isinstance(expression.operator, WScan):
             scan = expression.operator
+            assert scan.window is not None
             window = Source(scan.stream, scan.window.range, scan.window.slide)
             assert case.query.source[scan.label] == window

@@ -193,7 +193,7 @@ def test_a_source_of_vertices_is_asked_too(spark: SparkSession, tmp_path: Path) 
     plan = plan_of(
         (scan("weight", predicate="c2 > 1 AND c0 = 'y'"), ()), columns=("x", "y", "weight")
     )
-    edges = edges_of(plan, {"s": given})
+    edges, _ = edges_of(plan, {"s": given})
     assert edges.select("src", "trg").distinct().count() == 2
     assert edges.where("src <> trg").count() == 0
     filters = pushed_filters(leaf_rows(edges, leaves(plan)))

@@ -157,7 +157,7 @@ WRONG = {
     ),
     "a property of any vertex": (f"{C} {M}, (‹z {{k = 3}})", "E-SAFE", "z"),
     "one label of vertices under two windows": (
-        f"{C} {M}, (x:P) ON s WINDOW (9), (y:‹P) ON s WINDOW (8)",
+        f"{C} {M} ON t, (x:P) ON s WINDOW (9), (y:‹P) ON s WINDOW (8)",
         "E-LATER",
         "P",
     ),
