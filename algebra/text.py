@@ -175,6 +175,7 @@ def _pattern(pattern: Pattern | FilteredPattern, widths: list[int], name: str | 
     residual = ""
     if isinstance(pattern, FilteredPattern):
         residual = _named(pattern.predicate, lambda variable: first[variable])
-    condition = f" ; {' & '.join(equal)}" if equal else " ;" if ends[2:] or residual else ""
-    further = f" ; {','.join(ends[2:])}" if ends[2:] else ""
-    return columns + condition + (f" ; {residual}" if residual or further else "") + further
+    parts = [columns, " & ".join(equal), residual, ",".join(ends[2:])]
+    while not parts[-1]:
+        parts.pop()
+    return " ;".join(f" {part}" if part else "" for part in parts).lstrip()
