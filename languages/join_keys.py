@@ -20,10 +20,10 @@ from languages.regular_query import (
     Atom,
     Comparison,
     Condition,
-    EdgeAtom,
     Missing,
     Negated,
     Property,
+    Row,
     Rule,
     Variable,
 )
@@ -116,7 +116,7 @@ def _given(atom: Atom, asked: Iterable[Reference]) -> set[Reference]:
         r
         for r in asked
         if (
-            isinstance(atom, EdgeAtom) and atom.edge == r.edge
+            isinstance(atom, Row) and atom.edge == r.edge
             if isinstance(r, Property)
             else r in (atom.source, atom.target)
         )

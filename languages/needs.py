@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from languages.conditions import key, references
 from languages.join_keys import JoinKeys
-from languages.regular_query import Atom, Condition, EdgeAtom, Property, Rule, Variable
+from languages.regular_query import Atom, Condition, Property, Row, Rule, Variable
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,4 +82,4 @@ def _of(atom: Atom, looked_at: Sequence[Variable | Property]) -> tuple[str, ...]
 
 
 def _is_of(atom: Atom, reference: Property) -> bool:
-    return isinstance(atom, EdgeAtom) and atom.edge == reference.edge
+    return isinstance(atom, Row) and atom.edge == reference.edge
