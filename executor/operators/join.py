@@ -23,8 +23,8 @@ class JoinOperator:
         self._width = len(join.output)
         self._left = RowSet(len(left), tuple(left.index(v) for v in shared))
         self._right = RowSet(len(right), tuple(right.index(v) for v in shared))
-        self._left_sources = _sources(join.output, left, right)
-        self._right_sources = _sources(join.output, right, left)
+        self._left_sources = sources(join.output, left, right)
+        self._right_sources = sources(join.output, right, left)
         self._h: IntArray = np.zeros(kernel.HEADER_LENGTH, np.int64)
         self._h[kernel.IN_WORK] = EMPTY
 
@@ -76,6 +76,6 @@ class JoinOperator:
         return self._left.nbytes + self._right.nbytes
 
 
-def _sources(output: tuple[int, ...], own: tuple[int, ...], other: tuple[int, ...]) -> IntArray:
+def sources(output: tuple[int, ...], own: tuple[int, ...], other: tuple[int, ...]) -> IntArray:
     """For each output variable its own column, or -1 - c for column c of the other side."""
     return np.array([own.index(v) if v in own else -1 - other.index(v) for v in output], np.int64)
