@@ -10,6 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+WithDeletions = Literal["with_deletions"] | None
+"""Null where rows are never taken back before they expire."""
+
 
 @dataclass(frozen=True, slots=True)
 class WindowScan:
@@ -17,6 +20,7 @@ class WindowScan:
 
     Columns are source, target, and the edge's ``properties`` by name (``ts``: its own time).
     ``predicate``, SQL over columns ``c0``, ``c1``, ..., is checked while reading; null: all edges.
+    Of a stream with deletions those come along, marked as such, for a RETRACT above.
     """
 
     stream: str
@@ -25,6 +29,7 @@ class WindowScan:
     slide: int
     predicate: str | None = None
     properties: tuple[str, ...] = ()
+    update_pattern: WithDeletions = None
     op: Literal["WSCAN"] = "WSCAN"
 
     @property
@@ -49,12 +54,24 @@ class WindowScanUnion:
     op: Literal["WSCAN_UNION"] = "WSCAN_UNION"
 
     @property
+    def update_pattern(self) -> WithDeletions:
+        """A deletion is one of a single label, so there are none here."""
+        return None
+
+    @property
     def scans(self) -> tuple[WindowScan, ...]:
         """What is read, label by label."""
         return tuple(
             WindowScan(self.stream, label, self.range, self.slide, predicate, self.properties)
             for label, predicate in self.selections
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Retract:
+    """Makes of a deletion, which names an edge, a row for each that takes back an open one."""
+
+    op: Literal["RETRACT"] = "RETRACT"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +102,14 @@ class HashJoin:
     """Symmetric hash join of two inputs on the variables that both bind.
 
     ``bindings[k][j]``: the variable of column ``j`` of input ``k``; ``output``: the
-    variables kept. Without a shared variable it is the cross product.
+    variables kept. Without a shared variable it is the cross product. Over a stream with
+    deletions it takes back what it gave.
     """
 
     bindings: tuple[tuple[int, ...], tuple[int, ...]]
     output: tuple[int, ...]
     variables: tuple[str, ...] = field(default=(), compare=False)
+    update_pattern: WithDeletions = None
     op: Literal["HASH_JOIN"] = "HASH_JOIN"
 
     def named(self, columns: tuple[str, ...]) -> HashJoin:
@@ -120,6 +139,9 @@ class SPath:
 
     ``roots``: over several partitions each can grow the trees of ``all`` roots that it meets,
     or only of its ``own``, those that hash to it; its inputs are then broadcast.
+
+    Over a stream with deletions it is RAPQ: what rested on an edge that ends is looked for anew,
+    and taken back where it is not found (thesis 4.3, keyed on expiry).
     """
 
     states: int
@@ -127,13 +149,18 @@ class SPath:
     accepting: tuple[int, ...]
     regex: str = field(default="", compare=False)
     roots: Literal["all", "own"] = "all"
+    update_pattern: WithDeletions = None
     op: Literal["S_PATH"] = "S_PATH"
 
 
 @dataclass(frozen=True, slots=True)
 class Coalesce:
-    """Drops a row that earlier rows of its value already said; extends validity."""
+    """Drops a row that earlier rows of its value already said; extends validity.
 
+    Over a stream with deletions it counts rows, and takes back what holds no more.
+    """
+
+    update_pattern: WithDeletions = None
     op: Literal["COALESCE"] = "COALESCE"
 
 
@@ -168,6 +195,7 @@ class EmptyRelation:
 PhysicalOperator = (
     WindowScan
     | WindowScanUnion
+    | Retract
     | FilterRows
     | MergeUnion
     | ProjectColumns
@@ -178,3 +206,10 @@ PhysicalOperator = (
     | ToKernel
     | EmptyRelation
 )
+
+
+def over_deletions(operator: PhysicalOperator) -> PhysicalOperator:
+    """The operator that computes the same over an input with deletions."""
+    if isinstance(operator, WindowScan | HashJoin | SPath | Coalesce):
+        return replace(operator, update_pattern="with_deletions")
+    return operator

@@ -21,9 +21,6 @@ from languages.canonical import input_labels, translate
 from optimizer import CannotPlanError, Optimization, Optimizer, Options
 from rules.registry import UnknownRuleError
 
-NOT_WITH_DELETIONS = frozenset({"WScanUnionTransposeInverse"})
-"""Rules that do not hold for streams with deletions (thesis rule 13)."""
-
 
 @dataclass(frozen=True)
 class Translated:
@@ -86,11 +83,8 @@ def optimize(request: PlanRequest, *, trace: bool = False) -> Planned:
     cost_model = CostModel(options.cost_model, translated.catalog, parallelism=options.parallelism)
     defaults = Options()
     streams = _plan_streams(translated.logical, translated.catalog)
-    disabled = frozenset(options.disabled_rules)
-    if any(translated.catalog.streams[stream.name].deletions for stream in streams):
-        disabled |= NOT_WITH_DELETIONS
     chosen = Options(
-        disabled_rules=disabled,
+        disabled_rules=frozenset(options.disabled_rules),
         budget_ms=options.budget_ms,
         budget_expressions=options.budget_expressions or defaults.budget_expressions,
         parallelism=options.parallelism,

@@ -58,7 +58,9 @@ class Inputs:
                 text=label,
                 hint="give its edges a time, and a window as long as they are to count",
             )
-        return WScan(stream.name, own, self._window(stream, own, at)), stream.vertex_type
+        window = self._window(stream, own, at)
+        scan = WScan(stream.name, own, window, deletions=stream.deletions)
+        return scan, stream.vertex_type
 
     def origin(self, label: str) -> tuple[str, str, Mapping[str, PropertyType]]:
         """The stream of an input label, its name there, and its properties with their types.

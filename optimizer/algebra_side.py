@@ -25,11 +25,13 @@ from rules.columns import FlatForms
 class LogicalProperties:
     """What all expressions of a group agree on: their width and the windowed leaves they read.
 
-    ``scans`` is a set of numbers of leaves, as bits.
+    ``scans`` is a set of numbers of leaves, as bits; ``deletions`` whether a stream among them
+    has some.
     """
 
     width: int
     scans: int
+    deletions: bool = False
 
 
 class AlgebraSide:
@@ -84,7 +86,11 @@ class AlgebraSide:
         if isinstance(operator, WScan | WScanUnion):
             for scan in operator.scans:
                 scans |= 1 << self._scans.setdefault(scan.unfiltered, len(self._scans))
-        return LogicalProperties(operator.width([below.width for below in inputs]), scans)
+        deletions = any(below.deletions for below in inputs) or (
+            isinstance(operator, WScan) and operator.deletions
+        )
+        width = operator.width([below.width for below in inputs])
+        return LogicalProperties(width, scans, deletions)
 
     @staticmethod
     def _contradiction(one: LogicalProperties, other: LogicalProperties) -> str | None:

@@ -47,7 +47,15 @@ class ScanByWindow(ImplementationRule):
         assert isinstance(scan, WScan)
         window, predicate = scan.window, scan.predicate
         sql = None if predicate is None else predicate.sql
-        yield WindowScan(scan.stream, scan.label, window.range, window.slide, sql, scan.properties)
+        yield WindowScan(
+            scan.stream,
+            scan.label,
+            window.range,
+            window.slide,
+            sql,
+            scan.properties,
+            "with_deletions" if scan.deletions else None,
+        )
 
 
 class ScanOfSeveral(ImplementationRule):

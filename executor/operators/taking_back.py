@@ -44,7 +44,7 @@ class RetractOperator(_OverBag):
 
     In: the edges of a scan; one with a negative expiry is a deletion, of which only source and
     target count. Out: the edges, and for each deletion rows that take back all open edges
-    from its source to its target.
+    from its source to its target, those of its own time included.
     """
 
     def __init__(self, width: int) -> None:
@@ -53,8 +53,10 @@ class RetractOperator(_OverBag):
         self._h[kernel.CHAIN] = kernel.NOT_BEGUN
 
     def process(self, inputs: Sequence[Batch], wanted: bool) -> Batch:
-        """Edges, and what is taken back."""
+        """Edges, and what is taken back; of one instant edges come first."""
         (batch,) = inputs
+        if np.any(batch.exp < 0):
+            batch = batch.take(np.lexsort((batch.exp < 0, batch.ts)))
         h, held = self._h, self._held
         results = Results(batch.width, wanted)
         h[kernel.ROW] = 0

@@ -92,6 +92,7 @@ def test_a_deletion_ends_all_open_edges(
         now += gap
         exp = now // slide * slide + window
         rows.append(Row((source, target, colour), now, ~exp if deletes else exp))
+    rows.sort(key=lambda row: (row.ts, row.exp < 0))
     operator = RetractOperator(3)
     found = run(operator, [rows], (3,), cuts)
     unmatched = 0

@@ -87,6 +87,8 @@ class Truth:
 
     query: Query
     edges: tuple[Edge, ...]
+    deletions: tuple[Edge, ...] = ()
+    """Each ends the edges of its label, source and target that are valid at its time."""
 
     @cached_property
     def changes(self) -> tuple[int, ...]:
@@ -94,14 +96,17 @@ class Truth:
         source = self.query.source
         read = [edge for edge in self.edges if edge.label in source]
         ends = {expiry(edge, source[edge.label]) for edge in read}
-        return tuple(sorted({edge.ts for edge in read} | ends))
+        deleted = {edge.ts for edge in self.deletions}
+        return tuple(sorted({edge.ts for edge in read} | ends | deleted))
 
     def snapshot(self, instant: int) -> EdgeSnapshot:
         """The windowed input at an instant, as a static graph."""
         found: dict[str, set[Edge]] = {label: set() for label in self.query.source}
         for edge in self.edges:
             source = self.query.source.get(edge.label)
-            if source is not None and edge.ts <= instant < expiry(edge, source):
+            if source is None or not edge.ts <= instant < expiry(edge, source):
+                continue
+            if not any(_ends(deletion, edge, instant) for deletion in self.deletions):
                 found[edge.label].add(edge)
         return EdgeSnapshot(found)
 
@@ -122,6 +127,12 @@ class Truth:
     @cached_property
     def _known(self) -> dict[frozenset[tuple[str, frozenset[Any]]], frozenset[Row]]:
         return {}
+
+
+def _ends(deletion: Edge, edge: Edge, instant: int) -> bool:
+    """Whether a deletion has ended an edge by an instant: at equal times it comes later."""
+    same = (deletion.label, deletion.src, deletion.trg) == (edge.label, edge.src, edge.trg)
+    return same and edge.ts <= deletion.ts <= instant
 
 
 def answer_at(query: Query, edges: Iterable[Edge], instant: int) -> frozenset[Row]:

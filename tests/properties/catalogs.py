@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Collection
 from random import Random
 
 from catalog.model import Catalog, LabelStatistics, PropertyType, Stream
 from tests.oracles.query import Query
 
 
-def catalog_of(query: Query, integers: bool, seed: int = 0) -> Catalog:
-    """The streams of a query, with statistics of a seed (0: all alike)."""
+def catalog_of(
+    query: Query, integers: bool, seed: int = 0, deletions: Collection[str] = ()
+) -> Catalog:
+    """The streams of a query, with statistics of a seed (0: all alike).
+
+    Those named by ``deletions`` have some.
+    """
     random = Random(seed)
     labels: dict[str, dict[str, LabelStatistics]] = defaultdict(dict)
     for label, source in query.sources:
@@ -21,6 +27,7 @@ def catalog_of(query: Query, integers: bool, seed: int = 0) -> Catalog:
                 name,
                 found,
                 vertex_type="integer" if integers else "string",
+                deletions=name in deletions,
                 properties={name: TYPES[kind] for name, kind in query.properties},
             )
             for name, found in labels.items()
