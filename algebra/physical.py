@@ -18,15 +18,17 @@ WithDeletions = Literal["with_deletions"] | None
 class WindowScan:
     """Reads one label of a stream and gives each edge its validity (Definition 30).
 
-    Columns are source, target, and the edge's ``properties`` by name (``ts``: its own time).
+    ``range`` and ``slide`` are those of its window; null for a stored graph, whose edges are
+    valid in ``[0, inf)``. Columns are source, target, and the edge's ``properties`` by name
+    (``ts``: its own time).
     ``predicate``, SQL over columns ``c0``, ``c1``, ..., is checked while reading; null: all edges.
     Of a stream with deletions those come along, marked as such, for a RETRACT above.
     """
 
     stream: str
     label: str
-    range: int
-    slide: int
+    range: int | None
+    slide: int | None
     predicate: str | None = None
     properties: tuple[str, ...] = ()
     update_pattern: WithDeletions = None
@@ -48,8 +50,8 @@ class WindowScanUnion:
 
     stream: str
     selections: tuple[tuple[str, str | None], ...]
-    range: int
-    slide: int
+    range: int | None
+    slide: int | None
     properties: tuple[str, ...] = ()
     op: Literal["WSCAN_UNION"] = "WSCAN_UNION"
 
@@ -97,18 +99,28 @@ class ProjectColumns:
     op: Literal["PROJECT"] = "PROJECT"
 
 
+Horizon = tuple[int, int]
+"""A column that holds a time, and how long after it the last row arrives that can be met."""
+
+
 @dataclass(frozen=True, slots=True)
 class HashJoin:
     """Symmetric hash join of two inputs on the variables that both bind.
 
     ``bindings[k][j]``: the variable of column ``j`` of input ``k``; ``output``: the
-    variables kept. Without a shared variable it is the cross product. Over a stream with
-    deletions it takes back what it gave.
+    variables kept. Without a shared variable it is the cross product. ``residual``, SQL over
+    columns ``c0``, ``c1``, ... that stand for the variables, has to hold of the two rows
+    joined; null: nothing has. ``horizon`` says for each input until when its rows are held: no
+    row that arrives on the other side more than the bound after the time in the column meets
+    such a row, so it is given back then, if it has not expired; null: until it expires. Over a
+    stream with deletions it takes back what it gave, and holds all rows until they expire.
     """
 
     bindings: tuple[tuple[int, ...], tuple[int, ...]]
     output: tuple[int, ...]
     variables: tuple[str, ...] = field(default=(), compare=False)
+    residual: str | None = None
+    horizon: tuple[Horizon | None, Horizon | None] | None = None
     update_pattern: WithDeletions = None
     op: Literal["HASH_JOIN"] = "HASH_JOIN"
 
@@ -210,6 +222,8 @@ PhysicalOperator = (
 
 def over_deletions(operator: PhysicalOperator) -> PhysicalOperator:
     """The operator that computes the same over an input with deletions."""
+    if isinstance(operator, HashJoin):
+        operator = replace(operator, horizon=None)
     if isinstance(operator, WindowScan | HashJoin | SPath | Coalesce):
         return replace(operator, update_pattern="with_deletions")
     return operator

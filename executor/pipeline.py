@@ -274,9 +274,9 @@ def _operator(
 ) -> Operator:
     match operator:
         case HashJoin(update_pattern="with_deletions"):
-            return JoinWithDeletions(operator)
+            return JoinWithDeletions(operator, dictionary)
         case HashJoin():
-            return JoinOperator(operator)
+            return JoinOperator(operator, dictionary)
         case SPath(roots=roots, update_pattern=pattern):
             own = _OwnRoots(dictionary, place) if roots == "own" and place.partitions > 1 else None
             kind = PathWithDeletions if pattern else PathOperator

@@ -8,11 +8,12 @@ import numpy as np
 
 from algebra.physical import HashJoin
 from executor.batch import Batch, IntArray
+from executor.dictionary import Dictionary
 from executor.kernels import taking_back as kernel
 from executor.kernels.tables import EMPTY
 from executor.operators.bag import Bag
 from executor.operators.base import Results
-from executor.operators.join import sources
+from executor.operators.join import Pairing
 
 
 class _OverBag:
@@ -108,16 +109,20 @@ class CoalesceWithDeletions(_OverBag):
 
 
 class JoinWithDeletions:
-    """Holds the rows of both inputs, each as often as it was given."""
+    """Holds the rows of both inputs, each as often as it was given.
 
-    def __init__(self, join: HashJoin) -> None:
+    ``dictionary`` gave the codes; a join without a residual does not look at it.
+
+    Raises:
+        PlanError: if the residual is not on the allow-list.
+    """
+
+    def __init__(self, join: HashJoin, dictionary: Dictionary | None = None) -> None:
         left, right = join.bindings
         shared = [v for v in left if v in right]
-        self._width = len(join.output)
+        self._pairing = Pairing(join, dictionary or Dictionary())
         self._left = Bag(len(left), tuple(left.index(v) for v in shared))
         self._right = Bag(len(right), tuple(right.index(v) for v in shared))
-        self._left_sources = sources(join.output, left, right)
-        self._right_sources = sources(join.output, right, left)
         self._h: IntArray = np.zeros(kernel.JOIN_FIELDS, np.int64)
         self._h[kernel.IN_WORK] = EMPTY
 
@@ -125,17 +130,17 @@ class JoinWithDeletions:
         """A row for each pair that is given or taken back."""
         a, b = inputs
         if not (len(a) or len(b)):
-            return Batch.empty(self._width)
+            return Batch.empty(self._pairing.width)
         h, left, right = self._h, self._left, self._right
-        results = Results(self._width, wanted)
+        results = self._pairing.results(wanted)
         h[kernel.LEFT_ROW] = h[kernel.RIGHT_ROW] = 0
         while True:
             status = kernel.join(
                 h, a.columns, a.ts, a.exp, b.columns, b.ts, b.exp,
                 left.h, left.rows, left.values, left.index,
-                left.columns, left.keys, self._left_sources,
+                left.columns, left.keys, self._pairing.left_sources,
                 right.h, right.rows, right.values, right.index,
-                right.columns, right.keys, self._right_sources,
+                right.columns, right.keys, self._pairing.right_sources,
                 results.buffer,
             )  # fmt: skip
             if status == kernel.DUE:
@@ -143,7 +148,7 @@ class JoinWithDeletions:
             elif status == kernel.OTHER_DUE:
                 right.sweep(int(b.ts[h[kernel.RIGHT_ROW]]))
             else:
-                results.take(int(h[kernel.JOIN_OUT]))
+                self._pairing.take(results, int(h[kernel.JOIN_OUT]), wanted)
                 h[kernel.JOIN_OUT] = 0
                 if status == kernel.DONE:
                     return results.batch()

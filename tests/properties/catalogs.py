@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection
+from dataclasses import replace
 from random import Random
 
 from catalog.model import Catalog, LabelStatistics, PropertyType, Stream
@@ -19,8 +20,13 @@ def catalog_of(
     """
     random = Random(seed)
     labels: dict[str, dict[str, LabelStatistics]] = defaultdict(dict)
+    stored: set[str] = set()
     for label, source in query.sources:
-        labels[source.stream][label] = statistics(random) if seed else ALIKE
+        known = statistics(random) if seed else ALIKE
+        if source.stored:
+            stored.add(source.stream)
+            known = replace(known, rate=0.0, population=50 * known.rate)
+        labels[source.stream][label] = known
     return Catalog(
         {
             name: Stream(
@@ -28,7 +34,9 @@ def catalog_of(
                 found,
                 vertex_type="integer" if integers else "string",
                 deletions=name in deletions,
+                stored=name in stored,
                 properties={name: TYPES[kind] for name, kind in query.properties},
+                vertices=any(label in query.vertices for label in found),
             )
             for name, found in labels.items()
         }
