@@ -6,13 +6,14 @@ In: a :class:`PlanRequest`. Out: a :class:`Planned`, which holds every stage on 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from algebra import durations
 from algebra.logical import LogicalExpression, LogicalQuery, WScan, WScanUnion
 from algebra.plan import PhysicalPlan, PlanStream
 from algebra.window import Window
 from catalog.defaults import DEFAULT_STREAM, default_catalog
-from catalog.model import Catalog
+from catalog.model import Catalog, Stream
 from costmodel import CostModel
 from headrace.errors import InvalidQueryError, UsageError
 from headrace.requests import PlanningOptions, PlanRequest
@@ -20,6 +21,9 @@ from languages import QueryError, RegularQuery, detect, parse
 from languages.canonical import input_labels, translate
 from optimizer import CannotPlanError, Optimization, Optimizer, Options
 from rules.registry import UnknownRuleError
+
+if TYPE_CHECKING:
+    from catalog import Measurement
 
 NOT_WITH_DELETIONS = frozenset({"WScanUnionTransposeInverse"})
 """Rules that do not hold for streams with deletions (thesis rule 13)."""
@@ -155,7 +159,7 @@ def _unit_of_inputs(request: PlanRequest) -> str:
 def _catalog_of(request: PlanRequest, query: RegularQuery) -> tuple[Catalog, tuple[str, ...]]:
     """The catalog to plan with, and what is doubtful about it."""
     if request.catalog is not None:
-        return _with_statistics(request.catalog), ()
+        return _with_statistics(request.catalog, query), ()
     labels = input_labels(query)
     if not request.inputs:
         streams = (clause.stream for clause in query.windows if clause.stream is not None)
@@ -168,15 +172,17 @@ def _catalog_of(request: PlanRequest, query: RegularQuery) -> tuple[Catalog, tup
         raise UsageError(str(error), code="E-FILE") from error
     stream = catalog.streams[DEFAULT_STREAM]
     unseen = tuple(label for label in labels if label not in stream.labels)
-    if not unseen or measurement.complete:
+    given = all(file.label is not None for file in request.inputs)
+    any_label = bool(query.label_sets) and not given
+    if measurement.complete or not (unseen or any_label):
         return catalog, ()
     # What a sample does not show may still be there.
     open_stream = replace(stream, open_labels=True)
     doubt = f"not among the first {measurement.rows:,} edges: {', '.join(unseen)}"
-    return replace(catalog, streams={DEFAULT_STREAM: open_stream}), (doubt,)
+    return replace(catalog, streams={DEFAULT_STREAM: open_stream}), (doubt,) if unseen else ()
 
 
-def _with_statistics(catalog: Catalog) -> Catalog:
+def _with_statistics(catalog: Catalog, query: RegularQuery) -> Catalog:
     """The catalog with the statistics measured of streams that declare none."""
     unknown = [s for s in catalog.streams.values() if s.source is not None and not s.labels]
     if not unknown:
@@ -185,15 +191,23 @@ def _with_statistics(catalog: Catalog) -> Catalog:
 
     try:
         measured = {
-            stream.name: replace(
-                stream,
-                labels=measure_files(files_of_stream(stream, catalog.time_unit)).statistics,
+            stream.name: _measured(
+                stream, measure_files(files_of_stream(stream, catalog.time_unit)), query
             )
             for stream in unknown
         }
     except EdgeFileError as error:
         raise UsageError(str(error), code="E-FILE") from error
     return replace(catalog, streams={**catalog.streams, **measured})
+
+
+def _measured(stream: Stream, measurement: Measurement, query: RegularQuery) -> Stream:
+    """The stream with the labels that were seen; others may be there, if not all was read."""
+    assert stream.source is not None
+    given = stream.label is not None or len(stream.source.path_labels) > 0
+    known = given or measurement.complete
+    open_labels = stream.open_labels or (bool(query.label_sets) and not known)
+    return replace(stream, labels=measurement.statistics, open_labels=open_labels)
 
 
 def _plan_streams(query: LogicalQuery, catalog: Catalog) -> tuple[PlanStream, ...]:

@@ -28,21 +28,12 @@ class Fault:
         return QueryError(self.code, self.reason, at=at, text=text, hint=self.hint)
 
 
-_LABELS = "the labels of a stream are not known when the query is read"
-_WRITE_LABELS = "write the labels that are meant, as :likes|follows"
-
 LATER: Mapping[str, Fault] = MappingProxyType(
     {
         "vertex property": Fault(
             "E-LATER",
             "properties of vertices are not supported yet",
             "those of edges are, as in (x)-[e:pays]->(y) WHERE e.amount > 100",
-        ),
-        "edge of a choice": Fault(
-            "E-LATER",
-            "properties of an edge of several labels or either direction are not supported yet",
-            "say what must hold inside the edge, as -[:pays|owes {currency = 'EUR'}]->, "
-            "or match each label in a query of its own and join them by UNION",
         ),
         "vertex label": Fault(
             "E-LATER",
@@ -109,8 +100,6 @@ LATER: Mapping[str, Fault] = MappingProxyType(
             "one vertex in two columns is not supported yet where these have names of their own",
             "select it once",
         ),
-        "any label": Fault("E-LABELS", _LABELS, _WRITE_LABELS),
-        "other label": Fault("E-LABELS", _LABELS, _WRITE_LABELS),
     }
 )
 """What a query may say and is not supported yet."""
@@ -172,6 +161,11 @@ AGGREGATE_INSIDE = Fault(
     "E-AGG", "aggregates are allowed only in the final result", "move it to SELECT"
 )
 PATH_AS_VALUE = Fault("E-PATHVAR", "a path has no value", "it can only be returned as it is")
+NO_LABEL = Fault(
+    "E-SYNTAX",
+    "only labels can be left out, each forwards or backwards",
+    "write :likes!, or (:likes | :follows^)! for any other label",
+)
 EXISTS = Fault(
     "E-SYNTAX", "EXISTS takes no query here", "write its pattern in WHERE, as (x)-[:likes]->()"
 )

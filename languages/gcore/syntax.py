@@ -94,8 +94,8 @@ class Edge:
 class Path:
     """``-/variable <expression>/->``.
 
-    A symbol of the expression is ``:label`` or ``~macro``; ``names`` are these words, each
-    as often and where it was written.
+    A symbol of the expression is ``:label``, ``~macro``, or ``!`` and a leaf of the expression,
+    a set of labels; ``names`` are these words, each as often and where it was written.
     """
 
     variable: Name | None

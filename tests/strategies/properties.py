@@ -48,7 +48,7 @@ def property_cases(draw: st.DrawFn, longest: int = 24) -> Case:
             named = draw(with_columns(named))
         found.append(named)
     case = draw(cases_of(tuple(found), pool, longest))
-    edges = draw(_with_values(case.edges))
+    edges = draw(with_values(case.edges))
     query = replace(case.query, properties=tuple(PROPERTIES.items()))
     return replace(case, query=query, edges=edges)
 
@@ -74,7 +74,7 @@ def _of_edges(draw: st.DrawFn, pool: Sequence[Vertex]) -> tuple[Rule, ...]:
 
 
 @st.composite
-def _with_values(draw: st.DrawFn, edges: Sequence[Edge]) -> tuple[Edge, ...]:
+def with_values(draw: st.DrawFn, edges: Sequence[Edge]) -> tuple[Edge, ...]:
     """Edges with values of properties; one that is missing may be left out or said so."""
     row = st.fixed_dictionaries({name: st.sampled_from(VALUES[name]) for name in VALUES})
     rows = draw(st.lists(row, min_size=len(edges), max_size=len(edges)))

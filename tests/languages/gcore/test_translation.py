@@ -73,6 +73,28 @@ PAIRS = {
         f"N(x, y) <- a(x, y). N(x, y) <- a(y, x). e(x, y) <- b(x, y). e(x, y) <- b(y, x)."
         f"Answer(x, y) <- N(x, y), e(y, y) {WINDOW}",
     ),
+    "an edge of any label": (
+        f"SELECT x, z MATCH (x)-->(y)<-[]-(z) {ON}",
+        f"Answer(x, z) <- _(x, y), _(z, y) {WINDOW}",
+    ),
+    "an edge of any label, either way": (
+        f"SELECT x, y MATCH (x)--(y) {ON}",
+        f"N(x, y) <- _(x, y). N(x, y) <- _(y, x). Answer(x, y) <- N(x, y) {WINDOW}",
+    ),
+    "a path over any label": (
+        f"SELECT x, y MATCH (x)-/<:a _+ :b!* (:a | :b^)!^>/->(y) {ON}",
+        f"Answer(x, y) <- x a/_+/!b*/^!(a|^b) y {WINDOW}",
+    ),
+    "any label in a bare expression": (
+        f"SELECT x, y MATCH (x)-/<:(a (_ | c!)+)>/->(y) {ON}",
+        f"Answer(x, y) <- x a/(_|!c)+ y {WINDOW}",
+    ),
+    "any label of what a query constructs": (
+        f"SELECT x, z MATCH (x)-/<_+>/->(y), (x)-[]->(z) ON ("
+        f"CONSTRUCT (x)-[:q]->(y), (y)-[:r]->(x) MATCH (x)-[:a]->(y) {ON})",
+        f"q(x, y) <- a(x, y). r(y, x) <- a(x, y). e(x, y) <- q(x, y). e(x, y) <- r(x, y)."
+        f"Answer(x, z) <- x (q|r)+ y, e(x, z) {WINDOW}",
+    ),
     "a path to the left": (
         f"SELECT x, y MATCH (x)<-/<:a* :b^>/-(y) {ON}",
         f"Answer(x, y) <- y a*/^b x {WINDOW}",
