@@ -65,20 +65,15 @@ LATER: Mapping[str, Fault] = MappingProxyType(
             "paths in the answer are not supported yet",
             "select or connect the two vertices that the path joins",
         ),
-        "same edge": Fault(
+        "same path": Fault(
             "E-LATER",
-            "one edge or path in two places is not supported yet",
+            "one path in two places is not supported yet",
             "give the second a variable of its own, or none",
         ),
         "several labels": Fault(
             "E-LATER",
             "edges of several labels in one answer are not supported yet",
             "write a query for each label",
-        ),
-        "constructed properties": Fault(
-            "E-LATER",
-            "constructed edges and vertices with labels or properties are not supported yet",
-            "construct (x)-[:label]->(y)",
         ),
         "named graph": Fault(
             "E-LATER",
@@ -161,6 +156,13 @@ AGGREGATE_INSIDE = Fault(
     "E-AGG", "aggregates are allowed only in the final result", "move it to SELECT"
 )
 PATH_AS_VALUE = Fault("E-PATHVAR", "a path has no value", "it can only be returned as it is")
+CONSTRUCTED = Fault(
+    "E-SYNTAX",
+    "an edge is constructed with its label only, between vertices as they are",
+    "construct (x)-[:label]->(y)",
+)
+BARE_VERTEX = Fault("E-SYNTAX", "vertices are compared in brackets", "write (x) = (y)")
+NO_EDGE = Fault("E-SAFE", "no MATCH binds it", "name an edge of a pattern, as in -[e:likes]->")
 NO_LABEL = Fault(
     "E-SYNTAX",
     "only labels can be left out, each forwards or backwards",

@@ -90,7 +90,9 @@ class Links:
             key = edge.properties[0][0]
             raise faults.DERIVED_EDGE.error(key.at, key.text)
         variable = None if edge.variable is None else edge.variable.text
-        if variable is not None:
+        if variable is not None and variable in body.edges:
+            variable = _again(body, variable, (source, target), place)
+        elif variable is not None:
             fault = faults.DERIVED_EDGE if isinstance(at, DerivedSource) else None
             body.edges[variable] = fault
         if len(steps) == 1:
@@ -208,6 +210,22 @@ class Links:
             if close
             else f"begin the query with PATH {name.text} = (x)-[:label]->(y)",
         )
+
+
+def _again(body: Body, variable: str, ends: tuple[Term, Term], at: Location) -> str | None:
+    """A name for an edge whose ``variable`` another one has: the two are the same edge."""
+    if body.edges[variable] is not None:
+        # What is constructed is told by its ends.
+        first = next(a for a in body.atoms if isinstance(a, EdgeAtom) and a.edge == variable)
+        for one, other in zip((first.source, first.target), ends, strict=True):
+            assert isinstance(one, Variable)
+            assert isinstance(other, Variable)
+            body.conditions.append(Comparison(one, "=", other, at))
+        return None
+    name = next(body.anonymous)
+    body.edges[name] = None
+    body.conditions.append(Comparison(Variable(variable), "=", Variable(name), at))
+    return name
 
 
 def _tests(edge: Edge, variable: str | None) -> list[Comparison]:

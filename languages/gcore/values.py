@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from algebra import scalar
 from languages import regular_query as rq
+from languages.conditions import named_edges
 from languages.errors import QueryError
 from languages.gcore import faults
 from languages.gcore.faults import LATER, Fault
@@ -16,7 +17,6 @@ from languages.regular_query import Location
 
 AGGREGATES = frozenset({"count", "sum", "avg", "min", "max"})
 _ONLY_VERTICES = Fault("E-SYNTAX", "only bound vertices are compared", "write (x) = (y)")
-_UNBOUND = Fault("E-SAFE", "no MATCH binds it", "name an edge of a pattern, as in -[e:likes]->")
 
 
 def value_of(value: Node | Value, scope: Scope) -> rq.Value:
@@ -67,7 +67,7 @@ def property_of(value: Property, scope: Scope) -> rq.Property:
         return rq.Property(name.text, value.key.text, name.at)
     if name.text in scope.vertices:
         raise LATER["vertex property"].error(name.at, text)
-    raise path_fault(value, scope) or _UNBOUND.error(name.at, text)
+    raise path_fault(value, scope) or faults.NO_EDGE.error(name.at, text)
 
 
 def looked_at(value: Node | Value) -> Iterator[Name]:
@@ -139,10 +139,12 @@ def renamed(rule: rq.Rule, vertex: Renaming, edge: Renaming) -> rq.Rule:
             return replace(moved, edge=edge(moved.edge))
         return moved
 
+    edges = named_edges(rule.body)
+
     def value(of: rq.Value) -> rq.Value:
         match of:
             case rq.Variable(name):
-                return rq.Variable(vertex(name))
+                return rq.Variable(edge(name) if name in edges else vertex(name))
             case rq.Property(name):
                 return replace(of, edge=edge(name))
             case rq.Computed(function, arguments):
