@@ -18,7 +18,7 @@ from costmodel import CostModel
 from headrace.errors import InvalidQueryError, UsageError
 from headrace.requests import PlanningOptions, PlanRequest
 from languages import QueryError, RegularQuery, detect, parse
-from languages.canonical import input_labels, translate
+from languages.canonical import input_labels, translate, vertex_labels
 from optimizer import CannotPlanError, Optimization, Optimizer, Options
 from rules.registry import UnknownRuleError
 
@@ -161,25 +161,35 @@ def _catalog_of(request: PlanRequest, query: RegularQuery) -> tuple[Catalog, tup
     if request.catalog is not None:
         return _with_statistics(request.catalog, query), ()
     labels = input_labels(query)
-    if not request.inputs:
-        streams = (clause.stream for clause in query.windows if clause.stream is not None)
-        return default_catalog(labels, streams), ()
+    streams = [clause.stream for clause in query.windows if clause.stream is not None]
+    if not request.inputs and not request.stored:
+        return default_catalog(labels, streams, vertex_labels(query)), ()
     from catalog import EdgeFileError, measured_catalog
+    from catalog.offers import files_with_times
 
     try:
-        catalog, (measurement,) = measured_catalog(request.inputs)
+        catalog, measurements = measured_catalog(request.inputs, request.stored)
+        timed = files_with_times(request.stored)
     except EdgeFileError as error:
         raise UsageError(str(error), code="E-FILE") from error
-    stream = catalog.streams[DEFAULT_STREAM]
-    unseen = tuple(label for label in labels if label not in stream.labels)
+    doubts = [
+        f"{file.path}: its column ts is not read: a stored graph is valid always" for file in timed
+    ]
+    known = {label for stream in catalog.streams.values() for label in stream.labels}
+    unseen = tuple(label for label in labels if label.rpartition(".")[2] not in known)
+    if not request.inputs:
+        assumed = default_catalog(unseen, streams)
+        return replace(catalog, streams={**assumed.streams, **catalog.streams}), tuple(doubts)
     given = all(file.label is not None for file in request.inputs)
     any_label = bool(query.label_sets) and not given
-    if measurement.complete or not (unseen or any_label):
-        return catalog, ()
+    if measurements[0].complete or not (unseen or any_label):
+        return catalog, tuple(doubts)
     # What a sample does not show may still be there.
-    open_stream = replace(stream, open_labels=True)
-    doubt = f"not among the first {measurement.rows:,} edges: {', '.join(unseen)}"
-    return replace(catalog, streams={DEFAULT_STREAM: open_stream}), (doubt,) if unseen else ()
+    open_stream = replace(catalog.streams[DEFAULT_STREAM], open_labels=True)
+    if unseen:
+        doubts.append(f"not among the first {measurements[0].rows:,} edges: {', '.join(unseen)}")
+    known_streams = {**catalog.streams, DEFAULT_STREAM: open_stream}
+    return replace(catalog, streams=known_streams), tuple(doubts)
 
 
 def _with_statistics(catalog: Catalog, query: RegularQuery) -> Catalog:

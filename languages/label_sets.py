@@ -203,7 +203,7 @@ class _Expansion:
     def _streams(self, labels: LabelSet, at: Location) -> list[Stream]:
         streams = self.catalog.streams
         if labels.stream is None:
-            return [streams[name] for name in sorted(streams)]
+            return [streams[name] for name in sorted(streams) if not streams[name].vertices]
         if labels.stream in streams:
             return [streams[labels.stream]]
         close = get_close_matches(labels.stream, streams, n=1)

@@ -16,12 +16,13 @@ from languages.label_sets import label_set_text
 from languages.regular_query import (
     Atom,
     Constant,
-    EdgeAtom,
     LabelSet,
     Property,
     RegularQuery,
+    Row,
     Rule,
     Term,
+    VertexAtom,
     WindowClause,
 )
 from languages.values_text import condition_text, name_text, value_text
@@ -68,8 +69,10 @@ def path_text(path: Regex, sets: LabelSets = NO_SETS) -> str:
 
 def _atom(atom: Atom, sets: LabelSets) -> str:
     source, target = _term(atom.source), _term(atom.target)
-    if isinstance(atom, EdgeAtom):
+    if isinstance(atom, Row):
         edge = "" if atom.edge is None else f" as {name_text(atom.edge)}"
+        if isinstance(atom, VertexAtom):
+            return f"{name_text(atom.predicate)}({source}){edge}"
         called = _step(atom.predicate, sets)
         if _negates(atom.predicate, sets):
             return f"{source} {called} {target}{edge}"

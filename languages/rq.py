@@ -29,10 +29,13 @@ from languages.regular_query import (
     Location,
     PathAtom,
     RegularQuery,
+    Row,
     Rule,
     Term,
     Variable,
+    VertexAtom,
     WindowClause,
+    with_terms,
 )
 from languages.rq_conditions import Conditions, Output, named_outputs
 from languages.rq_errors import explained
@@ -169,7 +172,8 @@ class _Builder(Conditions):
                 f"an atom relates two vertices, this one has {len(terms)} terms",
                 at=at,
                 text=name_of(written[0]),
-                hint="write label(source, target); only Answer may have other arities",
+                hint="write label(source, target), or label(vertex); only Answer may have other "
+                "arities",
             )
         predicate, steps = step_of(written)
         source, target = terms
@@ -188,13 +192,16 @@ class _Builder(Conditions):
     def filter(self, parts: list[Comparison]) -> Filter:
         return Filter(tuple(parts))
 
+    def vertex(self, parts: list[Any]) -> _Body:
+        label, place = parts
+        return _Body((VertexAtom(name_of(label), place.term, location_of(label)),))
+
     def edge_body(self, parts: list[Any]) -> _Body:
         body: _Body = parts[0]
         alias = parts[1:]
         atom: Atom = body.atoms[0]
         if alias:
-            is_edge = isinstance(atom, EdgeAtom)
-            atom = replace(atom, **{"edge" if is_edge else "alias": alias[0]})
+            atom = replace(atom, **{"edge" if isinstance(atom, Row) else "alias": alias[0]})
         return replace(body, atoms=(atom,))
 
     def path_body(self, parts: list[Any]) -> _Body:
@@ -354,7 +361,7 @@ def _with_names_for_anonymous(atoms: Sequence[Atom]) -> tuple[Atom, ...]:
     def named(term: Term) -> Term:
         return Variable(f"_{next(numbers)}") if term == ANONYMOUS else term
 
-    return tuple(replace(a, source=named(a.source), target=named(a.target)) for a in atoms)
+    return tuple(with_terms(atom, named) for atom in atoms)
 
 
 def _repeated(path: PathExpression, least: Token | None, most: Token | None) -> PathExpression:

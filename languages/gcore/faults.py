@@ -30,20 +30,10 @@ class Fault:
 
 LATER: Mapping[str, Fault] = MappingProxyType(
     {
-        "vertex property": Fault(
-            "E-LATER",
-            "properties of vertices are not supported yet",
-            "those of edges are, as in (x)-[e:pays]->(y) WHERE e.amount > 100",
-        ),
-        "vertex label": Fault(
-            "E-LATER",
-            "labels of vertices are not supported yet",
-            "an edge of the vertex can tell what it is, as (x)-[:isA]->(c)",
-        ),
         "vertices": Fault(
             "E-LATER",
-            "the vertices of a graph by themselves are not supported yet",
-            "say which edge of the same graph the vertex has",
+            "constructed vertices by themselves are not supported yet",
+            "construct edges between them, or select them",
         ),
         "aggregate": Fault(
             "E-LATER",
@@ -170,6 +160,11 @@ NO_LABEL = Fault(
 )
 EXISTS = Fault(
     "E-SYNTAX", "EXISTS takes no query here", "write its pattern in WHERE, as (x)-[:likes]->()"
+)
+ANY_VERTEX = Fault(
+    "E-SAFE",
+    "nothing says which vertices it may be",
+    "say what it is, as (x:Person), or which edge of the same graph it has",
 )
 NEW_VERTEX = Fault(
     "E-SKOLEM",
