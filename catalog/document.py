@@ -32,6 +32,7 @@ from catalog.model import (
     Source,
     Stream,
     VertexType,
+    roles_of,
 )
 
 Place = tuple[str | int, ...]
@@ -135,6 +136,7 @@ class _Stream(_Shape):
     delay: int = 0
     deletions: bool = False
     stored: bool = False
+    vertices: bool = False
     properties: dict[Text, PropertyType] = Field(default_factory=dict)
     labels: dict[Text, _Statistics] = Field(default_factory=dict)
 
@@ -177,17 +179,18 @@ class _Stream(_Shape):
 
     @model_validator(mode="after")
     def _properties_fit(self) -> _Stream:
+        roles, every = roles_of(self.vertices), "vertex" if self.vertices else "edge"
         for name in self.properties:
-            if name in ROLES:
+            if name in (*roles, *ROLES):
                 raise ValueError(
-                    f"properties: {name} is no property but what every edge has; give the "
+                    f"properties: {name} is no property but what every {every} has; give the "
                     "property another name, and its column in columns"
                 )
-        known = (*ROLES, *self.properties)
+        known = (*roles, *self.properties)
         for name in self.columns:
             if name not in known:
                 raise ValueError(
-                    f"columns: {name} is neither one of {', '.join(ROLES)} nor among the "
+                    f"columns: {name} is neither one of {', '.join(roles)} nor among the "
                     "properties of the stream"
                 )
         for label, statistics in self.labels.items():
@@ -211,6 +214,7 @@ class _Stream(_Shape):
             delay=self.delay,
             deletions=self.deletions,
             stored=self.stored,
+            vertices=self.vertices,
             properties=MappingProxyType(dict(self.properties)),
         )
 
@@ -255,7 +259,7 @@ def _stream_document(stream: Stream, time_unit: str) -> dict[str, Any]:
         document["columns"] = dict(stream.columns)
     if stream.label is not None:
         document["label"] = stream.label
-    for name in ("open_labels", "deletions", "stored"):
+    for name in ("open_labels", "deletions", "stored", "vertices"):
         if getattr(stream, name):
             document[name] = True
     if stream.vertex_type != "string":

@@ -40,7 +40,8 @@ def offered_properties(files: Iterable[EdgeFile]) -> dict[str, PropertyType]:
     """
     found: dict[str, set[PropertyType]] = {}
     for file in files:
-        taken = {file.columns.get(role, role) for role in ROLES}
+        roles = (*file.roles, *ROLES)
+        taken = {file.columns.get(role, role) for role in roles}
         for name, kind in _offered(file):
             if name and not name.startswith("_") and name not in taken:
                 found.setdefault(name, set())

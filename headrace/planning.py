@@ -17,7 +17,7 @@ from costmodel import CostModel
 from headrace.errors import InvalidQueryError, UsageError
 from headrace.requests import PlanningOptions, PlanRequest
 from languages import QueryError, RegularQuery, detect, parse
-from languages.canonical import input_labels, translate
+from languages.canonical import input_labels, translate, vertex_labels
 from optimizer import CannotPlanError, Optimization, Optimizer, Options
 from rules.registry import UnknownRuleError
 
@@ -159,7 +159,7 @@ def _catalog_of(request: PlanRequest, query: RegularQuery) -> tuple[Catalog, tup
     labels = input_labels(query)
     streams = [clause.stream for clause in query.windows if clause.stream is not None]
     if not request.inputs and not request.stored:
-        return default_catalog(labels, streams), ()
+        return default_catalog(labels, streams, vertex_labels(query)), ()
     from catalog import EdgeFileError, measured_catalog
     from catalog.offers import files_with_times
 

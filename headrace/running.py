@@ -68,6 +68,7 @@ def read_inputs(
             file,
             label=file.label or known.label,
             columns=known.columns if columns is None else file.columns,
+            vertices=known.vertices,
         )
         for file in files
     )

@@ -26,6 +26,7 @@ from executor.spark.settings import PROVIDER, ROCKSDB
 from executor.spark.stage import result_blocks
 
 _COLUMNS = ("label", "src", "trg", "ts")
+_COLUMNS_OF_VERTICES = ("label", "id", "ts")
 _INTEGERS = ("tinyint", "smallint", "int", "bigint")
 _FITTING: Mapping[PropertyType, tuple[str, ...]] = {
     "string": ("string",),
@@ -52,7 +53,8 @@ def stream(
             ``src``, ``trg``, ``label`` and ``ts`` (an integer in the plan's time unit), and
             those of the properties that the plan reads, by their names; for each stored
             graph a static one without ``ts``. It is read once, in the query's first batch, and
-            kept with its state: a query that goes on from its checkpoint has it there.
+            kept with its state: a query that goes on from its checkpoint has it there. Vertices
+            have ``id`` in place of ``src`` and ``trg``.
 
     Raises:
         PlanError: if the plan cannot be run.
@@ -148,7 +150,9 @@ def _edges(
     """One stream's edges with the stream's name, vertices as text, and all properties' columns;
     those of a stored graph are of time 0."""
     own = [field for field in properties if types.get(field[0]) == field[1]]
-    wanted = (*(c for c in _COLUMNS if c != OWN_TIME or not stored), *(of for of, _ in own))
+    vertices = "id" in given.columns and not {"src", "trg"} & {*given.columns}
+    roles = _COLUMNS_OF_VERTICES if vertices else _COLUMNS
+    wanted = (*(c for c in roles if c != OWN_TIME or not stored), *(of for of, _ in own))
     missing = [column for column in wanted if column not in given.columns]
     if missing:
         raise InputError(
@@ -156,7 +160,10 @@ def _edges(
             f"it has {', '.join(given.columns)}.",
             f"Rename its columns to {', '.join(wanted)}.",
         )
-    text = [sf.col(c).cast("string").alias(c) for c in ("label", "src", "trg")]
+    columns_of = {"label": "label", "src": "src", "trg": "trg"}
+    if vertices:
+        columns_of |= {"src": "id", "trg": "id"}
+    text = [sf.col(c).cast("string").alias(role) for role, c in columns_of.items()]
     columns = [
         (
             _property(name, given, field)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from tests.oracles.conditions import Compare, Prop, expr_text
 from tests.oracles.conditions import text as condition_text
@@ -132,7 +132,33 @@ class PathAtom:
     target: Term
 
 
-BodyAtom = Atom | Closure | PathAtom
+@dataclass(frozen=True)
+class Is:
+    """``label(vertex) as row``: a vertex of a label of vertices."""
+
+    label: str
+    vertex: Term
+    row: str | None = None
+
+    @property
+    def source(self) -> Term:
+        """The vertex."""
+        return self.vertex
+
+    @property
+    def target(self) -> Term:
+        """The vertex."""
+        return self.vertex
+
+
+BodyAtom = Atom | Closure | PathAtom | Is
+
+
+def with_terms(atom: BodyAtom, new: Callable[[Term], Term]) -> BodyAtom:
+    """The atom with other terms."""
+    if isinstance(atom, Is):
+        return replace(atom, vertex=new(atom.vertex))
+    return replace(atom, source=new(atom.source), target=new(atom.target))
 
 
 @dataclass(frozen=True)
@@ -160,12 +186,14 @@ class Source:
 class Query:
     """Rules for ``Answer`` and what it needs; ``sources`` are (label, source) pairs.
 
-    ``properties`` are the types of the properties of all edges.
+    ``properties`` are the types of the properties of all edges and vertices, ``vertices`` the
+    labels that are of vertices: their rows are edges from the vertex to itself.
     """
 
     rules: tuple[Rule, ...]
     sources: tuple[tuple[str, Source], ...]
     properties: tuple[tuple[str, str], ...] = ()
+    vertices: tuple[str, ...] = ()
 
     @property
     def source(self) -> Mapping[str, Source]:
@@ -211,6 +239,9 @@ def _atom(atom: BodyAtom) -> str:
         case Atom(label, source, target, edge):
             plain = f"{label}({_term(source)}, {_term(target)})"
             return f"{plain} as {edge}" if edge else plain
+        case Is(label, vertex, row):
+            plain = f"{label}({_term(vertex)})"
+            return f"{plain} as {row}" if row else plain
         case Closure(label, source, target, sign, alias):
             closure = f"{label}{sign}({_term(source)}, {_term(target)})"
             return f"{closure} as {alias}" if alias else closure

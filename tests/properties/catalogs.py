@@ -29,6 +29,7 @@ def catalog_of(query: Query, integers: bool, seed: int = 0) -> Catalog:
                 vertex_type="integer" if integers else "string",
                 stored=name in stored,
                 properties={name: TYPES[kind] for name, kind in query.properties},
+                vertices=any(label in query.vertices for label in found),
             )
             for name, found in labels.items()
         }

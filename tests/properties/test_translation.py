@@ -15,6 +15,7 @@ from tests.strategies.amount import examples
 from tests.strategies.named import NAMED
 from tests.strategies.properties import property_cases
 from tests.strategies.queries import Case, cases
+from tests.strategies.vertices import vertex_cases
 
 
 def _check(case: Case) -> None:
@@ -35,6 +36,12 @@ def test_canonical_expressions_mean_what_the_rules_mean(case: Case) -> None:
 @given(case=property_cases())
 @examples(150)
 def test_so_they_do_over_properties(case: Case) -> None:
+    _check(case)
+
+
+@given(case=vertex_cases())
+@examples(150)
+def test_and_over_vertices(case: Case) -> None:
     _check(case)
 
 
