@@ -164,5 +164,5 @@ def test_streams_of_a_request_may_be_stored() -> None:
         assert {n["args"]["range"] for n in plan["nodes"] if n["op"] == "WSCAN"} == {None, 3600}
         streams["g"]["labels"] = {"member": statistics}
         refused = client.post("/optimize", json=body)
-        assert refused.status_code == 400
+        assert refused.status_code == 422
         assert "expected population, since the graph is stored" in refused.json()["detail"]
