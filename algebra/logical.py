@@ -204,6 +204,47 @@ class Pattern:
 
 
 @dataclass(frozen=True, slots=True)
+class FilteredPattern:
+    """⋈ with a residual: the pairs of a PATTERN's two inputs that satisfy a predicate.
+
+    ``bindings`` and ``output`` as in :class:`Pattern`; column ``c<i>`` of the ``predicate`` is
+    variable i, which the output need not keep.
+    """
+
+    bindings: tuple[tuple[int, ...], tuple[int, ...]]
+    output: tuple[int, ...]
+    predicate: Predicate
+    names: tuple[str, ...] = field(default=(), compare=False)
+
+    def canonical(self, inputs: tuple[I, ...]) -> tuple[LogicalOperator, tuple[I, ...]]:
+        """Variables renumbered by first occurrence, the predicate in its normal form."""
+        number: dict[int, int] = {}
+        for binding in self.bindings:
+            for variable in binding:
+                number.setdefault(variable, len(number))
+        left, right = (tuple(number[v] for v in binding) for binding in self.bindings)
+        return (
+            FilteredPattern(
+                (left, right),
+                tuple(number[v] for v in self.output),
+                self.predicate.renumbered(number).normal,
+                tuple(self.names[v] for v in number) if self.names else (),
+            ),
+            inputs,
+        )
+
+    def width(self, inputs: Sequence[int]) -> int:
+        """The number of output columns."""
+        return len(self.output)
+
+    @property
+    def unfiltered(self) -> Pattern:
+        """The PATTERN of all pairs, with all variables in order."""
+        variables = dict.fromkeys(v for binding in self.bindings for v in binding)
+        return Pattern(self.bindings, tuple(sorted(variables)), self.names)
+
+
+@dataclass(frozen=True, slots=True)
 class Path:
     """P: pairs connected by a non-empty path whose label word is in L(R) (Definition 34).
 
@@ -256,7 +297,9 @@ class Empty:
         return self.columns
 
 
-LogicalOperator = WScan | WScanUnion | Filter | Union | Project | Pattern | Path | Empty
+LogicalOperator = (
+    WScan | WScanUnion | Filter | Union | Project | Pattern | FilteredPattern | Path | Empty
+)
 
 
 @dataclass(frozen=True, slots=True)

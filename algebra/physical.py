@@ -82,17 +82,27 @@ class ProjectColumns:
     op: Literal["PROJECT"] = "PROJECT"
 
 
+Horizon = tuple[int, int]
+"""A column that holds a time, and how long after it the last row arrives that can be met."""
+
+
 @dataclass(frozen=True, slots=True)
 class HashJoin:
     """Symmetric hash join of two inputs on the variables that both bind.
 
     ``bindings[k][j]``: the variable of column ``j`` of input ``k``; ``output``: the
-    variables kept. Without a shared variable it is the cross product.
+    variables kept. Without a shared variable it is the cross product. ``residual``, SQL over
+    columns ``c0``, ``c1``, ... that stand for the variables, has to hold of the two rows
+    joined; null: nothing has. ``horizon`` says for each input until when its rows are held: no
+    row that arrives on the other side more than the bound after the time in the column meets
+    such a row, so it is given back then, if it has not expired; null: until it expires.
     """
 
     bindings: tuple[tuple[int, ...], tuple[int, ...]]
     output: tuple[int, ...]
     variables: tuple[str, ...] = field(default=(), compare=False)
+    residual: str | None = None
+    horizon: tuple[Horizon | None, Horizon | None] | None = None
     op: Literal["HASH_JOIN"] = "HASH_JOIN"
 
     def named(self, columns: tuple[str, ...]) -> HashJoin:

@@ -144,6 +144,7 @@ _ESTIMATES: Mapping[type, Callable[[CostModel, Any, Inputs], Characteristics]] =
     logical.Union: lambda m, o, i: estimates.union(i, m.reading),
     logical.Project: lambda m, o, i: estimates.projected(i[0], o.columns, m.reading),
     logical.Pattern: lambda m, o, i: estimates.joined(o, i, m.reading),
+    logical.FilteredPattern: lambda m, o, i: estimates.joined_where(o, i, m.reading),
     logical.Path: lambda m, o, i: estimates.path(o.regex, i, m.reading),
     logical.Empty: lambda m, o, i: estimates.empty(o.columns),
 }
@@ -187,14 +188,24 @@ def _filter(model: CostModel, _: Any, output: Characteristics, inputs: Inputs) -
     return formulas.evaluate(inputs[0].arrival_rate, output.arrival_rate, model.constants)
 
 
-def _hash_join(model: CostModel, _: Any, output: Characteristics, inputs: Inputs) -> float:
+def _hash_join(
+    model: CostModel, join: physical.HashJoin, output: Characteristics, inputs: Inputs
+) -> float:
     left, right = inputs
     return formulas.pattern(
         (left.arrival_rate, right.arrival_rate),
-        (left.population, right.population),
+        estimates.held(join, inputs),
         output.arrival_rate,
         model.constants,
+        estimates.pairs_of(join, output, inputs),
     )
+
+
+def _explain_hash_join(
+    model: CostModel, join: physical.HashJoin, output: Characteristics, inputs: Inputs
+) -> explanation.Explanation:
+    held, pairs = estimates.held(join, inputs), estimates.pairs_of(join, output, inputs)
+    return explanation.pattern(inputs, held, output, model.constants, pairs)
 
 
 def _s_path(
@@ -287,7 +298,7 @@ _EXPLANATIONS: Mapping[
     physical.ProjectColumns: lambda m, o, out, i: explanation.push(
         None, "PROJECT", out, m.constants
     ),
-    physical.HashJoin: lambda m, o, out, i: explanation.pattern(i[0], i[1], out, m.constants),
+    physical.HashJoin: _explain_hash_join,
     physical.SPath: _explain_s_path,
     physical.Coalesce: lambda m, o, out, i: explanation.coalesce(i[0], out, m.constants),
     physical.Exchange: lambda m, o, out, i: explanation.exchange(

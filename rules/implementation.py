@@ -12,6 +12,7 @@ from algebra.automaton import minimal_dfa
 from algebra.logical import (
     Empty,
     Filter,
+    FilteredPattern,
     Path,
     PathSemantics,
     Pattern,
@@ -115,6 +116,18 @@ class PatternByHashJoin(ImplementationRule):
         assert isinstance(join, Pattern)
         left, right = join.bindings
         yield HashJoin((left, right), join.output, join.names)
+
+
+class FilteredPatternByHashJoin(ImplementationRule):
+    """A ⋈_F B  ⇒  HASH_JOIN with F as its residual"""
+
+    name = "FilteredPatternByHashJoin"
+    operator = FilteredPattern
+
+    def implement(self, expression: GroupExpression) -> Iterator[PhysicalOperator]:
+        join: Any = expression.operator
+        assert isinstance(join, FilteredPattern)
+        yield HashJoin(join.bindings, join.output, join.names, join.predicate.sql)
 
 
 class PathBySPath(ImplementationRule):
