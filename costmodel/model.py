@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any, Literal
 
@@ -130,6 +130,9 @@ def _edges(
         known = ", ".join(sorted(model.catalog.streams)) or "none"
         raise CostModelError(f"no stream {name!r} in the catalog; it has: {known}")
     statistics = stream.labels.get(label, DEFAULT_STORED if stream.stored else DEFAULT_STATISTICS)
+    if stream.vertices:
+        # Both columns are the vertex: there are as many combinations as vertices.
+        statistics = replace(statistics, distinct_trg=1.0)
     typed = [(name, stream.properties.get(name, "integer")) for name in properties]
     return estimates.window_scan(statistics, window, model.reading, typed)
 
