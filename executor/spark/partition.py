@@ -27,6 +27,7 @@ import pyarrow as pa
 from algebra.plan import PhysicalPlan
 from executor.batch import Batch
 from executor.dictionary import Dictionary
+from executor.held import sorted_by_ts
 from executor.partitioned import pipeline_of
 from executor.pipeline import Pipeline
 from executor.placement import Place
@@ -36,7 +37,6 @@ from executor.spark.index_home import Place as Home
 from executor.spark.output import Blocks, Messages, Output
 from executor.spark.packing import NEVER, partition_keys, table_of
 from executor.spark.processor import REPORT
-from executor.spark.time_sort import sorted_by_ts
 from executor.spark.window_log import BlobStore, WindowLog
 from executor.spark.wire import Wire, wire_of
 from executor.stages import Stage, stages_of

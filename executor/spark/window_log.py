@@ -19,8 +19,8 @@ from typing import Protocol
 import numpy as np
 import pyarrow as pa
 
+from executor.held import sorted_by_ts
 from executor.spark.packing import arrow_bytes, table_of
-from executor.spark.time_sort import sorted_by_ts
 from executor.spark.wire import Wire
 
 LARGEST_BLOB = 8 << 20
