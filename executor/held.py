@@ -28,7 +28,7 @@ class Held:
         if not rows.num_rows:
             return
         run = sorted_by_ts(rows)
-        while self._runs and self._runs[-1].num_rows <= 2 * run.num_rows:
+        while self._runs and _mergeable(self._runs[-1], run):
             run = sorted_by_ts(pa.concat_tables([self._runs.pop(), run]))
         self._runs.append(run)
 
@@ -46,6 +46,10 @@ class Held:
                 waiting.append(run.slice(count))
         self._runs = waiting
         return found
+
+
+def _mergeable(before: pa.Table, run: pa.Table) -> bool:
+    return before.num_rows <= 2 * run.num_rows and bool(before.schema == run.schema)
 
 
 def sorted_by_ts(rows: pa.Table, column: str = "ts") -> pa.Table:

@@ -14,7 +14,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Self
 
-from algebra.plan import PlanStream
+from algebra.plan import PhysicalPlan, PlanStream
 from executor.batch import FOREVER
 
 NEVER: Final = -1
@@ -74,6 +74,12 @@ class Watermark:
     def from_document(cls, document: Mapping[str, Any]) -> Self:
         """A watermark of what :func:`dataclasses.asdict` gave."""
         return cls(**document)
+
+
+def streams_read(plan: PhysicalPlan) -> tuple[PlanStream, ...]:
+    """The streams whose time counts: those that a plan reads."""
+    read = {scan.stream for _, scan in plan.scans}
+    return tuple(stream for stream in plan.streams if stream.name in read)
 
 
 def _bound(seen: int, delay: int) -> int:
