@@ -67,8 +67,8 @@ class PlanNode(_Model):
 class PlanStream(_Model):
     """What the plan reads of a stream; ``properties`` are the types of those it reads.
 
-    Its rows may come out of order by ``delay``, in time units of the catalog. ``idle_ms`` is for how
-    long it may be silent, by the clock of the machine, before others no longer wait for it.
+    Its rows may come out of order by ``delay``, in time units of the catalog. ``idle_ms`` is for
+    how long it may be silent, by the clock of the machine, before others no longer wait for it.
     """
 
     name: str

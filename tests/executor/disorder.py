@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from hypothesis import strategies as st
 
@@ -58,10 +59,10 @@ class Disorder:
                     if any(edge[4] == stream.name for edge in batch)  # type: ignore[misc]
                 ]
                 silent = self.clocks[last] - self.clocks[max(brought, default=0)]
-                if stream.idle_ms is not None and brought[-1:] != [last]:
-                    # A stream of which nothing came yet is waited for from the first batch on.
-                    if silent >= stream.idle_ms and last:
-                        continue
+                # A stream of which nothing came yet is waited for from the first batch on.
+                waited = stream.idle_ms is None or last in brought or not last
+                if not waited and silent >= (stream.idle_ms or 0):
+                    continue
                 times = [
                     edge[3]
                     for batch in self.batches[: last + 1]
@@ -119,7 +120,7 @@ def disorders(
     edges: list[Edge] = [edge for _, edge in keyed]
     cuts = sorted(draw(st.sets(st.integers(1, max(1, len(edges) - 1)), max_size=8)))
     bounds = [0, *(cut for cut in cuts if cut < len(edges)), len(edges)]
-    batches = tuple(tuple(edges[start:end]) for start, end in zip(bounds, bounds[1:], strict=False))
+    batches = tuple(tuple(edges[start:end]) for start, end in pairwise(bounds))
     clocks, clock = [], 1_000
     for _ in batches:
         clocks.append(clock)

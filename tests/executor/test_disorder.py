@@ -72,7 +72,7 @@ def test_nobody_waits_for_an_idle_stream(disorder: Disorder) -> None:
 
 
 def edge_of(late: LateEdge) -> Edge:
-    return (*(late.edge[name] for name in ("src", "trg", "label", "ts")), late.stream)  # type: ignore[return-value]
+    return (*(late.edge[name] for name in ("src", "trg", "label", "ts")), late.stream)
 
 
 def test_an_edge_at_the_watermark_is_in_time() -> None:
