@@ -82,6 +82,11 @@ def streams_read(plan: PhysicalPlan) -> tuple[PlanStream, ...]:
     return tuple(stream for stream in plan.streams if stream.name in read)
 
 
+def in_disorder(plan: PhysicalPlan) -> bool:
+    """Whether the rows of some stream of a plan may come out of order."""
+    return any(stream.delay for stream in streams_read(plan))
+
+
 def _bound(seen: int, delay: int) -> int:
     """No row earlier than this will come."""
     return FOREVER if seen == FOREVER else max(NEVER, seen - delay)

@@ -14,14 +14,16 @@ import uuid
 from pyspark.sql import DataFrame
 
 from algebra.plan import PhysicalPlan
-from executor.spark.leaf_rows import packed_leaf_rows
+from executor.spark.leaf_rows import Arrival, packed_leaf_rows
 from executor.spark.packing import PACKED, PARTITION
 from executor.spark.processor import OUTPUT, StageProcessor
 from executor.spark.workers import own_workers
 from executor.stages import stages_of
 
 
-def result_blocks(edges: DataFrame, plan: PhysicalPlan, workers: str) -> DataFrame:
+def result_blocks(
+    edges: DataFrame, plan: PhysicalPlan, workers: str, arrival: Arrival = "in order"
+) -> DataFrame:
     """The results of a plan over streaming edges (stream, label, src, trg, ts), packed.
 
     ``workers`` names the pool of Python workers that the first stage has to itself; further
@@ -31,7 +33,7 @@ def result_blocks(edges: DataFrame, plan: PhysicalPlan, workers: str) -> DataFra
         PlanError: if the plan asks for what the executor does not do, or may not do.
     """
     stages = stages_of(plan)
-    rows = packed_leaf_rows(edges, plan, stages[0])
+    rows = packed_leaf_rows(edges, plan, stages[0], arrival)
     run = uuid.uuid4().hex
     for stage in stages:
         processor = StageProcessor(plan.to_json(), run, stage.number)
