@@ -77,8 +77,8 @@ class Watermark:
 
 
 def streams_read(plan: PhysicalPlan) -> tuple[PlanStream, ...]:
-    """The streams whose time counts: those that a plan reads."""
-    read = {scan.stream for _, scan in plan.scans}
+    """The streams whose time counts: those that a plan reads, without stored graphs."""
+    read = {scan.stream for _, scan in plan.scans if scan.range is not None}
     return tuple(stream for stream in plan.streams if stream.name in read)
 
 

@@ -26,6 +26,7 @@ class ArrivalOrder:
     """Puts the rows (stream, label, src, trg, ts, properties) of files in their order."""
 
     def __init__(self, streams: Collection[PlanStream]) -> None:
+        """``streams`` are those whose time counts; edges of stored graphs come first."""
         self._delayed = {stream.name for stream in streams if stream.delay}
         self._last = {stream.name: 0 for stream in streams}
 
@@ -35,7 +36,8 @@ class ArrivalOrder:
 
     def came(self, stream: str, order: int) -> None:
         """A stream has rows up to this place."""
-        self._last[stream] = max(self._last[stream], order)
+        if stream in self._last:
+            self._last[stream] = max(self._last[stream], order)
 
     def ends(self, schema: pa.Schema) -> Iterator[pa.Table]:
         """For each stream a row, after its others, that says: it is at its end."""

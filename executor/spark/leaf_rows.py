@@ -27,7 +27,7 @@ from executor.leaves import OWN_TIME, Field, Leaf
 from executor.predicates import spark_sql
 from executor.spark.columns import SQL_TYPES, carried, columns_of
 from executor.spark.late import SILENT, TOLD, sources_of
-from executor.spark.packing import PACKED, leaf_packer
+from executor.spark.packing import NO_STREAM, PACKED, leaf_packer
 from executor.spark.wire import leaves_of, text_or_integers
 from executor.stages import Stage
 from executor.watermarks import streams_read
@@ -80,7 +80,7 @@ def waiting_rows(
     """Rows as of :func:`leaf_rows` with what the watermark and late edges need.
 
     An edge of no leaf has a row too, of leaf -1 and with nothing but its time. Three more columns:
-    :data:`executor.spark.late.TOLD`; ``of``, the number of the edge's stream; ``clock``, when its
+    :data:`executor.spark.late.TOLD`; ``of``, the number of the edge's stream (stored graphs have none); ``clock``, when its
     batch began, in milliseconds: Spark writes it down before, so that a batch that is run again
     has the same.
     """
@@ -100,7 +100,7 @@ def waiting_rows(
         found,
         *columns.given(leaves),
         source.alias("source"),
-        number.alias("of"),
+        sf.coalesce(number, sf.lit(NO_STREAM)).alias("of"),
         started.alias("clock"),
     )
     chosen = sf.col("number").isNotNull()

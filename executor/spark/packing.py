@@ -15,6 +15,7 @@ from functools import cache
 from typing import Any, Literal
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 from pyspark import TaskContext
 
@@ -31,6 +32,7 @@ PARTITION = "partition"
 PACKED = f"{PARTITION} int, kind string, source int, number int, now bigint, payload binary"
 """A message: the how manieth it is of its sender, and the latest ts that the sender knows of."""
 
+NO_STREAM = -1
 _MASK = 0xFFFFFFFF
 _OF_WAITING = ["of", "clock"]
 
@@ -135,7 +137,8 @@ def _seen(batch: pa.RecordBatch, streams: Sequence[str]) -> Seen:
     of, ts = batch["of"].to_numpy(), batch["ts"].to_numpy()
     clocks: Any = batch["clock"]
     return Seen(
-        {streams[i]: int(ts[of == i].max()) for i in np.unique(of).tolist()}, clocks[0].as_py()
+        {streams[i]: int(ts[of == i].max()) for i in np.unique(of[of != NO_STREAM]).tolist()},
+        clocks[0].as_py(),
     )
 
 
@@ -217,6 +220,16 @@ def packed(messages: Sequence[Message], partitions: int) -> pa.RecordBatch:
             "payload": pa.array([m.payload for m in messages], pa.binary()),
         }
     )
+
+
+def bytes_of_frame(frame: pd.DataFrame) -> bytes:
+    """Messages as Spark hands them over, for :func:`frame_of_bytes`."""
+    return arrow_bytes(pa.RecordBatch.from_pandas(frame, preserve_index=False))
+
+
+def frame_of_bytes(data: bytes) -> pd.DataFrame:
+    """The messages of :func:`bytes_of_frame`."""
+    return table_of(data).to_pandas()
 
 
 def arrow_bytes(batch: pa.RecordBatch, compression: Literal["zstd"] | None = None) -> bytes:

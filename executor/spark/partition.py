@@ -34,7 +34,7 @@ from executor.placement import Place
 from executor.spark.head import Head, totals
 from executor.spark.index_home import IndexHome
 from executor.spark.index_home import Place as Home
-from executor.spark.late import TOLD, LateRows, added, sources_of
+from executor.spark.late import SILENT, TOLD, LateRows, added, sources_of
 from executor.spark.output import Blocks, Messages, Output
 from executor.spark.packing import partition_keys, table_of
 from executor.spark.processor import LATE, REPORT
@@ -233,8 +233,16 @@ def _arrived(frames: Iterable[pd.DataFrame], schema: pa.Schema) -> _Arrived:
     given = [table for *_, table in tables]
     if any(TOLD in table.schema.names for table in given):
         schema = schema.append(pa.field(TOLD, pa.int32()))
+        given = [_silent(table, schema) for table in given]
     rows = _laid_together(schema, [table.cast(schema) for table in given])
     return _Arrived(sorted_by_ts(rows), now, seen, reports, late)
+
+
+def _silent(rows: pa.Table, schema: pa.Schema) -> pa.Table:
+    """Rows of stored graphs, which are never late, beside such as may be."""
+    if TOLD in rows.schema.names:
+        return rows
+    return rows.append_column(schema.field(TOLD), pa.array([SILENT] * len(rows), pa.int32()))
 
 
 def _laid_together(schema: pa.Schema, tables: Iterable[pa.Table]) -> pa.Table:
