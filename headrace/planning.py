@@ -238,6 +238,8 @@ def _plan_streams(query: LogicalQuery, catalog: Catalog) -> tuple[PlanStream, ..
                 property_: catalog.streams[name].properties[property_]
                 for property_ in sorted(properties[name] - {"ts"})
             },
+            delay=catalog.streams[name].delay,
+            idle_ms=catalog.streams[name].idle_ms,
         )
         for name in sorted(labels)
     )
