@@ -288,6 +288,7 @@ def file_for(file: EdgeFile, plan: PhysicalPlan, stream: PlanStream) -> EdgeFile
         file,
         vertex_type=stream.vertex_type,
         time_unit=plan.time_unit,
+        deletions=any(s.update_pattern for _, s in plan.scans if s.stream == stream.name),
         properties={name: kind for name, kind in stream.properties.items() if name != OWN_TIME},
     )
 
