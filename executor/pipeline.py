@@ -29,6 +29,7 @@ from algebra.physical import (
     MergeUnion,
     PhysicalOperator,
     ProjectColumns,
+    SimplePath,
     SPath,
     ToKernel,
     WindowScan,
@@ -42,6 +43,7 @@ from executor.operators.coalesce import CoalesceOperator
 from executor.operators.filter import FilterOperator
 from executor.operators.join import JoinOperator
 from executor.operators.path import PathOperator
+from executor.operators.simple_path import SimplePathOperator
 from executor.operators.stateless import EmptyOperator, ProjectOperator, UnionOperator
 from executor.placement import Place
 from executor.widths import width_of
@@ -272,6 +274,10 @@ def _operator(
             return PathOperator(operator, inputs, _OwnRoots(dictionary, place))
         case SPath():
             return PathOperator(operator, inputs)
+        case SimplePath(roots="own") if place.partitions > 1:
+            return SimplePathOperator(operator, inputs, _OwnRoots(dictionary, place))
+        case SimplePath():
+            return SimplePathOperator(operator, inputs)
         case Coalesce():
             return CoalesceOperator(width)
         case MergeUnion():

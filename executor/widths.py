@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from algebra.physical import (
+    AutomatonPath,
     Coalesce,
     EmptyRelation,
     Exchange,
@@ -13,7 +14,6 @@ from algebra.physical import (
     MergeUnion,
     PhysicalOperator,
     ProjectColumns,
-    SPath,
     ToKernel,
     WindowScan,
     WindowScanUnion,
@@ -37,7 +37,7 @@ def width_of(operator: PhysicalOperator, inputs: Sequence[int]) -> int:
                 _require(len(set(binding)) == width, "a variable occurs twice in one input")
             _require(set(output) <= bound, "an output variable is not bound")
             return len(output)
-        case SPath(transitions=transitions, states=states, accepting=accepting):
+        case AutomatonPath(transitions=transitions, states=states, accepting=accepting):
             _require(all(width == 2 for width in inputs), "a path is made of pairs")
             known = all(
                 0 <= q < states and 0 <= to < states and 0 <= i < len(inputs)

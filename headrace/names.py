@@ -36,7 +36,7 @@ class Names:
             assert isinstance(operator, physical.PhysicalOperator)
             name, text = operator.op, self._physical(operator, inputs)
         says_inputs = isinstance(
-            operator, logical.Pattern | logical.Path | physical.HashJoin | physical.SPath
+            operator, logical.Pattern | logical.Path | physical.HashJoin | physical.AutomatonPath
         )
         over = f"({', '.join(inputs)})" if inputs and not says_inputs else ""
         return f"{name}{f'[{text}]' if text else ''}{over}"

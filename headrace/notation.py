@@ -23,6 +23,7 @@ SYMBOLS = {
     "HASH_JOIN": "⋈",
     "PATTERN": "⋈",
     "S_PATH": "P",
+    "SIMPLE_PATH": "P",
     "PATH": "P",
     "COALESCE": "⊔",
     "EXCHANGE": "⇄",
@@ -106,7 +107,7 @@ def physical_operator(
             return f"{','.join(columns[0])} → {','.join(columns[0][c] for c in kept)}"
         case physical.HashJoin(bindings, output, variables):
             return joined(bindings, output, _variable(variables))
-        case physical.SPath(roots=roots):
+        case physical.AutomatonPath(roots=roots):
             return path_text(operator, inputs) + (" by root" if roots == "own" else "")
         case physical.Exchange(spread, hashed):
             return f"{spread}({','.join(columns[0][c] for c in hashed)})" if hashed else spread
@@ -139,7 +140,7 @@ def joined_inputs(
     return f"{' ⋈ '.join(sides)} → {','.join(map(name, output))}"
 
 
-def path_text(path: physical.SPath, inputs: Sequence[str]) -> str:
+def path_text(path: physical.AutomatonPath, inputs: Sequence[str]) -> str:
     """The path's regex over the names of its inputs."""
     if not _ONLY_NUMBERS.fullmatch(path.regex):
         return path.regex or f"automaton of {path.states} states"
@@ -166,7 +167,7 @@ def relation(operator: physical.PhysicalOperator, inputs: Sequence[str | None]) 
             name = f"({'⋈'.join(below)})"
         case physical.MergeUnion():
             name = f"({'∪'.join(below)})"
-        case physical.SPath():
+        case physical.AutomatonPath():
             name = f"({path_text(operator, below)})"
         case physical.ProjectColumns(columns=(1, 0)):
             name = f"^{below[0]}"

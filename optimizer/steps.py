@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from math import isinf
 
 from algebra.physical import (
+    AutomatonPath,
     HashJoin,
     PhysicalOperator,
     ProjectColumns,
-    SPath,
     WindowScan,
     WindowScanUnion,
 )
@@ -150,7 +150,7 @@ def _input_names(
         case ProjectColumns(columns=columns):
             kept = dict(zip(reversed(columns), reversed(own), strict=True))
             return tuple(kept.get(k, f"c{k}") for k in range(width))
-        case SPath():
+        case AutomatonPath():
             return ("src", "trg")
         case _:
             return own

@@ -79,7 +79,7 @@ class PathOperator:
         if not any(map(len, inputs)):
             return Batch.empty(2)
         h = self._h
-        rows = _rows(inputs)
+        rows = rows_of_inputs(inputs)
         rows[kernel.ROW_ROOTS] = kernel.ALL_ROOTS
         if self._is_root is not None:
             rows[kernel.ROW_ROOTS] = self._is_root(rows[0]) + 2 * self._is_root(rows[1])
@@ -161,7 +161,7 @@ class PathOperator:
         return sum(array.nbytes for array in arrays)
 
 
-def _rows(inputs: Sequence[Batch]) -> IntArray:
+def rows_of_inputs(inputs: Sequence[Batch]) -> IntArray:
     """All inputs merged by ts, in the form that the kernel reads."""
     rows = np.empty((kernel.ROW_FIELDS, sum(map(len, inputs))), np.int64)
     if len(inputs) == 1:

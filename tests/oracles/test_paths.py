@@ -9,7 +9,7 @@ import networkx as nx
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.oracles.paths import Pair, path_pairs
+from tests.oracles.paths import Pair, path_pairs, simple_pairs
 from tests.oracles.query import (
     Alt,
     Back,
@@ -134,6 +134,34 @@ def test_a_lone_path_matches_as_python_says(word: str, regex: Regex) -> None:
     assert found or not accepted
     if word.islower() and "^" not in regex_text(regex):
         assert found == accepted
+
+
+@given(graph=graphs, regex=regexes("ab"))
+@examples(100)
+def test_simple_pairs_have_a_simple_path_of_networkx_whose_word_python_accepts(
+    graph: Graph, regex: Regex
+) -> None:
+    walks = nx.MultiDiGraph()
+    walks.add_nodes_from(VERTICES)
+    for label, pairs in graph.items():
+        walks.add_edges_from((x, y, label) for x, y in pairs)
+        walks.add_edges_from((y, x, label.upper()) for x, y in pairs)
+    accepted = re.compile(_pattern(regex))
+    expected = {
+        (x, y)
+        for x in VERTICES
+        for y in VERTICES
+        if x != y
+        for path in nx.all_simple_edge_paths(walks, x, y)
+        if accepted.fullmatch("".join(letter for _, _, letter in path))
+    }
+    assert simple_pairs(regex, graph) == expected
+
+
+def test_simple_pairs_are_pairs_of_different_vertices() -> None:
+    graph = {"a": {(1, 2), (2, 1), (2, 3), (3, 3)}}
+    assert simple_pairs(plus(Step("a")), graph) == {(1, 2), (2, 1), (1, 3), (2, 3)}
+    assert simple_pairs(Seq((Step("a"), Step("a"))), graph) == {(1, 3)}
 
 
 def test_paths_without_edges_are_no_paths() -> None:
