@@ -65,10 +65,12 @@ def _atom(atom: Atom) -> str:
     source, target = _term(atom.source), _term(atom.target)
     if isinstance(atom, EdgeAtom):
         edge = "" if atom.edge is None else f" as {_name(atom.edge)}"
+        if atom.one_step:
+            return f"{source} {_name(atom.predicate)} {target}{edge}"
         return f"{_name(atom.predicate)}({source}, {target}){edge}"
     alias = "" if atom.alias is None else f" as {_name(atom.alias)}"
     match atom.regex:
-        case regex.Symbol(ref, False):
+        case regex.Symbol(ref, False) if atom.of_edges:
             return f"{_label(ref)}({source}, {target}){alias}"
         case regex.Star(regex.Symbol(ref, False)):
             return f"{_label(ref)}*({source}, {target}){alias}"

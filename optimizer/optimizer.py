@@ -92,7 +92,9 @@ class Optimizer:
         if trace:
             search.listeners = (*search.listeners, recorder)
         parallelism = options.parallelism
-        canonical = CanonicalPlans(self._cost_model, parallelism).plan(query.expression)
+        canonical = CanonicalPlans(self._cost_model, parallelism, options.simple_budget).plan(
+            query.expression
+        )
         root = Entry(search.memo, search.side.flat, start_order(search)).insert(expression)
         acceptable = answers(len(query.columns), parallelism)
         known: list[tuple[Step, RequiredProperties | None]] = []

@@ -4,9 +4,11 @@ from collections.abc import Sequence
 from functools import partial
 from random import Random
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from algebra import regex
 from algebra.automaton import minimal_dfa
@@ -225,13 +227,17 @@ def test_valid_edges_alone_restore_the_state(rows: tuple[list[Row], ...], now: i
     assert sorted(run(restored, after, (2, 2), ())) == sorted(expected)
 
 
+def _belongs(part: int, vertices: NDArray[np.int64]) -> NDArray[np.bool_]:
+    return np.equal(vertices % 3, part)
+
+
 @given(rows=ports((2, 2)), cuts=CUTS)
 @examples(40)
 def test_partitions_share_the_roots(rows: tuple[list[Row], ...], cuts: list[int]) -> None:
     pattern = FORMS["(a·a|^b)+"]
     found: list[Row] = []
     for part in range(3):
-        operator = SimplePathOperator(path_of(pattern), 2, lambda v, part=part: v % 3 == part)
+        operator = SimplePathOperator(path_of(pattern), 2, partial(_belongs, part))
         own = run(operator, rows, (2, 2), cuts)
         assert all(row.values[0] % 3 == part for row in own)
         found += own

@@ -159,12 +159,14 @@ class Source:
 class Query:
     """Rules for ``Answer`` and what it needs; ``sources`` are (label, source) pairs.
 
-    ``properties`` are the types of the properties of all edges.
+    ``properties`` are the types of the properties of all edges; ``simple`` says that a path may
+    not repeat a vertex, which the text does not say.
     """
 
     rules: tuple[Rule, ...]
     sources: tuple[tuple[str, Source], ...]
     properties: tuple[tuple[str, str], ...] = ()
+    simple: bool = False
 
     @property
     def source(self) -> Mapping[str, Source]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from tests.oracles.conditions import Scalar, holds
-from tests.oracles.paths import Pair, path_pairs
+from tests.oracles.paths import Pair, path_pairs, simple_pairs
 from tests.oracles.query import (
     Atom,
     BodyAtom,
@@ -17,6 +17,7 @@ from tests.oracles.query import (
     Const,
     PathAtom,
     Query,
+    Regex,
     Rule,
     Source,
     Step,
@@ -111,7 +112,9 @@ class Truth:
         valid: Mapping[str, frozenset[Any]] = snapshot.edges if self._names_edges else snapshot
         key = frozenset(valid.items())
         if key not in self._known:
-            self._known[key] = frozenset(answer(self.query.rules, snapshot))
+            self._known[key] = frozenset(
+                answer(self.query.rules, snapshot, simple=self.query.simple)
+            )
         return self._known[key]
 
     @cached_property
@@ -129,8 +132,10 @@ def answer_at(query: Query, edges: Iterable[Edge], instant: int) -> frozenset[Ro
     return Truth(query, tuple(edges)).at(instant)
 
 
-def answer(rules: Iterable[Rule], snapshot: Snapshot) -> set[Row]:
+def answer(rules: Iterable[Rule], snapshot: Snapshot, *, simple: bool = False) -> set[Row]:
     """All of ``Answer``: each predicate once all that it is made of is known.
+
+    ``simple``: a path may not repeat a vertex.
 
     Raises:
         ValueError: if predicates depend on each other in a circle.
@@ -152,7 +157,9 @@ def answer(rules: Iterable[Rule], snapshot: Snapshot) -> set[Row]:
         if not ready:
             raise ValueError(f"never defined: {rules_of.keys() - known.keys()}")
         for head in ready:
-            known[head] = {row for rule in rules_of[head] for row in _rows(rule, known, edges)}
+            known[head] = {
+                row for rule in rules_of[head] for row in _rows(rule, known, edges, simple)
+            }
     return known["Answer"]
 
 
@@ -175,7 +182,10 @@ def labels_of(atom: BodyAtom) -> Iterable[str]:
 
 
 def _rows(
-    rule: Rule, known: Mapping[str, set[Row]], edges: Mapping[str, Iterable[Edge]]
+    rule: Rule,
+    known: Mapping[str, set[Row]],
+    edges: Mapping[str, Iterable[Edge]],
+    simple: bool,
 ) -> Iterable[Row]:
     """The rows of a rule: its atoms are joined from left to right, one binding at a time."""
     bindings: list[Binding] = [{}]
@@ -189,7 +199,7 @@ def _rows(
                 if (at_both := _bound(at_source, atom.target, edge.trg)) is not None
             ]
             continue
-        pairs = list(_pairs(atom, known))
+        pairs = list(_pairs(atom, known, simple_pairs if simple else path_pairs))
         by_source: dict[Vertex, list[Row]] = defaultdict(list)
         by_target: dict[Vertex, list[Row]] = defaultdict(list)
         for pair in pairs:
@@ -223,14 +233,18 @@ def _rows(
     }
 
 
-def _pairs(atom: BodyAtom, known: Mapping[str, set[Row]]) -> Iterable[Row]:
+def _pairs(
+    atom: BodyAtom,
+    known: Mapping[str, set[Row]],
+    joined: Callable[[Regex, Mapping[str, set[Pair]]], set[Pair]],
+) -> Iterable[Row]:
     match atom:
         case Atom(label):
             return known[label]
         case Closure(label):
-            return path_pairs(plus(Step(label)), {label: _binary(known[label])})
+            return joined(plus(Step(label)), {label: _binary(known[label])})
         case PathAtom(regex):
-            return path_pairs(regex, {label: _binary(known[label]) for label in steps(regex)})
+            return joined(regex, {label: _binary(known[label]) for label in steps(regex)})
 
 
 def _binary(rows: set[Row]) -> set[Pair]:
