@@ -36,6 +36,7 @@ class PathSemantics(StrEnum):
 class WScan:
     """W: the edges of one label of a stream, valid as its window says (Definition 30).
 
+    Without a ``window`` it is K: the edges of a stored graph, valid in ``[0, inf)``.
     Columns are source, target, and the edge's ``properties`` by name; ``ts``, the edge's own
     time, is one of them. Edges are one row if they agree in all columns. With a ``predicate``
     over the columns it is W(σ_F(S)): only the edges that satisfy it are scanned.
@@ -46,7 +47,7 @@ class WScan:
 
     stream: str
     label: str
-    window: Window
+    window: Window | None
     predicate: Predicate | None = None
     properties: tuple[str, ...] = ()
 
@@ -68,7 +69,7 @@ class WScan:
 
     @property
     def scans(self) -> tuple[WScan, ...]:
-        """The windowed labels that the leaf reads."""
+        """The labels that the leaf reads, each under its window."""
         return (self,)
 
     def reads_with(self, other: WScan) -> bool:
@@ -279,12 +280,13 @@ class LogicalExpression:
 class LogicalQuery:
     """A whole query: its expression and what the answer's columns are called.
 
-    ``warnings`` are lines for people to read.
+    ``warnings`` are lines for people to read; ``semantics`` is that of all its paths.
     """
 
     expression: LogicalExpression
     columns: tuple[str, ...]
     warnings: tuple[str, ...] = field(default=(), compare=False)
+    semantics: PathSemantics = PathSemantics.ARBITRARY
 
 
 def _relabelled(r: regex.Regex, relabel: Callable[[regex.Symbol], regex.Symbol]) -> regex.Regex:

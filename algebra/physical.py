@@ -15,14 +15,16 @@ from typing import Literal
 class WindowScan:
     """Reads one label of a stream and gives each edge its validity (Definition 30).
 
-    Columns are source, target, and the edge's ``properties`` by name (``ts``: its own time).
+    ``range`` and ``slide`` are those of its window; null for a stored graph, whose edges are
+    valid in ``[0, inf)``. Columns are source, target, and the edge's ``properties`` by name
+    (``ts``: its own time).
     ``predicate``, SQL over columns ``c0``, ``c1``, ..., is checked while reading; null: all edges.
     """
 
     stream: str
     label: str
-    range: int
-    slide: int
+    range: int | None
+    slide: int | None
     predicate: str | None = None
     properties: tuple[str, ...] = ()
     op: Literal["WSCAN"] = "WSCAN"
@@ -43,8 +45,8 @@ class WindowScanUnion:
 
     stream: str
     selections: tuple[tuple[str, str | None], ...]
-    range: int
-    slide: int
+    range: int | None
+    slide: int | None
     properties: tuple[str, ...] = ()
     op: Literal["WSCAN_UNION"] = "WSCAN_UNION"
 

@@ -3,6 +3,7 @@
 ========================  ==========================================================
 ``W[w,b](l)``             WSCAN of label ``l``, window ``w`` and slide ``b`` (1 if unsaid);
                           ``W[w](F[condition](l), m)`` where it selects, or reads several
+``K(l)``                  WSCAN of label ``l`` of a stored graph, which has no window
 ``F[condition](S)``       FILTER
 ``U[d](S1,S2)``           UNION, called ``d`` by the query
 ``J[s,t,d ; eq](S1,..)``  PATTERN: its columns, and the endpoints that are equal;
@@ -85,7 +86,8 @@ class _Notation:
             case WScan() | WScanUnion():
                 scans = e.operator.scans
                 read = ", ".join(map(self._scan, scans))
-                return f"W[{self._window(scans[0].window)}]({read})"
+                window = scans[0].window
+                return f"K({read})" if window is None else f"W[{self._window(window)}]({read})"
             case Filter(predicate):
                 return f"F[{_condition(predicate, e.width)}]"
             case Union():

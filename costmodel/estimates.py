@@ -46,23 +46,24 @@ DISTINCT_PROPERTY = 100.0
 
 def window_scan(
     statistics: LabelStatistics,
-    window: Window,
-    stored: bool,
+    window: Window | None,
     reading: Reading,
     properties: Sequence[tuple[str, PropertyType]] = (),
 ) -> Characteristics:
     """Formula 1: rO = ri (6.1), vO = omega (6.2), over edges with the given properties.
 
     Saturating: vO is omega - (beta - 1)/2, the true mean over the instants of a slide. A
-    stored graph has no rate and no end of validity, and its declared population. The property
+    stored graph has no window, no rate and no end of validity, and its population as given.
+    The property
     ``ts`` has a value for each instant of the window, and not more than there are edges.
     """
-    rate, validity = statistics.rate, float(window.range)
-    if reading.set_semantics:
-        validity -= (window.slide - 1) / 2
-    population = rate * validity
-    if stored:
+    if window is None:
         rate, validity, population = 0.0, inf, statistics.population or 0.0
+    else:
+        rate, validity = statistics.rate, float(window.range)
+        if reading.set_semantics:
+            validity -= (window.slide - 1) / 2
+        population = rate * validity
 
     def distinct(name: str, kind: PropertyType) -> float:
         if name == "ts":

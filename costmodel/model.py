@@ -12,7 +12,7 @@ from algebra.logical import LogicalOperator
 from algebra.physical import PhysicalOperator
 from algebra.predicate import Predicate
 from algebra.window import Window
-from catalog.defaults import DEFAULT_STATISTICS
+from catalog.defaults import DEFAULT_STATISTICS, DEFAULT_STORED
 from catalog.model import Catalog
 from costmodel import estimates, explanation, formulas
 from costmodel.characteristics import Characteristics
@@ -48,6 +48,7 @@ class CostModel:
     assumptions: Assumptions = field(default_factory=Assumptions)
     parallelism: int = 1
     reading: Reading = field(init=False, repr=False, compare=False)
+    _any_stored: bool = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.kind not in ("saturating", "thesis"):
@@ -58,6 +59,8 @@ class CostModel:
             longest_path=self.assumptions.longest_path,
         )
         object.__setattr__(self, "reading", reading)
+        any_stored = any(stream.stored for stream in self.catalog.streams.values())
+        object.__setattr__(self, "_any_stored", any_stored)
 
     def characteristics(self, operator: LogicalOperator, inputs: Inputs) -> Characteristics:
         """The characteristics of the operator's result (formulas 1-7).
@@ -72,15 +75,22 @@ class CostModel:
 
         ``output`` and ``inputs`` are the characteristics of what it computes and reads, over
         several partitions those of the busiest one's share (:meth:`Characteristics.share`);
-        the cost of a plan is the sum over its operators.
+        the cost of a plan is the sum over its operators. What is computed once, of stored
+        graphs alone, costs a part of that (:meth:`Characteristics.loaded`).
         """
-        return _COSTS[type(operator)](self, operator, output, inputs)
+        return _COSTS[type(operator)](self, operator, *self._at_work(output, inputs))
 
     def explain(
         self, operator: PhysicalOperator, output: Characteristics, inputs: Inputs
     ) -> explanation.Explanation:
         """The formula of :meth:`cost` with the numbers put in."""
-        return _EXPLANATIONS[type(operator)](self, operator, output, inputs)
+        return _EXPLANATIONS[type(operator)](self, operator, *self._at_work(output, inputs))
+
+    def _at_work(self, output: Characteristics, inputs: Inputs) -> tuple[Characteristics, Inputs]:
+        if not self._any_stored:
+            return output, inputs
+        spread = self.assumptions.loading
+        return output.loaded(spread), tuple([i.loaded(spread) for i in inputs])
 
     def path_inputs(
         self, operator: physical.AutomatonPath, inputs: Inputs
@@ -116,15 +126,15 @@ def _scan_of_several(
 
 
 def _edges(
-    model: CostModel, name: str, label: str, window: Window, properties: Sequence[str] = ()
+    model: CostModel, name: str, label: str, window: Window | None, properties: Sequence[str] = ()
 ) -> Characteristics:
     stream = model.catalog.streams.get(name)
     if stream is None:
         known = ", ".join(sorted(model.catalog.streams)) or "none"
         raise CostModelError(f"no stream {name!r} in the catalog; it has: {known}")
-    statistics = stream.labels.get(label, DEFAULT_STATISTICS)
+    statistics = stream.labels.get(label, DEFAULT_STORED if stream.stored else DEFAULT_STATISTICS)
     typed = [(name, stream.properties.get(name, "integer")) for name in properties]
-    return estimates.window_scan(statistics, window, stream.stored, model.reading, typed)
+    return estimates.window_scan(statistics, window, model.reading, typed)
 
 
 def _path(model: CostModel, operator: logical.Path, inputs: Inputs) -> Characteristics:
@@ -168,11 +178,19 @@ def _examined(model: CostModel, operator: physical.WindowScan | physical.WindowS
     """The edges per time unit on which a scan evaluates a predicate."""
     return sum(
         [
-            _edges(model, s.stream, s.label, Window(s.range, s.slide)).arrival_rate
+            _edges(model, s.stream, s.label, _window(s))
+            .loaded(model.assumptions.loading)
+            .arrival_rate
             for s in operator.scans
             if s.predicate is not None
         ]
     )
+
+
+def _window(scan: physical.WindowScan) -> Window | None:
+    if scan.range is None or scan.slide is None:
+        return None
+    return Window(scan.range, scan.slide)
 
 
 def _filter(model: CostModel, _: Any, output: Characteristics, inputs: Inputs) -> float:

@@ -37,9 +37,11 @@ _LONGEST_NAME = 32
 _ONLY_NUMBERS = re.compile(r"[0-9()|·*+?^]+")
 
 
-def window(range_: int, slide: int, time_unit: str) -> str:
-    """``30d slide 1d``; the slide is left out where it is one tick."""
-    length = durations.text(range_, time_unit)
+def window(range_: int | None, slide: int | None, time_unit: str) -> str:
+    """``window 30d slide 1d``, the slide left out where it is one tick; else ``stored``."""
+    if range_ is None or slide is None:
+        return "stored"
+    length = f"window {durations.text(range_, time_unit)}"
     return length if slide == 1 else f"{length} slide {durations.text(slide, time_unit)}"
 
 
@@ -188,7 +190,8 @@ def step_name(label: str | None, position: int) -> str:
 def _logical_scan(scans: Sequence[logical.WScan], time_unit: str) -> str:
     first = scans[0]
     read = [(s.label, None if s.predicate is None else s.predicate.sql) for s in scans]
-    length = window(first.window.range, first.window.slide, time_unit)
+    range_, slide = (w.range, w.slide) if (w := first.window) is not None else (None, None)
+    length = window(range_, slide, time_unit)
     return _scan(first.stream, read, length, first.properties)
 
 
@@ -205,7 +208,7 @@ def _scan(
         f"{stream}.{label}{given}" + (f" where {condition(sql, names)}" if sql else "")
         for label, sql in selections
     )
-    return f"{read}  window {length}"
+    return f"{read}  {length}"
 
 
 def _variable(names: Sequence[str]) -> Callable[[int], str]:

@@ -51,8 +51,11 @@ from languages.regular_query import (
     PathAtom,
     Property,
     RegularQuery,
+    Row,
     Rule,
+    VertexAtom,
 )
+from languages.vertex_properties import with_rows_of_vertices
 
 MOST_OPERATORS = 10_000
 """The largest expression: derived predicates are unfolded wherever they are used."""
@@ -99,6 +102,7 @@ def translate(
         translation.relations[query.answer].expression,
         _distinct(head.variables),
         (*inputs.unused_windows(), *translation.warnings),
+        semantics,
     )
 
 
@@ -148,7 +152,7 @@ class _Translation:
         self.relations[name] = _named(relation, name)
 
     def _rule(self, rule: Rule) -> _Relation:
-        rule = unified(rule)
+        rule = with_rows_of_vertices(unified(rule), self.inputs)
         vertex_types = [self._plain(atom).types for atom in rule.body] if rule.conditions else []
         wanted = needs(rule, resolved(rule, self.inputs, vertex_types))
         atoms = [self._atom(atom, number, wanted) for number, atom in enumerate(rule.body)]
@@ -182,6 +186,9 @@ class _Translation:
 
     def _plain(self, atom: Atom) -> _Relation:
         """The relation of an atom, before anything is asked of it."""
+        if isinstance(atom, VertexAtom):
+            scan, vertex_type = self.inputs.vertex_scan(atom)
+            return _Relation(LogicalExpression(scan), (vertex_type, vertex_type))
         if isinstance(atom, EdgeAtom):
             return self.relations[atom.predicate]
         if atom.alias is not None:
@@ -195,10 +202,10 @@ class _Translation:
             return self._path(regex.Symbol(atom.predicate), atom.location)
         if not properties:
             return plain
-        assert isinstance(atom, EdgeAtom)
+        assert isinstance(atom, Row)
         scan = plain.expression.operator
         assert isinstance(scan, WScan)
-        _, _, types = self.inputs.origin(atom.predicate)
+        _, _, types = self.inputs.origin(atom)
         scanned = _Relation(
             LogicalExpression(replace(scan, properties=properties)),
             (*plain.types, *(types[name] for name in properties)),
@@ -214,14 +221,19 @@ class _Translation:
         """The filtered relation of an atom, and the variable that each column is bound to.
 
         A column that no variable is left for gets one with a blank in its name, one that holds
-        a property its :func:`languages.conditions.key`.
+        a property its :func:`languages.conditions.key`. Of a vertex one column is kept.
         """
         relation = self._scanned(atom, wanted.scanned[number])
         binding: list[str] = []
+        one_vertex = self._is_of_one_vertex(atom)
         for column, term in enumerate((atom.source, atom.target)):
-            if isinstance(term, Constant):
+            if isinstance(term, Constant) and column and one_vertex:
+                binding.append(f"_ {number} {column}")
+            elif isinstance(term, Constant):
                 value = vertex(term, _vertex_type(relation.types[column]), atom.location)
                 relation = _filtered(relation, Predicate.column_equals(column, value))
+                binding.append(f"_ {number} {column}")
+            elif term.name in binding and one_vertex:
                 binding.append(f"_ {number} {column}")
             elif term.name in binding:
                 condition = Predicate.columns_equal(binding.index(term.name), column)
@@ -229,17 +241,27 @@ class _Translation:
                 binding.append(f"_ {number} {column}")
             else:
                 binding.append(term.name)
-        if isinstance(atom, EdgeAtom) and atom.edge is not None:
+        if isinstance(atom, Row) and atom.edge is not None:
             binding += [key(Property(atom.edge, name)) for name in wanted.scanned[number]]
         if wanted.own[number]:
             place = {name: column for column, name in enumerate(binding)}
             condition = predicate(wanted.own[number], place, atom.location)
             relation = _filtered(relation, condition)
-        kept = [0, 1, *(2 + wanted.scanned[number].index(n) for n in wanted.kept[number])]
+        ends = [0] if one_vertex else [0, 1]
+        kept = [*ends, *(2 + wanted.scanned[number].index(n) for n in wanted.kept[number])]
         if len(wanted.own) > 1:  # of a single atom, the head is all that is kept
             relation = _projected(relation, kept)
             binding = [binding[column] for column in kept]
         return relation, tuple(binding)
+
+    def _is_of_one_vertex(self, atom: Atom) -> bool:
+        """Whether both columns of an atom's relation are the same vertex, and so its terms."""
+        if isinstance(atom, VertexAtom):
+            return True
+        if not isinstance(atom, EdgeAtom) or atom.source != atom.target:
+            return False
+        rules = self.rules.get(atom.predicate, ())
+        return bool(rules) and all(len(set(rule.variables)) == 1 for rule in rules)
 
     def _path(self, path: Regex, at: Location) -> _Relation:
         """PATH over the different relations of its steps, or what it comes down to."""
@@ -294,7 +316,7 @@ class _Translation:
 
 
 def input_labels(query: RegularQuery) -> tuple[str, ...]:
-    """The labels that a query reads from streams, in the order of their first use."""
+    """The labels of edges that a query reads from streams, in the order of their first use."""
     derived = {rule.head for rule in query.rules} | set(aliases(query.rules))
     used = [name for rule in query.rules for atom in rule.body for name in predicates(atom)]
     return tuple(name for name in dict.fromkeys(used) if name not in derived)
@@ -309,6 +331,12 @@ def _named_edges(rules: Iterable[Rule]) -> frozenset[str]:
 def _is_one_step(atom: Atom) -> TypeGuard[EdgeAtom]:
     """Whether it was written as a path, of one step."""
     return isinstance(atom, EdgeAtom) and atom.one_step
+
+
+def vertex_labels(query: RegularQuery) -> tuple[str, ...]:
+    """The labels of vertices that a query reads, in the order of their first use."""
+    atoms = (atom for rule in query.rules for atom in rule.body)
+    return tuple(dict.fromkeys(a.predicate for a in atoms if isinstance(a, VertexAtom)))
 
 
 def _over(

@@ -23,6 +23,7 @@ from languages.regular_query import (
     RegularQuery,
     Rule,
     Variable,
+    VertexAtom,
     WindowClause,
 )
 
@@ -58,7 +59,9 @@ def checked(
 
 
 def predicates(atom: Atom) -> tuple[str, ...]:
-    """The labels and derived predicates that an atom reads."""
+    """The labels of edges and derived predicates that an atom reads."""
+    if isinstance(atom, VertexAtom):
+        return ()
     if isinstance(atom, EdgeAtom):
         return (atom.predicate,)
     return tuple(map(str, regex.refs(atom.regex)))
@@ -129,7 +132,7 @@ def _check_names(rules: Sequence[Rule]) -> None:
     meanings: dict[str, Regex] = {}
     for rule in rules:
         for atom in rule.body:
-            if isinstance(atom, EdgeAtom) or atom.alias is None:
+            if not isinstance(atom, PathAtom) or atom.alias is None:
                 continue
             taken = atom.alias in heads
             if taken or meanings.setdefault(atom.alias, atom.regex) != atom.regex:
@@ -174,8 +177,12 @@ def _check_inner_arity(rules: Sequence[Rule], answer: str) -> None:
                 f"an inner predicate has two variables, this one has {len(rule.variables)}",
                 at=rule.location,
                 text=rule.head,
-                hint=f"only the answer may have more or fewer; here that is {answer}",
+                hint=f"only the answer may have more or fewer; here that is {answer}"
+                + _HOW_ONE * (len(rule.variables) == 1),
             )
+
+
+_HOW_ONE = "; a predicate of one vertex relates it to itself, as Rich(x, x) <- ..."
 
 
 def _check_safety(rules: Sequence[Rule]) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from languages.conditions import key, references
-from languages.regular_query import Atom, Condition, EdgeAtom, Property, Rule, Variable
+from languages.regular_query import Atom, Condition, Property, Row, Rule, Variable
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,4 +78,4 @@ def _of(atom: Atom, looked_at: Sequence[Variable | Property]) -> tuple[str, ...]
 
 
 def _is_of(atom: Atom, reference: Property) -> bool:
-    return isinstance(atom, EdgeAtom) and atom.edge == reference.edge
+    return isinstance(atom, Row) and atom.edge == reference.edge

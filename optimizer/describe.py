@@ -24,6 +24,9 @@ from memo import GroupId, Memo
 from memo.printer import format_memo
 from optimizer.goals import Choice
 
+STORED = "stored"
+"""What stands in place of the window of a stored graph."""
+
 Bindings = tuple[tuple[int, ...], ...]
 
 
@@ -59,7 +62,9 @@ def _parts(operator: Hashable, inputs: tuple[str, ...]) -> tuple[str, str, tuple
     """Name, arguments, and the inputs with how they are bound."""
     match operator:
         case WScan(stream, label, window):
-            return "wscan", f"{stream}.{label} {window}", inputs
+            return "wscan", f"{stream}.{label} {window or STORED}", inputs
+        case WindowScan(stream, label, None, _):
+            return "WSCAN", f"{stream}.{label} {STORED}", inputs
         case WindowScan(stream, label, width, slide):
             return "WSCAN", f"{stream}.{label} {width}" + (f",{slide}" * (slide != 1)), inputs
         case Filter(predicate):

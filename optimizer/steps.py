@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import isinf
 
+from algebra.logical import PathSemantics
 from algebra.physical import (
     AutomatonPath,
     HashJoin,
@@ -96,6 +97,8 @@ def plan_of(
     streams: tuple[PlanStream, ...],
     time_unit: str,
     parallelism: int = 1,
+    *,
+    semantics: PathSemantics = PathSemantics.ARBITRARY,
 ) -> PhysicalPlan:
     """The document of a plan; ``columns`` are what the query calls the answer's columns."""
     ordered = in_order(root)
@@ -130,6 +133,7 @@ def plan_of(
         for step, _ in ordered
         if isinstance(step.operator, WindowScan | WindowScanUnion)
         for scan in step.operator.scans
+        if scan.range is not None and scan.slide is not None
     }
     return PhysicalPlan(
         time_unit=time_unit,
@@ -137,6 +141,7 @@ def plan_of(
         nodes=tuple(nodes),
         root=len(nodes) - 1,
         streams=streams,
+        path_semantics=semantics,
         windows=tuple(sorted(scans, key=lambda w: (w.stream, w.label, w.range, w.slide))),
     )
 

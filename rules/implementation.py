@@ -48,9 +48,9 @@ class ScanByWindow(ImplementationRule):
     def implement(self, expression: GroupExpression) -> Iterator[PhysicalOperator]:
         scan: Any = expression.operator
         assert isinstance(scan, WScan)
-        window, predicate = scan.window, scan.predicate
-        sql = None if predicate is None else predicate.sql
-        yield WindowScan(scan.stream, scan.label, window.range, window.slide, sql, scan.properties)
+        sql = None if scan.predicate is None else scan.predicate.sql
+        range_, slide = _lengths(scan)
+        yield WindowScan(scan.stream, scan.label, range_, slide, sql, scan.properties)
 
 
 class ScanOfSeveral(ImplementationRule):
@@ -62,12 +62,15 @@ class ScanOfSeveral(ImplementationRule):
     def implement(self, expression: GroupExpression) -> Iterator[PhysicalOperator]:
         leaf: Any = expression.operator
         assert isinstance(leaf, WScanUnion)
-        window = leaf.scans[0].window
         selections = tuple((s.label, s.predicate.sql if s.predicate else None) for s in leaf.scans)
         first = leaf.scans[0]
-        yield WindowScanUnion(
-            first.stream, selections, window.range, window.slide, first.properties
-        )
+        range_, slide = _lengths(first)
+        yield WindowScanUnion(first.stream, selections, range_, slide, first.properties)
+
+
+def _lengths(scan: WScan) -> tuple[int, int] | tuple[None, None]:
+    """Range and slide of a scan's window; none of a stored graph."""
+    return (None, None) if scan.window is None else (scan.window.range, scan.window.slide)
 
 
 class FilterByRows(ImplementationRule):

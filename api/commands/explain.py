@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from algebra.physical import DEFAULT_STEPS
 from api import options as opt
 from api.console import watched, write
 from headrace.errors import UsageError
@@ -69,6 +70,7 @@ def explain(
     out: opt.Out = None,
     language: opt.Language = None,
     input_: opt.Inputs,
+    stored: opt.Stored,
     columns: opt.Columns = None,
     sep: opt.Separator = None,
     catalog: opt.CatalogFile = None,
@@ -79,6 +81,8 @@ def explain(
     budget_ms: opt.BudgetMs = None,
     budget_expressions: opt.BudgetExpressions = None,
     parallelism: opt.Parallelism = 1,
+    path_semantics: opt.PathSemantics = "arbitrary",
+    simple_budget: opt.SimpleBudget = None,
     debug: opt.Debug = False,
 ) -> None:
     """Show how a query is understood, planned and costed."""
@@ -103,6 +107,7 @@ def explain(
         language=language,
         catalog=catalog,
         inputs=input_,
+        stored=stored,
         columns=columns,
         separator=sep,
         options=PlanningOptions(
@@ -113,12 +118,14 @@ def explain(
             budget_ms,
             budget_expressions,
             parallelism,
+            path_semantics,
+            simple_budget or DEFAULT_STEPS,
         ),
     )
     colour = out is None and watched(sys.stdout)
     shown = _Shown(stage, format_, costs, trace, why, colour)
     if analyze:
-        write(_analyzed(request, shown, input_, columns, sep), out)
+        write(_analyzed(request, shown, input_, columns, sep, stored=stored), out)
     else:
         write(_explained(request, shown), out)
 
@@ -155,6 +162,8 @@ def _analyzed(
     inputs: list[str],
     columns: str | None,
     separator: str | None,
+    *,
+    stored: list[str],
 ) -> str:
     from api.explanation import explained
     from api.request import warn
@@ -164,7 +173,7 @@ def _analyzed(
 
     planned = optimize(request, trace=shown.trace)
     warn(planned)
-    files = inputs_of_plan(planned.plan, request.catalog, inputs, columns, separator)
+    files = inputs_of_plan(planned.plan, request.catalog, inputs, columns, separator, stored=stored)
     return explained(
         planned,
         shown.stage,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from algebra.physical import DEFAULT_STEPS
 from api import options as opt
 from api.console import say, write
 
@@ -12,6 +13,7 @@ def optimize(
     out: opt.Out = None,
     language: opt.Language = None,
     input_: opt.Inputs,
+    stored: opt.Stored,
     columns: opt.Columns = None,
     sep: opt.Separator = None,
     catalog: opt.CatalogFile = None,
@@ -22,6 +24,8 @@ def optimize(
     budget_ms: opt.BudgetMs = None,
     budget_expressions: opt.BudgetExpressions = None,
     parallelism: opt.Parallelism = 1,
+    path_semantics: opt.PathSemantics = "arbitrary",
+    simple_budget: opt.SimpleBudget = None,
     debug: opt.Debug = False,
 ) -> None:
     """Find the cheapest plan of a query and write it as JSON, for headrace run."""
@@ -36,6 +40,7 @@ def optimize(
             language=language,
             catalog=catalog,
             inputs=input_,
+            stored=stored,
             columns=columns,
             separator=sep,
             options=PlanningOptions(
@@ -46,6 +51,8 @@ def optimize(
                 budget_ms,
                 budget_expressions,
                 parallelism,
+                path_semantics,
+                simple_budget or DEFAULT_STEPS,
             ),
         )
     )

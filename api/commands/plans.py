@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from algebra.physical import DEFAULT_STEPS
 from api import options as opt
 from api.console import write
 from headrace.errors import UsageError
@@ -46,6 +47,7 @@ def plans(
     out: opt.Out = None,
     language: opt.Language = None,
     input_: opt.Inputs,
+    stored: opt.Stored,
     columns: opt.Columns = None,
     sep: opt.Separator = None,
     catalog: opt.CatalogFile = None,
@@ -56,6 +58,8 @@ def plans(
     budget_ms: opt.BudgetMs = None,
     budget_expressions: opt.BudgetExpressions = None,
     parallelism: opt.Parallelism = 1,
+    path_semantics: opt.PathSemantics = "arbitrary",
+    simple_budget: opt.SimpleBudget = None,
     debug: opt.Debug = False,
 ) -> None:
     """Show the complete plans of a query: how many there are, and the cheapest ones."""
@@ -73,6 +77,7 @@ def plans(
             language=language,
             catalog=catalog,
             inputs=input_,
+            stored=stored,
             columns=columns,
             separator=sep,
             options=PlanningOptions(
@@ -83,6 +88,8 @@ def plans(
                 budget_ms,
                 budget_expressions,
                 parallelism,
+                path_semantics,
+                simple_budget or DEFAULT_STEPS,
             ),
         )
     )
