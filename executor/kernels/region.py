@@ -44,7 +44,7 @@ from executor.kernels.tables import EMPTY, find
     PAIR,  # the next pair to look at; EMPTY: the move is not begun
     STEPS,  # taken by branch and bound for the edge in work
     MARK,  # the last number given to a search
-    SIMPLE,  # whether the walk found last repeats no vertex
+    CONFLICT,  # where the walk found last meets a vertex that it meets again, or EMPTY
     HEADER_LENGTH,
 ) = range(19)
 
@@ -53,10 +53,14 @@ OWNED = EDGE_FIELDS
 SIMPLE_EDGE_FIELDS = EDGE_FIELDS + 1
 # Steps from a state: the state here, 2 * input + inverse, the state there.
 STEP_HERE, STEP_KEY, STEP_THERE = range(3)
-# A node of the region; WIDTH of the widest walk to the edge, which goes on TOWARDS it.
-VERTEX, STATE, LAYER, WIDTH, TOWARDS, ARC, SLOT, SEEN, VALUE, BEFORE, NODE_FIELDS = range(11)
+# A node of the region; WIDTH of the widest walk to the edge, which goes on TOWARDS it; its first
+# ARC, the NEXT_NODE of its vertex, and what searches note.
+(
+    VERTEX, STATE, LAYER, WIDTH, TOWARDS, ARC, SLOT, NEXT_NODE, BLOCKED, SEEN, VALUE, BEFORE,
+    NODE_FIELDS,
+) = range(13)  # fmt: skip
 # A vertex of the region.
-CODE, CODE_SLOT, MARKED, ON_PATH, VERTEX_FIELDS = range(5)
+CODE, CODE_SLOT, MARKED, FIRST_NODE, VERTEX_FIELDS = range(5)
 # An arc of the region, in the direction of paths.
 TO, THROUGH, NEXT, ARC_FIELDS = range(4)
 
@@ -86,11 +90,13 @@ def _node(
         h[VERTICES] += 1
         index[code_slot, 0], index[code_slot, 1], index[code_slot, 2] = code, EMPTY, vertex
         vertices[vertex, CODE], vertices[vertex, CODE_SLOT] = code, code_slot
-        vertices[vertex, MARKED] = vertices[vertex, ON_PATH] = 0
-    nodes[node, VERTEX] = index[code_slot, 2]
+        vertices[vertex, MARKED], vertices[vertex, FIRST_NODE] = 0, EMPTY
+    vertex = index[code_slot, 2]
+    nodes[node, VERTEX], nodes[node, NEXT_NODE] = vertex, vertices[vertex, FIRST_NODE]
+    vertices[vertex, FIRST_NODE] = node
     nodes[node, STATE], nodes[node, LAYER], nodes[node, SLOT] = state, layer, slot
     nodes[node, ARC] = nodes[node, TOWARDS] = EMPTY
-    nodes[node, WIDTH] = nodes[node, SEEN] = 0
+    nodes[node, WIDTH] = nodes[node, SEEN] = nodes[node, BLOCKED] = 0
     return node
 
 

@@ -1,8 +1,9 @@
 """The widest simple path from a root to an end: branch and bound for SIMPLE_PATH.
 
-A path is extended arc by arc from the root. Each time the widest walk from there to the end
-*past the vertices on the path* is an upper bound: if that walk is itself simple the branch is
-done, and if it is not wider than the best so far the branch is cut.
+The widest *walk* is an upper bound, and the answer if it is simple. If it is not, it meets some
+vertex in two nodes, and no simple path has both. So one of the two is chosen, and the simple
+paths are divided: those that do not meet the vertex in any other node, and those that do not
+have this one. A part whose widest walk is no wider than the best path so far is cut.
 """
 
 from __future__ import annotations
@@ -14,12 +15,14 @@ from executor.kernels.path import pop, push
 from executor.kernels.region import (
     ARC,
     BEFORE,
+    BLOCKED,
+    CONFLICT,
+    FIRST_NODE,
     MARK,
     MARKED,
     NEXT,
-    ON_PATH,
+    NEXT_NODE,
     SEEN,
-    SIMPLE,
     STEPS,
     THROUGH,
     TO,
@@ -29,8 +32,8 @@ from executor.kernels.region import (
 )
 from executor.kernels.tables import EMPTY
 
-# What branch and bound has open.
-AT, NEXT_ARC, SO_FAR, STACK_FIELDS = range(4)
+# What branch and bound has open: the node chosen, and whether it is left out now.
+CHOSEN, LEFT_OUT, STACK_FIELDS = range(3)
 
 
 @njit(cache=True)
@@ -51,28 +54,25 @@ def walks_are_simple(h: IntArray, root: int, end: int, nodes: IntArray, vertices
 @njit(cache=True)
 def _widest_walk(
     h: IntArray,
-    start: int,
+    root: int,
     end: int,
-    so_far: int,
     best: int,
     nodes: IntArray,
     vertices: IntArray,
     arcs: IntArray,
     heap: IntArray,
 ) -> int:
-    """The width, above ``best`` or 0, of the widest walk to the end past the vertices on the path.
+    """The width of the widest walk to the end over what is not blocked, 0 if not above ``best``.
 
-    The header says whether it repeats no vertex.
+    The header says in which node it meets a vertex that it meets again; EMPTY: it is simple.
     """
     h[MARK] += 1
-    mark, last = h[MARK], nodes[end, VERTEX]
-    nodes[start, SEEN], nodes[start, VALUE], nodes[start, BEFORE] = mark, so_far, EMPTY
-    heap[0, 0], heap[0, 1] = so_far, start
+    mark, first, last = h[MARK], nodes[root, VERTEX], nodes[end, VERTEX]
+    nodes[root, SEEN], nodes[root, VALUE], nodes[root, BEFORE] = mark, FOREVER, EMPTY
+    heap[0, 0], heap[0, 1] = FOREVER, root
     size = 1
-    while size > 0:
+    while size > 0 and heap[0, 1] != end:
         value, node = heap[0, 0], heap[0, 1]
-        if node == end:
-            break
         pop(heap, size)
         size -= 1
         if nodes[node, VALUE] != value:
@@ -82,7 +82,8 @@ def _widest_walk(
         while arc != EMPTY:
             to, through = arcs[arc, TO], min(value, arcs[arc, THROUGH])
             vertex = nodes[to, VERTEX]
-            if through > best and vertices[vertex, ON_PATH] == 0 and (vertex != last or to == end):
+            open_ = nodes[to, BLOCKED] == 0 and vertex != first and (vertex != last or to == end)
+            if through > best and open_:
                 if nodes[to, SEEN] != mark:
                     nodes[to, SEEN], nodes[to, VALUE] = mark, 0
                 if through > nodes[to, VALUE]:
@@ -92,14 +93,24 @@ def _widest_walk(
             arc = arcs[arc, NEXT]
     if size == 0:
         return 0
-    h[SIMPLE] = 1
+    h[CONFLICT] = EMPTY
     node = end
-    while node != EMPTY:
+    while node != EMPTY and h[CONFLICT] == EMPTY:
         if vertices[nodes[node, VERTEX], MARKED] == mark:
-            h[SIMPLE] = 0
+            h[CONFLICT] = node
         vertices[nodes[node, VERTEX], MARKED] = mark
         node = nodes[node, BEFORE]
     return nodes[end, VALUE]
+
+
+@njit(cache=True)
+def _block_others(node: int, by: int, nodes: IntArray, vertices: IntArray) -> None:
+    """Blocks the vertex's other nodes once more, or once less."""
+    other = vertices[nodes[node, VERTEX], FIRST_NODE]
+    while other != EMPTY:
+        if other != node:
+            nodes[other, BLOCKED] += by
+        other = nodes[other, NEXT_NODE]
 
 
 @njit(cache=True)
@@ -116,37 +127,33 @@ def widest_simple(
     heap: IntArray,
     stack: IntArray,
 ) -> int:
-    """The width of the widest simple path if above ``known``, else that: branch and bound.
+    """The width of the widest simple path if above ``known``, else that.
 
-    The path may be cut short by the budget, which the caller looks at.
+    The search may be cut short by the budget, which the caller looks at.
     """
     best, depth = known, 0
-    stack[0, AT], stack[0, NEXT_ARC], stack[0, SO_FAR] = root, nodes[root, ARC], FOREVER
-    vertices[nodes[root, VERTEX], ON_PATH] = 1
-    while depth >= 0:
-        arc = stack[depth, NEXT_ARC]
-        if arc == EMPTY or best >= bound or h[STEPS] > budget:
-            vertices[nodes[stack[depth, AT], VERTEX], ON_PATH] = 0
-            depth -= 1
-            continue
-        stack[depth, NEXT_ARC] = arcs[arc, NEXT]
-        h[STEPS] += 1
-        to, width = arcs[arc, TO], min(stack[depth, SO_FAR], arcs[arc, THROUGH])
-        vertex = nodes[to, VERTEX]
-        if width <= best or vertices[vertex, ON_PATH] != 0:
-            continue
-        if to == end:
-            best = width
-            continue
-        if vertex == nodes[end, VERTEX]:
-            continue
-        vertices[vertex, ON_PATH] = 1
-        value = _widest_walk(h, to, end, width, best, nodes, vertices, arcs, heap)
-        if value > best and h[SIMPLE] == 0:
+    while True:
+        value = _widest_walk(h, root, end, best, nodes, vertices, arcs, heap)
+        if value > best and h[CONFLICT] != EMPTY:
+            chosen = h[CONFLICT]
+            stack[depth, CHOSEN], stack[depth, LEFT_OUT] = chosen, 0
+            _block_others(chosen, 1, nodes, vertices)
             depth += 1
-            stack[depth, AT], stack[depth, NEXT_ARC] = to, nodes[to, ARC]
-            stack[depth, SO_FAR] = width
-        else:
-            vertices[vertex, ON_PATH] = 0
-            best = max(best, value)
-    return best
+            continue
+        best = max(best, value)
+        advanced = False
+        while depth > 0 and not advanced:
+            chosen, left_out = stack[depth - 1, CHOSEN], stack[depth - 1, LEFT_OUT]
+            if left_out != 0:
+                nodes[chosen, BLOCKED] -= 1
+                depth -= 1
+                continue
+            _block_others(chosen, -1, nodes, vertices)
+            if best >= bound or h[STEPS] > budget:
+                depth -= 1
+                continue
+            nodes[chosen, BLOCKED] += 1
+            stack[depth - 1, LEFT_OUT] = 1
+            advanced = True
+        if not advanced:
+            return best

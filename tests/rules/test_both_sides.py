@@ -18,6 +18,7 @@ from algebra.logical import (
     Filter,
     LogicalExpression,
     Path,
+    PathSemantics,
     Pattern,
     Project,
     Union,
@@ -68,6 +69,10 @@ def project(columns: tuple[int, ...], below: LogicalExpression) -> LogicalExpres
 
 def path(r: Regex, *inputs: LogicalExpression) -> LogicalExpression:
     return LogicalExpression(Path(r), inputs)
+
+
+def simple(r: Regex, *inputs: LogicalExpression) -> LogicalExpression:
+    return LogicalExpression(Path(r, PathSemantics.SIMPLE), inputs)
 
 
 def joined(
@@ -266,6 +271,24 @@ CASES = [
         path(alternation([plus(X), Y]), A, B),
     ),
     Case("PathOfLabel", path(BACK, A), project((1, 0), A)),
+    Case("PathOfLabel", simple(X, A), where("c0 <> c1", A)),
+    Case("PathOfLabel", simple(BACK, A), project((1, 0), where("c0 <> c1", A))),
+    Case(
+        "AlternationToUnion",
+        simple(alternation([plus(X), concat([X, Y])]), A, B),
+        union(simple(concat([X, Y]), A, B), simple(plus(X), A)),
+    ),
+    Case(
+        "UnionToAlternation",
+        union(simple(concat([X, X]), A), simple(concat([X, star(X)]), B)),
+        simple(alternation([concat([X, X]), concat([Y, star(Y)])]), A, B),
+    ),
+    Case("SimplePathAsAnyPath", simple(plus(X), A), where("c0 <> c1", path(plus(X), A))),
+    Case(
+        "SimplePathAsAnyPath",
+        simple(concat([star(X), star(Y)]), A, B),
+        where("c0 <> c1", path(concat([star(X), star(Y)]), A, B)),
+    ),
     Case("LabelToPath", project((1, 0), A), path(BACK, A)),
     Case(
         "StarDecompose",
