@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any, Literal
 
@@ -133,6 +133,9 @@ def _edges(
         known = ", ".join(sorted(model.catalog.streams)) or "none"
         raise CostModelError(f"no stream {name!r} in the catalog; it has: {known}")
     statistics = stream.labels.get(label, DEFAULT_STORED if stream.stored else DEFAULT_STATISTICS)
+    if stream.vertices:
+        # Both columns are the vertex: there are as many combinations as vertices.
+        statistics = replace(statistics, distinct_trg=1.0)
     typed = [(name, stream.properties.get(name, "integer")) for name in properties]
     return estimates.window_scan(statistics, window, model.reading, typed)
 
@@ -154,6 +157,7 @@ _ESTIMATES: Mapping[type, Callable[[CostModel, Any, Inputs], Characteristics]] =
     logical.Union: lambda m, o, i: estimates.union(i, m.reading),
     logical.Project: lambda m, o, i: estimates.projected(i[0], o.columns, m.reading),
     logical.Pattern: lambda m, o, i: estimates.joined(o, i, m.reading),
+    logical.FilteredPattern: lambda m, o, i: estimates.joined_where(o, i, m.reading),
     logical.Path: _path,
     logical.Empty: lambda m, o, i: estimates.empty(o.columns),
 }
@@ -197,14 +201,24 @@ def _filter(model: CostModel, _: Any, output: Characteristics, inputs: Inputs) -
     return formulas.evaluate(inputs[0].arrival_rate, output.arrival_rate, model.constants)
 
 
-def _hash_join(model: CostModel, _: Any, output: Characteristics, inputs: Inputs) -> float:
+def _hash_join(
+    model: CostModel, join: physical.HashJoin, output: Characteristics, inputs: Inputs
+) -> float:
     left, right = inputs
     return formulas.pattern(
         (left.arrival_rate, right.arrival_rate),
-        (left.population, right.population),
+        estimates.held(join, inputs),
         output.arrival_rate,
         model.constants,
+        estimates.pairs_of(join, output, inputs),
     )
+
+
+def _explain_hash_join(
+    model: CostModel, join: physical.HashJoin, output: Characteristics, inputs: Inputs
+) -> explanation.Explanation:
+    held, pairs = estimates.held(join, inputs), estimates.pairs_of(join, output, inputs)
+    return explanation.pattern(inputs, held, output, model.constants, pairs)
 
 
 def _s_path(
@@ -299,6 +313,7 @@ _COSTS: Mapping[type, Callable[[CostModel, Any, Characteristics, Inputs], float]
     physical.SimplePath: _simple_path,
     physical.Coalesce: _coalesce,
     physical.Exchange: _exchange,
+    physical.Retract: _coalesce,
     physical.ToKernel: _to_kernel,
     physical.EmptyRelation: _nothing,
 }
@@ -317,13 +332,14 @@ _EXPLANATIONS: Mapping[
     physical.ProjectColumns: lambda m, o, out, i: explanation.push(
         None, "PROJECT", out, m.constants
     ),
-    physical.HashJoin: lambda m, o, out, i: explanation.pattern(i[0], i[1], out, m.constants),
+    physical.HashJoin: _explain_hash_join,
     physical.SPath: _explain_s_path,
     physical.SimplePath: _explain_simple_path,
     physical.Coalesce: lambda m, o, out, i: explanation.coalesce(i[0], out, m.constants),
     physical.Exchange: lambda m, o, out, i: explanation.exchange(
         _busiest(out, i), len(out.distinct), m.constants
     ),
+    physical.Retract: lambda m, o, out, i: explanation.coalesce(i[0], out, m.constants, "RETRACT"),
     physical.ToKernel: lambda m, o, out, i: explanation.convert(
         out.arrival_rate, len(out.distinct), m.constants
     ),

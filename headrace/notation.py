@@ -47,11 +47,13 @@ def window(range_: int | None, slide: int | None, time_unit: str) -> str:
 
 def condition(predicate: str, columns: Sequence[str]) -> str:
     """A condition with the names of the columns in place of ``c0``, ``c1``, ..."""
+    return _named(predicate, lambda k: columns[k] if k < len(columns) else f"c{k}")
+
+
+def _named(predicate: str, name: Callable[[int], str]) -> str:
     tree = Predicate(predicate).expression
     for column in list(tree.find_all(exp.Column)):
-        position = int(column.name[1:])
-        if position < len(columns):
-            column.this.set("this", columns[position])
+        column.this.set("this", name(int(column.name[1:])))
     return tree.sql(dialect="spark")
 
 
@@ -79,6 +81,9 @@ def logical_operator(
             return "PROJECT", f"{','.join(names)} → {','.join(names[c] for c in columns)}"
         case logical.Pattern():
             return "PATTERN", joined(operator.bindings, operator.output, operator.name)
+        case logical.FilteredPattern(bindings, output, predicate, variables):
+            name = _variable(variables)
+            return "PATTERN", joined(bindings, output, name) + where(predicate.sql, name)
         case logical.Path(path, semantics):
             simple = "" if semantics is logical.PathSemantics.ARBITRARY else f"  {semantics}"
             return "PATH", regex.text(path, lambda ref: inputs[int(ref)]) + simple
@@ -108,7 +113,10 @@ def physical_operator(
         case physical.ProjectColumns(kept):
             return f"{','.join(columns[0])} → {','.join(columns[0][c] for c in kept)}"
         case physical.HashJoin(bindings, output, variables):
-            return joined(bindings, output, _variable(variables))
+            name = _variable(variables)
+            return (
+                joined(bindings, output, name) + where(operator.residual, name) + _until(operator)
+            )
         case physical.AutomatonPath(roots=roots):
             return path_text(operator, inputs) + (" by root" if roots == "own" else "")
         case physical.Exchange(spread, hashed):
@@ -126,6 +134,24 @@ def joined(
     common = [name(v) for v in dict.fromkeys(uses) if uses.count(v) > 1]
     on = f"on {','.join(common)}" if common else "cross product"
     return f"{sides} → {','.join(map(name, output))}  {on}"
+
+
+def where(residual: str | None, name: Callable[[int], str]) -> str:
+    """``  where e.ts < f.ts``: what has to hold of two rows that are joined."""
+    return "" if residual is None else f"  where {_named(residual, name)}"
+
+
+def _until(join: physical.HashJoin) -> str:
+    """``  held to e.ts + 10``: the horizons of a join."""
+    if join.horizon is None:
+        return ""
+    name = _variable(join.variables)
+    held = [
+        f"{name(binding[horizon[0]])} {'-' if horizon[1] < 0 else '+'} {abs(horizon[1])}"
+        for binding, horizon in zip(join.bindings, join.horizon, strict=True)
+        if horizon is not None
+    ]
+    return f"  held to {', '.join(held)}"
 
 
 def joined_inputs(
@@ -175,7 +201,7 @@ def relation(operator: physical.PhysicalOperator, inputs: Sequence[str | None]) 
             name = f"^{below[0]}"
         case physical.FilterRows():
             name = f"σ({below[0]})"
-        case physical.Exchange() | physical.ToKernel() | physical.Coalesce():
+        case physical.Exchange() | physical.ToKernel() | physical.Retract() | physical.Coalesce():
             name = below[0]
         case _:
             return None

@@ -9,12 +9,13 @@ Beyond the algorithm: a constant in an atom, or a variable twice in it, is a FIL
 atom; a rule of one atom is a projection of it, or the atom itself; what is certainly empty
 is not carried along. A condition over one atom is a FILTER on it, others a FILTER above the
 PATTERN; a WSCAN gives the properties that these or the answer need, and a PROJECT drops each
-where nothing above needs it.
+where nothing above needs it. Properties of two atoms that are equal are one variable of the
+PATTERN (:mod:`languages.join_keys`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import TypeGuard
@@ -39,9 +40,11 @@ from algebra.window import Window
 from catalog.model import Catalog, PropertyType, VertexType
 from languages.checks import aliases, evaluation_order, predicates
 from languages.condition_types import resolved, vertex
-from languages.conditions import key, predicate, unified
+from languages.conditions import key, named_edges, predicate, unified
 from languages.errors import QueryError, line_of
 from languages.inputs import Inputs
+from languages.join_keys import JoinKeys, join_keys
+from languages.label_sets import expanded
 from languages.needs import Needs, keys_above, needs
 from languages.regular_query import (
     Atom,
@@ -53,6 +56,7 @@ from languages.regular_query import (
     RegularQuery,
     Row,
     Rule,
+    Variable,
     VertexAtom,
 )
 from languages.vertex_properties import with_rows_of_vertices
@@ -85,6 +89,7 @@ def translate(
             f"the query's windows are in {query.time_unit}s and the catalog's time unit is "
             f"{catalog.time_unit}: parse the query with that time unit"
         )
+    query, warnings = expanded(query, catalog)
     # The same rule twice says nothing new.
     different: dict[str, dict[object, Rule]] = {}
     for rule in query.rules:
@@ -101,7 +106,7 @@ def translate(
     return LogicalQuery(
         translation.relations[query.answer].expression,
         _distinct(head.variables),
-        (*inputs.unused_windows(), *translation.warnings),
+        (*warnings, *inputs.unused_windows(), *translation.warnings),
         semantics,
     )
 
@@ -154,12 +159,14 @@ class _Translation:
     def _rule(self, rule: Rule) -> _Relation:
         rule = with_rows_of_vertices(unified(rule), self.inputs)
         vertex_types = [self._plain(atom).types for atom in rule.body] if rule.conditions else []
-        wanted = needs(rule, resolved(rule, self.inputs, vertex_types))
-        atoms = [self._atom(atom, number, wanted) for number, atom in enumerate(rule.body)]
+        conditions = resolved(rule, self.inputs, vertex_types)
+        conditions, keys = join_keys(rule, conditions, self._types_in(rule, vertex_types))
+        wanted = needs(rule, conditions, keys.properties)
+        atoms = [self._atom(atom, number, wanted, keys) for number, atom in enumerate(rule.body)]
         if any(relation.empty for relation, _ in atoms):
             return _nothing(len(rule.variables))
         self._warn_of_types(rule, atoms)
-        head, others = keys_above(rule, wanted.residual)
+        head, others = keys_above(rule, wanted.residual, keys)
         if len(atoms) == 1:
             ((relation, binding),) = atoms
             columns = [binding.index(name) for name in head]
@@ -180,6 +187,7 @@ class _Translation:
         joined = _over(pattern, inputs, tuple(types[name] for name in output))
         if wanted.residual:
             place = {name: column for column, name in reversed(list(enumerate(output)))}
+            place |= {name: place[lead] for name, lead in keys.leader.items() if lead in place}
             condition = predicate(wanted.residual, place, rule.location)
             joined = _projected(_filtered(joined, condition), range(len(head)))
         return _named(_sized(joined, rule.head, rule.location), rule.head)
@@ -217,11 +225,33 @@ class _Translation:
         """Whether it is a simple path, written as one step."""
         return self.semantics is PathSemantics.SIMPLE and _is_one_step(atom)
 
-    def _atom(self, atom: Atom, number: int, wanted: Needs) -> tuple[_Relation, tuple[str, ...]]:
+    def _types_in(
+        self, rule: Rule, vertex_types: Sequence[tuple[PropertyType | None, ...]]
+    ) -> Callable[[Variable | Property], PropertyType | None]:
+        """The type of what a reference in a rule stands for; None where streams disagree."""
+        edges = named_edges(rule.body)
+        ends = [
+            (term, kind)
+            for atom, types in zip(rule.body, vertex_types, strict=False)
+            for term, kind in zip((atom.source, atom.target), types, strict=True)
+        ]
+
+        def type_of(reference: Variable | Property) -> PropertyType | None:
+            if isinstance(reference, Property):
+                return self.inputs.property_type(edges[reference.edge], reference, rule.location)
+            kinds = {kind for term, kind in ends if term == reference}
+            return kinds.pop() if len(kinds) == 1 else None
+
+        return type_of
+
+    def _atom(
+        self, atom: Atom, number: int, wanted: Needs, keys: JoinKeys
+    ) -> tuple[_Relation, tuple[str, ...]]:
         """The filtered relation of an atom, and the variable that each column is bound to.
 
         A column that no variable is left for gets one with a blank in its name, one that holds
-        a property its :func:`languages.conditions.key`. Of a vertex one column is kept.
+        a property its :func:`languages.conditions.key`, or that of what it is joined with. Of a
+        vertex one column is kept.
         """
         relation = self._scanned(atom, wanted.scanned[number])
         binding: list[str] = []
@@ -250,8 +280,11 @@ class _Translation:
         ends = [0] if one_vertex else [0, 1]
         kept = [*ends, *(2 + wanted.scanned[number].index(n) for n in wanted.kept[number])]
         if len(wanted.own) > 1:  # of a single atom, the head is all that is kept
+            named = [keys.column(binding[column]) for column in kept]
+            again = [column in named[:place] for place, column in enumerate(named)]
+            kept = [column for column, twice in zip(kept, again, strict=True) if not twice]
             relation = _projected(relation, kept)
-            binding = [binding[column] for column in kept]
+            binding = list(dict.fromkeys(named))
         return relation, tuple(binding)
 
     def _is_of_one_vertex(self, atom: Atom) -> bool:
@@ -318,6 +351,7 @@ class _Translation:
 def input_labels(query: RegularQuery) -> tuple[str, ...]:
     """The labels of edges that a query reads from streams, in the order of their first use."""
     derived = {rule.head for rule in query.rules} | set(aliases(query.rules))
+    derived |= dict(query.label_sets).keys()
     used = [name for rule in query.rules for atom in rule.body for name in predicates(atom)]
     return tuple(name for name in dict.fromkeys(used) if name not in derived)
 

@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from algebra import regex
-from algebra.logical import Empty, Filter, Path, PathSemantics, Pattern, Project, Union, WScan
+from algebra.logical import (
+    Empty,
+    Filter,
+    FilteredPattern,
+    Path,
+    PathSemantics,
+    Pattern,
+    Project,
+    Union,
+    WScan,
+)
 from algebra.physical import (
     Coalesce,
     EmptyRelation,
@@ -81,8 +91,11 @@ def _parts(operator: Hashable, inputs: tuple[str, ...]) -> tuple[str, str, tuple
             return "PROJECT", _listed(columns), inputs
         case Pattern(bindings, output):
             return "join", _variables(output), _bound(bindings, inputs)
-        case HashJoin(bindings, output):
-            return "HASH_JOIN", _variables(output), _bound(bindings, inputs)
+        case FilteredPattern(bindings, output, predicate):
+            return "join", f"{_variables(output)} where {predicate}", _bound(bindings, inputs)
+        case HashJoin(bindings, output, residual=residual):
+            where = "" if residual is None else f" where {residual}"
+            return "HASH_JOIN", _variables(output) + where, _bound(bindings, inputs)
         case Path(r, semantics):
             simple = " simple" if semantics is PathSemantics.SIMPLE else ""
             return "path", _over(r, inputs) + simple, ()

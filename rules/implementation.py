@@ -12,6 +12,7 @@ from algebra.automaton import minimal_dfa
 from algebra.logical import (
     Empty,
     Filter,
+    FilteredPattern,
     Path,
     PathSemantics,
     Pattern,
@@ -33,6 +34,7 @@ from algebra.physical import (
     SPath,
     WindowScan,
     WindowScanUnion,
+    WithDeletions,
 )
 from algebra.regex import Regex
 from memo import GroupExpression
@@ -50,7 +52,8 @@ class ScanByWindow(ImplementationRule):
         assert isinstance(scan, WScan)
         sql = None if scan.predicate is None else scan.predicate.sql
         range_, slide = _lengths(scan)
-        yield WindowScan(scan.stream, scan.label, range_, slide, sql, scan.properties)
+        deletions: WithDeletions = "with_deletions" if scan.deletions else None
+        yield WindowScan(scan.stream, scan.label, range_, slide, sql, scan.properties, deletions)
 
 
 class ScanOfSeveral(ImplementationRule):
@@ -118,6 +121,18 @@ class PatternByHashJoin(ImplementationRule):
         assert isinstance(join, Pattern)
         left, right = join.bindings
         yield HashJoin((left, right), join.output, join.names)
+
+
+class FilteredPatternByHashJoin(ImplementationRule):
+    """A ⋈_F B  ⇒  HASH_JOIN with F as its residual"""
+
+    name = "FilteredPatternByHashJoin"
+    operator = FilteredPattern
+
+    def implement(self, expression: GroupExpression) -> Iterator[PhysicalOperator]:
+        join: Any = expression.operator
+        assert isinstance(join, FilteredPattern)
+        yield HashJoin(join.bindings, join.output, join.names, join.predicate.sql)
 
 
 class PathBySPath(ImplementationRule):

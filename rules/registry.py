@@ -33,6 +33,7 @@ from rules.path_rules import (
 )
 from rules.pattern_rules import PatternAssociate, PatternAssociateInverse, PatternCommute
 from rules.project_rules import ProjectIntoPattern, ProjectMerge
+from rules.residual_rules import FilterIntoPattern, ProjectIntoFilteredPattern
 from rules.rule import ImplementationRule, TransformationRule
 from rules.scan_rules import (
     FilterWScanTranspose,
@@ -91,6 +92,8 @@ def transformation_rules() -> tuple[TransformationRule, ...]:
         SimplePathAsAnyPath(),
         ProjectMerge(),
         ProjectIntoPattern(),
+        FilterIntoPattern(),
+        ProjectIntoFilteredPattern(),
     )
 
 
@@ -103,6 +106,7 @@ def implementation_rules(simple_budget: int = DEFAULT_STEPS) -> tuple[Implementa
         implementation.UnionByMerge(),
         implementation.ProjectByColumns(),
         implementation.PatternByHashJoin(),
+        implementation.FilteredPatternByHashJoin(),
         implementation.PathBySPath(),
         implementation.PathBySimplePath(simple_budget),
         implementation.PathByOwnRoots(simple_budget),

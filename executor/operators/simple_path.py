@@ -15,7 +15,7 @@ from executor.kernels.path import ALL_ROOTS, MOVE_INPUT, ROW_ROOTS, ROW_TS
 from executor.kernels.simple_search import STACK_FIELDS
 from executor.kernels.tables import EMPTY, enlarged, enlarged_table, new_table
 from executor.operators.base import Results
-from executor.operators.path import rows_of_inputs
+from executor.operators.path import merged_rows
 from executor.schedule import LEAST_ADDED, Schedule
 
 _SMALLEST = 64
@@ -94,7 +94,7 @@ class SimplePathOperator:
         if not any(map(len, inputs)):
             return Batch.empty(2)
         h = self._h
-        rows = rows_of_inputs(inputs)
+        rows = merged_rows(inputs)
         rows[ROW_ROOTS] = ALL_ROOTS
         if self._is_root is not None:
             rows[ROW_ROOTS] = self._is_root(rows[0]) + 2 * self._is_root(rows[1])

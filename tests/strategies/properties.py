@@ -125,6 +125,7 @@ def conditions_over(
 ) -> Compare:
     """A comparison of vertices, edges and properties; ``rows`` are variables that have some."""
     kinds = ["vertices", "vertex", "number", "number", "apart", "string", "boolean", "edges"]
+    kinds += ["joined", "joined"]
     if not edges:
         kinds = [kind for kind in kinds if kind not in ("edges", *(() if rows else kinds[2:]))]
     kind = draw(st.sampled_from(kinds))
@@ -153,6 +154,9 @@ def conditions_over(
         case "boolean":
             truth = st.one_of(st.booleans().map(Lit), st.builds(Prop, edge, st.just("b")))
             return Compare(Prop(draw(edge), "b"), sign, draw(truth))
+        case "joined":
+            name = draw(st.sampled_from([*PROPERTIES, "ts"]))
+            return Compare(Prop(draw(edge), name), "=", Prop(draw(edge), name))
         case "edges":
             same = st.sampled_from(edges)
             return Compare(Vert(draw(same)), equality, Vert(draw(same)))

@@ -179,7 +179,8 @@ def test_a_source_is_asked_for_conditions_on_properties(
         (scan("weight", "name", "new", "count", "ts", predicate=condition), ()),
         columns=("x", "y", "weight", "name", "new", "count", "time"),
     )
-    rows = leaf_rows(edges_of(plan, {"s": given}), leaves(plan))
+    edges, _ = edges_of(plan, {"s": given})
+    rows = leaf_rows(edges, leaves(plan))
     filters = pushed_filters(rows)
     assert pushed in filters
     assert "EqualTo(label,a)" in filters
