@@ -31,11 +31,15 @@ Edge = (
     | tuple[Vertex, Vertex, str, int, str]
     | tuple[Vertex, Vertex, str, int, str, Mapping[str, Value]]
 )
-"""Source, target, label, ts, and perhaps the stream and properties."""
+"""Source, target, label, ts, and perhaps the stream and properties; among those may be ``op``,
+``-`` for a deletion, which comes after the insertions of its time."""
 
 
 class Result(NamedTuple):
-    """A binding of the answer's columns to a :data:`Value` each, valid in ``[ts, exp)``."""
+    """A binding of the answer's columns to a :data:`Value` each, valid in ``[ts, exp)``.
+
+    A negative ``exp`` ends at ``ts`` the validity of all that was said of the binding before.
+    """
 
     bindings: tuple[Any, ...]
     ts: int
@@ -229,6 +233,6 @@ def _record_batch(edges: Sequence[Edge]) -> pa.RecordBatch:
     ]
     if len(first) == 6:
         for name in first[5]:
-            names.append(property_column(name))
+            names.append(name if name == "op" else property_column(name))
             columns.append(pa.array([edge[5][name] for edge in edges if len(edge) == 6]))
     return pa.RecordBatch.from_arrays(columns, names=names)
