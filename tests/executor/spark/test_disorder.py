@@ -19,7 +19,7 @@ from executor.local import Edge, Result
 from executor.spark.replay import spool
 from executor.spark.run import RunOptions, run
 from executor.spark.sinks import ToFunction
-from executor.spark.stream import stream
+from headrace import stream
 from tests.executor.disorder import Disorder, disorders, in_order
 from tests.executor.plans import answer, plans
 from tests.executor.spark.chain import Chain
