@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from pyspark.sql import SparkSession
 
 from algebra.plan import PhysicalPlan
 from catalog import Catalog, from_document, load
@@ -12,7 +13,7 @@ from executor.spark import errors as spark_errors
 from headrace.errors import RunError, StoppedError, UsageError
 from headrace.planning import optimize
 from headrace.requests import PlanRequest
-from headrace.running import as_headrace_error, inputs_of_plan, read_inputs
+from headrace.running import as_headrace_error, inputs_of_plan, read_inputs, stream
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples" / "mathoverflow"
 CATALOG = load(EXAMPLES / "catalog.yaml")
@@ -119,6 +120,12 @@ def test_every_error_of_the_executor_has_its_kind(
     ours = as_headrace_error(error)
     assert type(ours) is kind
     assert ours.display == "m\n  h"
+
+
+@pytest.mark.spark
+def test_a_session_that_keeps_state_where_this_cannot_work(spark: SparkSession) -> None:
+    with pytest.raises(RunError, match="needs the state store RocksDB"):
+        stream(spark, ONE, {})
 
 
 def test_no_error_of_the_executor_is_forgotten() -> None:
