@@ -67,6 +67,7 @@ def stream(
             "Spark's transformWithState needs the state store RocksDB.",
             f'Call spark.conf.set("{PROVIDER}", "{ROCKSDB}") before.',
         )
+    _check_kinds(plan, dataframes)
     edges, stored = edges_of(plan, dataframes)
     shape = ResultShape.of(plan)
 
@@ -120,13 +121,22 @@ def _given(name: str, dataframes: Mapping[str, DataFrame], *, stored: bool) -> D
             f"The plan reads the {what} {name!r}, which is not given.",
             f"Pass it: {{{name!r}: a {kind} DataFrame}}.",
         )
-    if given.isStreaming == stored:
-        other = "streaming" if stored else "static"
-        raise InputError(
-            f"The plan reads {name!r} as a {what}, and its DataFrame is a {other} one.",
-            f"Pass a {kind} DataFrame; the catalog says which of the streams are stored.",
-        )
     return given
+
+
+def _check_kinds(plan: PhysicalPlan, dataframes: Mapping[str, DataFrame]) -> None:
+    """That streams are streaming and stored graphs static."""
+    for scan in dict.fromkeys(scan for _, scan in plan.scans):
+        stored = scan.range is None
+        given = dataframes.get(scan.stream)
+        if given is None or given.isStreaming != stored:
+            continue
+        what, is_ = ("stored graph", "streaming") if stored else ("stream", "static")
+        raise InputError(
+            f"The plan reads {scan.stream!r} as a {what}, and its DataFrame is a {is_} one.",
+            f"Pass a {'static' if stored else 'streaming'} DataFrame, or say otherwise in the "
+            "catalog whether it is stored.",
+        )
 
 
 def _edges(

@@ -54,7 +54,7 @@ class Chain:
         self.reports: list[bytes] = []
         self._random = Random(seed)
         self._heads: dict[tuple[int, int], str] = {}
-        self._logs: dict[tuple[int, int], Blobs] = defaultdict(Blobs)
+        self.logs: dict[tuple[int, int], Blobs] = defaultdict(Blobs)
         of_ports = leaves_of(plan, self.stages[0])
         self._leaves = tuple(dict.fromkeys(of_ports))
         self._pack = leaf_packer(
@@ -96,7 +96,7 @@ class Chain:
 
     def ports_kept(self, stage: int) -> set[int]:
         """The ports of a stage whose rows are in its logs."""
-        logs = [log for (number, _), log in self._logs.items() if number == stage]
+        logs = [log for (number, _), log in self.logs.items() if number == stage]
         return {
             port
             for log in logs
@@ -114,7 +114,7 @@ class Chain:
             )
             place = number, key
             batch = PartitionBatch(document, ("run", *place), self._heads.get(place))
-            yield from batch.run([own[:2], own[2:]], self._logs[place])
+            yield from batch.run([own[:2], own[2:]], self.logs[place])
             self._heads[place] = batch.head.to_json()
 
     def _tagged(self, edges: Sequence[Edge]) -> Iterator[pa.RecordBatch]:
