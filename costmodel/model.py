@@ -280,6 +280,7 @@ _COSTS: Mapping[type, Callable[[CostModel, Any, Characteristics, Inputs], float]
     physical.SPath: _s_path,
     physical.Coalesce: _coalesce,
     physical.Exchange: _exchange,
+    physical.Retract: _coalesce,
     physical.ToKernel: _to_kernel,
     physical.EmptyRelation: _nothing,
 }
@@ -304,6 +305,7 @@ _EXPLANATIONS: Mapping[
     physical.Exchange: lambda m, o, out, i: explanation.exchange(
         _busiest(out, i), len(out.distinct), m.constants
     ),
+    physical.Retract: lambda m, o, out, i: explanation.coalesce(i[0], out, m.constants, "RETRACT"),
     physical.ToKernel: lambda m, o, out, i: explanation.convert(
         out.arrival_rate, len(out.distinct), m.constants
     ),
