@@ -185,7 +185,7 @@ def _catalog_of(request: PlanRequest, query: RegularQuery) -> tuple[Catalog, tup
     doubts = [
         f"{file.path}: its column ts is not read: a stored graph is valid always" for file in timed
     ]
-    known = {label for stream in catalog.streams.values() for label in stream.labels}
+    known = {name for s in catalog.streams.values() if not s.vertices for name in s.labels}
     unseen = tuple(label for label in labels if label.rpartition(".")[2] not in known)
     if not request.inputs:
         assumed = default_catalog(unseen, streams)

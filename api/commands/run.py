@@ -84,6 +84,7 @@ def run(
     language: opt.Language = None,
     input_: opt.Inputs,
     stored: opt.Stored,
+    vertices: opt.Vertices,
     columns: opt.Columns = None,
     sep: opt.Separator = None,
     catalog: opt.CatalogFile = None,
@@ -127,6 +128,7 @@ def run(
                 catalog=catalog,
                 inputs=input_,
                 stored=stored,
+                vertices=vertices,
                 columns=columns,
                 separator=sep,
                 options=PlanningOptions(
@@ -144,7 +146,9 @@ def run(
         )
         warn(planned)
         plan = planned.plan
-    inputs = inputs_of_plan(plan, read_catalog(catalog), input_, columns, sep, stored=stored)
+    inputs = inputs_of_plan(
+        plan, read_catalog(catalog), input_, columns, sep, stored=stored, vertices=vertices
+    )
     with shown_progress(progress) as show:
         from executor.spark.errors import OutputError
         from executor.spark.run import RunOptions
