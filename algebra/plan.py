@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import replace
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from algebra.physical import PhysicalOperator, WindowScan, WindowScanUnion
+from algebra.logical import PathSemantics
+from algebra.physical import PhysicalOperator, SimplePath, WindowScan, WindowScanUnion
 from algebra.values import PropertyType, VertexType
 
 PLAN_VERSION: Literal[1] = 1
@@ -65,12 +67,26 @@ class PlanNode(_Model):
 
 
 class PlanStream(_Model):
-    """What the plan reads of a stream; ``properties`` are the types of those it reads."""
+    """What the plan reads of a stream; ``properties`` are the types of those it reads.
+
+    Its rows may come out of order by ``delay``, in time units of the catalog. ``idle_ms`` is for
+    how long it may be silent, by the clock of the machine, before others no longer wait for it.
+    """
 
     name: str
     labels: tuple[str, ...]
     vertex_type: VertexType = "string"
     properties: dict[str, PropertyType] = Field(default_factory=dict)
+    delay: int = Field(default=0, ge=0)
+    idle_ms: int | None = Field(default=None, gt=0)
+
+    def to_document(self) -> dict[str, Any]:
+        """As JSON-able values; what the order of its rows needs stands there only if said."""
+        document = self.model_dump(mode="json")
+        return {k: v for k, v in document.items() if v or k not in _OF_DISORDER}
+
+
+_OF_DISORDER = ("delay", "idle_ms")
 
 
 class PlanWindow(_Model):
@@ -84,7 +100,10 @@ class PlanWindow(_Model):
 
 
 class PhysicalPlan(_Model):
-    """A runnable plan: nodes in topological order, the root last."""
+    """A runnable plan: nodes in topological order, the root last.
+
+    ``path_semantics`` says which paths the query counts; its document leaves it out if any.
+    """
 
     version: Literal[1] = PLAN_VERSION
     time_unit: str = "second"
@@ -93,6 +112,7 @@ class PhysicalPlan(_Model):
     root: int
     streams: tuple[PlanStream, ...]
     windows: tuple[PlanWindow, ...]
+    path_semantics: PathSemantics = PathSemantics.ARBITRARY
 
     @model_validator(mode="after")
     def _well_formed(self) -> Self:
@@ -130,9 +150,27 @@ class PhysicalPlan(_Model):
             [n.op, _args(n.operator), list(n.inputs), n.properties.model_dump(mode="json")]
             for n in self.nodes
         ]
-        made_for = [self.version, self.time_unit, self.parallelism]
-        text = json.dumps([*made_for, essence, self.columns], sort_keys=True)
+        made_for: list[object] = [self.version, self.time_unit, self.parallelism]
+        if self.path_semantics is not PathSemantics.ARBITRARY:
+            made_for.append(self.path_semantics)
+        disorder = [
+            [stream.name, stream.delay, stream.idle_ms]
+            for stream in self.streams
+            if stream.delay or stream.idle_ms
+        ]
+        said = [disorder] if disorder else []  # plans without any keep their digests
+        text = json.dumps([*made_for, essence, self.columns, *said], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def with_simple_budget(self, steps: int) -> PhysicalPlan:
+        """The same plan, whose SIMPLE_PATH may take so many steps for an edge."""
+        nodes = tuple(
+            node.model_copy(update={"operator": replace(node.operator, budget=steps)})
+            if isinstance(node.operator, SimplePath)
+            else node
+            for node in self.nodes
+        )
+        return self.model_copy(update={"nodes": nodes})
 
     def to_document(self) -> dict[str, Any]:
         """The JSON document as Python values."""
@@ -142,14 +180,16 @@ class PhysicalPlan(_Model):
             operator = node.pop("operator")
             op = operator.pop("op")
             nodes.append({"id": node.pop("id"), "op": op, "args": operator, **node})
+        simple = self.path_semantics is not PathSemantics.ARBITRARY
         return {
             "version": dumped["version"],
             "digest": self.digest,
             "time_unit": dumped["time_unit"],
             "parallelism": dumped["parallelism"],
+            **({"path_semantics": dumped["path_semantics"]} if simple else {}),
             "nodes": nodes,
             "root": dumped["root"],
-            "streams": dumped["streams"],
+            "streams": [stream.to_document() for stream in self.streams],
             "windows": dumped["windows"],
         }
 

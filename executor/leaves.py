@@ -36,6 +36,9 @@ Field = tuple[str, PropertyType]
 OWN_TIME = "ts"
 """The property that every edge has: its own time."""
 
+DELETES: Field = ("op", "string")
+"""The column that says ``-`` of a deletion."""
+
 
 def property_column(name: str) -> str:
     """What the column of a property is called among those of edges."""
@@ -66,6 +69,16 @@ class Leaf:
         names = map(property_column, self.scan.properties)
         ends: tuple[Field, ...] = (("src", self.vertex_type), ("trg", self.vertex_type))
         return (*ends, *zip(names, self.types, strict=True))
+
+    @property
+    def travelling(self) -> tuple[Field, ...]:
+        """The columns that come with its rows, ``op`` among them where some may be deletions."""
+        return (*self.given, DELETES) if self.deletes else self.given
+
+    @property
+    def deletes(self) -> bool:
+        """Whether it reads a stream with deletions."""
+        return self.scan.update_pattern is not None
 
     @property
     def given(self) -> tuple[Field, ...]:
@@ -113,6 +126,9 @@ class Leaf:
     def encode(self, edges: pa.RecordBatch, dictionary: Dictionary) -> Batch:
         """Selected edges (columns ts and those it gives; sorted by ts) as a batch of codes.
 
+        Of a stream with deletions the column ``op``, if there is one, says ``-`` of those; their
+        expiry is the negative one (:class:`executor.batch.Batch`) of an edge at their time.
+
         Raises:
             ValueError: if a vertex is null, or a value not of the type that it should be.
         """
@@ -124,6 +140,9 @@ class Leaf:
             if field[0] in ("src", "trg") and values.null_count:
                 raise ValueError(f"{values.null_count} of {len(values)} vertices are null")
             columns[place] = dictionary.encode(values, exp)
+        if self.deletes and "op" in edges.schema.names:
+            deletes = np.array([op == "-" for op in edges["op"].to_pylist()], np.bool_)
+            exp = np.where(deletes, ~exp, exp)
         return Batch(columns, ts, exp)
 
     def _values(self, edges: pa.RecordBatch) -> list[pa.Array[Any]]:

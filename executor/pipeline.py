@@ -29,6 +29,8 @@ from algebra.physical import (
     MergeUnion,
     PhysicalOperator,
     ProjectColumns,
+    Retract,
+    SimplePath,
     SPath,
     ToKernel,
     WindowScan,
@@ -42,7 +44,14 @@ from executor.operators.coalesce import CoalesceOperator
 from executor.operators.filter import FilterOperator
 from executor.operators.join import JoinOperator
 from executor.operators.path import PathOperator
+from executor.operators.path_with_deletions import PathWithDeletions
+from executor.operators.simple_path import SimplePathOperator
 from executor.operators.stateless import EmptyOperator, ProjectOperator, UnionOperator
+from executor.operators.taking_back import (
+    CoalesceWithDeletions,
+    JoinWithDeletions,
+    RetractOperator,
+)
 from executor.placement import Place
 from executor.widths import width_of
 
@@ -266,14 +275,24 @@ def _operator(
     operator: PhysicalOperator, width: int, inputs: int, dictionary: Dictionary, place: Place
 ) -> Operator:
     match operator:
+        case HashJoin(update_pattern="with_deletions"):
+            return JoinWithDeletions(operator, dictionary)
         case HashJoin():
             return JoinOperator(operator, dictionary)
-        case SPath(roots="own") if place.partitions > 1:
-            return PathOperator(operator, inputs, _OwnRoots(dictionary, place))
-        case SPath():
-            return PathOperator(operator, inputs)
+        case SPath(roots=roots, update_pattern=pattern):
+            own = _OwnRoots(dictionary, place) if roots == "own" and place.partitions > 1 else None
+            kind = PathWithDeletions if pattern else PathOperator
+            return kind(operator, inputs, own)
+        case SimplePath(roots="own") if place.partitions > 1:
+            return SimplePathOperator(operator, inputs, _OwnRoots(dictionary, place))
+        case SimplePath():
+            return SimplePathOperator(operator, inputs)
+        case Coalesce(update_pattern="with_deletions"):
+            return CoalesceWithDeletions(width)
         case Coalesce():
             return CoalesceOperator(width)
+        case Retract():
+            return RetractOperator(width)
         case MergeUnion():
             return UnionOperator()
         case ProjectColumns(columns=columns):

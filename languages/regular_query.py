@@ -51,6 +51,8 @@ class EdgeAtom:
 
     ``edge`` is what the rule calls the edge, if anything; only one of an input label has
     properties. It is another name space than the variables', but one name is not both.
+    ``one_step``: it was written as a path, of one step, which where paths may not repeat a vertex
+    leaves out loops.
     """
 
     predicate: str
@@ -58,6 +60,7 @@ class EdgeAtom:
     target: Term
     location: Location = field(compare=False)
     edge: str | None = None
+    one_step: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +68,7 @@ class PathAtom:
     """A path from source to target whose word is in ``regex`` (symbols are predicates).
 
     ``alias`` is the name given by ``as``, if any. Never matches a path without edges.
+    ``of_edges``: it was written as an edge, whose name stands for a predicate; no path then.
     """
 
     regex: Regex
@@ -72,6 +76,7 @@ class PathAtom:
     target: Term
     location: Location = field(compare=False)
     alias: str | None = None
+    of_edges: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +210,20 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
+class LabelSet:
+    """All labels but some: what ``_`` and ``!(a|^b)`` stand for.
+
+    ``forward`` are the labels left out of the edges that are walked from source to target,
+    ``backward`` of those walked the other way; None: none are walked that way. The labels are
+    those of ``stream``, or of all streams.
+    """
+
+    forward: tuple[str, ...] | None = ()
+    backward: tuple[str, ...] | None = None
+    stream: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class WindowClause:
     """A window for all labels (``stream`` None), for a stream, or for some of its labels."""
 
@@ -220,6 +239,7 @@ class RegularQuery:
 
     ``time_unit`` is what the windows are counted in; None when they were all written in
     bare ticks, which mean the catalog's unit. ``warnings`` are lines for people to read.
+    ``label_sets`` are the predicates that stand for sets of labels, which a catalog knows.
     """
 
     rules: tuple[Rule, ...]
@@ -227,3 +247,4 @@ class RegularQuery:
     windows: tuple[WindowClause, ...]
     warnings: tuple[str, ...] = field(default=(), compare=False)
     time_unit: str | None = None
+    label_sets: tuple[tuple[str, LabelSet], ...] = ()

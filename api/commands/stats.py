@@ -23,6 +23,7 @@ def stats(
     *,
     input_: opt.Inputs,
     stored: opt.Stored,
+    vertices: opt.Vertices,
     columns: opt.Columns = None,
     sep: opt.Separator = None,
     rows: Annotated[
@@ -59,11 +60,14 @@ def stats(
     from catalog import CatalogError, EdgeFileError, RejectedRowError, dump, dumps, measured_catalog
     from catalog.measurement import ROWS
     from headrace.errors import RunError
-    from headrace.running import read_inputs
+    from headrace.running import read_inputs, read_vertices
 
-    if not input_ and not stored:
-        raise UsageError("there is nothing to measure: name files with --input or --stored")
-    files, graph = read_inputs(input_, columns, sep), read_inputs(stored, stored=True)
+    if not (input_ or stored or vertices):
+        raise UsageError(
+            "there is nothing to measure: name files with --input, --stored or --vertices"
+        )
+    files = read_inputs(input_, columns, sep)
+    graph = read_inputs(stored, stored=True) + read_vertices(vertices)
     try:
         catalog, measured = measured_catalog(files, graph, rows=rows or ROWS, strict=strict)
     except EdgeFileError as error:

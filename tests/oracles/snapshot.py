@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from tests.oracles.conditions import Scalar, holds, row_of
-from tests.oracles.paths import Pair, path_pairs
+from tests.oracles.conditions import Compare, Scalar, holds, row_of
+from tests.oracles.paths import Pair, path_pairs, simple_pairs
 from tests.oracles.query import (
+    Alt,
+    AnyBut,
     Atom,
+    Back,
     BodyAtom,
     Closure,
     Const,
     Is,
     PathAtom,
     Query,
+    Regex,
+    Repeat,
     Rule,
+    Seq,
     Source,
     Step,
     Term,
@@ -95,6 +101,8 @@ class Truth:
 
     query: Query
     edges: tuple[Edge, ...]
+    deletions: tuple[Edge, ...] = ()
+    """Each ends the edges of its label, source and target that are valid at its time."""
 
     @cached_property
     def changes(self) -> tuple[int, ...]:
@@ -102,14 +110,17 @@ class Truth:
         source = self.query.source
         read = [edge for edge in self.edges if edge.label in source]
         ends = {expiry(edge, source[edge.label]) for edge in read}
-        return tuple(sorted(({edge.ts for edge in read} | ends) - {ALWAYS}))
+        deleted = {edge.ts for edge in self.deletions}
+        return tuple(sorted(({edge.ts for edge in read} | ends | deleted) - {ALWAYS}))
 
     def snapshot(self, instant: int) -> EdgeSnapshot:
         """The windowed input at an instant, as a static graph."""
         found: dict[str, set[Edge]] = {label: set() for label in self.query.source}
         for edge in self.edges:
             source = self.query.source.get(edge.label)
-            if source is not None and edge.ts <= instant < expiry(edge, source):
+            if source is None or not edge.ts <= instant < expiry(edge, source):
+                continue
+            if not any(_ends(deletion, edge, instant) for deletion in self.deletions):
                 found[edge.label].add(edge)
         return EdgeSnapshot(found)
 
@@ -119,17 +130,30 @@ class Truth:
         valid: Mapping[str, frozenset[Any]] = snapshot.edges if self._names_edges else snapshot
         key = frozenset(valid.items())
         if key not in self._known:
-            self._known[key] = frozenset(answer(self.query.rules, snapshot))
+            self._known[key] = frozenset(
+                answer(self.query.rules, snapshot, simple=self.query.simple)
+            )
         return self._known[key]
 
     @cached_property
     def _names_edges(self) -> bool:
         atoms = [atom for rule in self.query.rules for atom in rule.body]
-        return any(isinstance(a, Is) or (isinstance(a, Atom) and a.edge) for a in atoms)
+        return any(
+            isinstance(a, Is)
+            or (isinstance(a, Atom) and a.edge)
+            or (isinstance(a, PathAtom) and any(_tests(a.regex)))
+            for a in atoms
+        )
 
     @cached_property
     def _known(self) -> dict[frozenset[tuple[str, frozenset[Any]]], frozenset[Row]]:
         return {}
+
+
+def _ends(deletion: Edge, edge: Edge, instant: int) -> bool:
+    """Whether a deletion has ended an edge by an instant: at equal times it comes later."""
+    same = (deletion.label, deletion.src, deletion.trg) == (edge.label, edge.src, edge.trg)
+    return same and edge.ts <= deletion.ts <= instant
 
 
 def answer_at(query: Query, edges: Iterable[Edge], instant: int) -> frozenset[Row]:
@@ -137,8 +161,10 @@ def answer_at(query: Query, edges: Iterable[Edge], instant: int) -> frozenset[Ro
     return Truth(query, tuple(edges)).at(instant)
 
 
-def answer(rules: Iterable[Rule], snapshot: Snapshot) -> set[Row]:
+def answer(rules: Iterable[Rule], snapshot: Snapshot, *, simple: bool = False) -> set[Row]:
     """All of ``Answer``: each predicate once all that it is made of is known.
+
+    ``simple``: a path may not repeat a vertex.
 
     Raises:
         ValueError: if predicates depend on each other in a circle.
@@ -160,7 +186,9 @@ def answer(rules: Iterable[Rule], snapshot: Snapshot) -> set[Row]:
         if not ready:
             raise ValueError(f"never defined: {rules_of.keys() - known.keys()}")
         for head in ready:
-            known[head] = {row for rule in rules_of[head] for row in _rows(rule, known, edges)}
+            known[head] = {
+                row for rule in rules_of[head] for row in _rows(rule, known, edges, simple)
+            }
     return known["Answer"]
 
 
@@ -183,7 +211,10 @@ def labels_of(atom: BodyAtom) -> Iterable[str]:
 
 
 def _rows(
-    rule: Rule, known: Mapping[str, set[Row]], edges: Mapping[str, Iterable[Edge]]
+    rule: Rule,
+    known: Mapping[str, set[Row]],
+    edges: Mapping[str, Iterable[Edge]],
+    simple: bool,
 ) -> Iterable[Row]:
     """The rows of a rule: its atoms are joined from left to right, one binding at a time."""
     bindings: list[Binding] = [{}]
@@ -205,7 +236,7 @@ def _rows(
                 if (bound := _bound(binding, atom.vertex, edge.src)) is not None
             ]
             continue
-        pairs = list(_pairs(atom, known))
+        pairs = list(_pairs(atom, known, edges, simple_pairs if simple else path_pairs))
         by_source: dict[Vertex, list[Row]] = defaultdict(list)
         by_target: dict[Vertex, list[Row]] = defaultdict(list)
         for pair in pairs:
@@ -247,16 +278,65 @@ def _names_of(atom: Is, row: Edge) -> Binding:
     return found
 
 
-def _pairs(atom: BodyAtom, known: Mapping[str, set[Row]]) -> Iterable[Row]:
+def _tests(regex: Regex) -> Iterator[Compare]:
+    match regex:
+        case Step(_, tests) | AnyBut(_, _, tests):
+            yield from tests
+        case Back(part) | Repeat(part):
+            yield from _tests(part)
+        case Seq(parts) | Alt(parts):
+            for part in parts:
+                yield from _tests(part)
+
+
+def _plain(
+    regex: Regex, edges: Mapping[str, Iterable[Edge]], chosen: dict[str, set[Pair]]
+) -> Regex:
+    """The regex over single labels, with those edges ``chosen`` that satisfy tests."""
+    match regex:
+        case Step(_, ()):
+            return regex
+        case Step(label, tests):
+            valid = {e for e in edges[label] if all(holds(test, {"_": e}) for test in tests)}
+            name = f"{label} {tests}"
+            chosen[name] = {(edge.src, edge.trg) for edge in valid}
+            return Step(name)
+        case AnyBut(forwards, backwards, tests):
+            every = [Step(label, tests) for label in sorted(edges)]
+            both: list[Regex] = []
+            if forwards is not None:
+                both += [one for one in every if one.label not in forwards]
+            if backwards is not None:
+                both += [Back(one) for one in every if one.label not in backwards]
+            return Alt(tuple(_plain(one, edges, chosen) for one in both))
+        case Back(part):
+            return Back(_plain(part, edges, chosen))
+        case Repeat(part, least, most):
+            return Repeat(_plain(part, edges, chosen), least, most)
+        case Seq(parts) | Alt(parts):
+            return type(regex)(tuple(_plain(part, edges, chosen) for part in parts))
+
+
+def _pairs(
+    atom: BodyAtom,
+    known: Mapping[str, set[Row]],
+    edges: Mapping[str, Iterable[Edge]],
+    joined: Callable[[Regex, Mapping[str, set[Pair]]], set[Pair]],
+) -> Iterable[Row]:
     match atom:
         case Atom(label):
             return known[label]
         case Closure(label):
-            return path_pairs(plus(Step(label)), {label: _binary(known[label])})
+            return joined(plus(Step(label)), {label: _binary(known[label])})
         case Is(label):
             return known[label]
         case PathAtom(regex):
-            return path_pairs(regex, {label: _binary(known[label]) for label in steps(regex)})
+            chosen: dict[str, set[Pair]] = {}
+            plain = _plain(regex, edges, chosen)
+            return joined(
+                plain,
+                {s: chosen[s] if s in chosen else _binary(known[s]) for s in steps(plain)},
+            )
 
 
 def _binary(rows: set[Row]) -> set[Pair]:
