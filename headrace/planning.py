@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from algebra import durations
-from algebra.logical import LogicalExpression, LogicalQuery, WScan, WScanUnion
+from algebra.logical import LogicalExpression, LogicalQuery, PathSemantics, WScan, WScanUnion
 from algebra.plan import PhysicalPlan, PlanStream
 from algebra.window import Window
 from catalog.defaults import DEFAULT_STREAM, default_catalog
@@ -69,7 +69,7 @@ def translate_query(request: PlanRequest) -> Translated:
         query = parse(request.query, language, time_unit)
         catalog, doubts = _catalog_of(request, query)
         window = default_window(request.options, catalog.time_unit)
-        logical = translate(query, catalog, window)
+        logical = translate(query, catalog, window, PathSemantics(request.options.path_semantics))
     except QueryError as error:
         raise InvalidQueryError(error, request.query) from error
     return Translated(request, language, query, catalog, logical, doubts)
@@ -84,6 +84,7 @@ def optimize(request: PlanRequest, *, trace: bool = False) -> Planned:
     """
     translated = translate_query(request)
     options = request.options
+    _check_deletions(translated)
     cost_model = CostModel(options.cost_model, translated.catalog, parallelism=options.parallelism)
     defaults = Options()
     streams = _plan_streams(translated.logical, translated.catalog)
@@ -92,6 +93,7 @@ def optimize(request: PlanRequest, *, trace: bool = False) -> Planned:
         budget_ms=options.budget_ms,
         budget_expressions=options.budget_expressions or defaults.budget_expressions,
         parallelism=options.parallelism,
+        simple_budget=options.simple_budget,
     )
     try:
         optimization = Optimizer(cost_model, chosen).optimize(
@@ -118,6 +120,20 @@ def optimize(request: PlanRequest, *, trace: bool = False) -> Planned:
         cost_model,
         optimization,
     )
+
+
+def _check_deletions(translated: Translated) -> None:
+    """Refuses what no operator computes: simple paths over streams that take edges back."""
+    if translated.logical.semantics is PathSemantics.ARBITRARY:
+        return
+    read = (stream.name for stream in _plan_streams(translated.logical, translated.catalog))
+    deleting = [name for name in read if translated.catalog.streams[name].deletions]
+    if deleting:
+        raise UsageError(
+            f"--path-semantics simple does not go with deletions, which {deleting[0]} has",
+            code="E-PLAN",
+            hint="ask for --path-semantics arbitrary, or declare the stream without deletions",
+        )
 
 
 def default_window(options: PlanningOptions, time_unit: str) -> Window | None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from algebra.plan import PhysicalPlan, PlanError, PlanStream
@@ -25,6 +26,8 @@ from executor.spark.errors import (
 from headrace.errors import HeadraceError, RunError, StoppedError, UsageError
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
     from executor.spark.report import Progress, RunReport
     from executor.spark.run import RunOptions
     from executor.spark.sinks import Output
@@ -77,7 +80,7 @@ def read_inputs(
 def read_vertices(
     inputs: Sequence[str], *, time_unit: str = "second", stream: Stream | None = None
 ) -> tuple[EdgeFile, ...]:
-    """The files of stored vertices that ``FILE`` and ``LABEL=FILE`` mean; as :func:`read_inputs`."""
+    """The files of stored vertices that ``FILE`` and ``LABEL=FILE`` mean, as `read_inputs`."""
     known = replace(stream or Stream(VERTEX_STREAM, {}), vertices=True)
     return read_inputs(inputs, time_unit=time_unit, stream=known, stored=True)
 
@@ -207,6 +210,32 @@ def run_plan(
 
     try:
         return run(plan, inputs, output, options, on_progress=on_progress)
+    except PlanError as error:
+        raise UsageError(f"the plan cannot be run: {error}", code="E-PLAN") from error
+    except ExecutionError as error:
+        raise as_headrace_error(error) from error
+
+
+def stream(
+    spark: SparkSession,
+    plan: PhysicalPlan,
+    streams: Mapping[str, DataFrame],
+    *,
+    late: str | Path | None = None,
+) -> DataFrame:
+    """The results of a plan as a streaming DataFrame, on the user's own session and streams.
+
+    As :func:`executor.spark.stream.stream`, which says what ``streams`` hold and where edges go
+    that come too late.
+
+    Raises:
+        UsageError: if the plan or the streams cannot be used.
+        RunError: if the session cannot.
+    """
+    from executor.spark.stream import stream as results
+
+    try:
+        return results(spark, plan, streams, late)
     except PlanError as error:
         raise UsageError(f"the plan cannot be run: {error}", code="E-PLAN") from error
     except ExecutionError as error:

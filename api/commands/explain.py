@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from algebra.physical import DEFAULT_STEPS
 from api import options as opt
 from api.console import watched, write
 from headrace.errors import UsageError
@@ -81,6 +82,8 @@ def explain(
     budget_ms: opt.BudgetMs = None,
     budget_expressions: opt.BudgetExpressions = None,
     parallelism: opt.Parallelism = 1,
+    path_semantics: opt.PathSemantics = "arbitrary",
+    simple_budget: opt.SimpleBudget = None,
     debug: opt.Debug = False,
 ) -> None:
     """Show how a query is understood, planned and costed."""
@@ -117,6 +120,8 @@ def explain(
             budget_ms,
             budget_expressions,
             parallelism,
+            path_semantics,
+            simple_budget or DEFAULT_STEPS,
         ),
     )
     colour = out is None and watched(sys.stdout)

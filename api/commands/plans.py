@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from algebra.physical import DEFAULT_STEPS
 from api import options as opt
 from api.console import write
 from headrace.errors import UsageError
@@ -58,6 +59,8 @@ def plans(
     budget_ms: opt.BudgetMs = None,
     budget_expressions: opt.BudgetExpressions = None,
     parallelism: opt.Parallelism = 1,
+    path_semantics: opt.PathSemantics = "arbitrary",
+    simple_budget: opt.SimpleBudget = None,
     debug: opt.Debug = False,
 ) -> None:
     """Show the complete plans of a query: how many there are, and the cheapest ones."""
@@ -87,6 +90,8 @@ def plans(
                 budget_ms,
                 budget_expressions,
                 parallelism,
+                path_semantics,
+                simple_budget or DEFAULT_STEPS,
             ),
         )
     )

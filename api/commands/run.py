@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from algebra.physical import DEFAULT_STEPS
 from api import options as opt
 from api.console import say, write
 from headrace.errors import UsageError
@@ -94,6 +95,8 @@ def run(
     budget_ms: opt.BudgetMs = None,
     budget_expressions: opt.BudgetExpressions = None,
     parallelism: opt.Parallelism = 1,
+    path_semantics: opt.PathSemantics = "arbitrary",
+    simple_budget: opt.SimpleBudget = None,
     debug: opt.Debug = False,
 ) -> None:
     """Run a query, or a plan made before, on Spark, until its input ends."""
@@ -110,10 +113,13 @@ def run(
             ("--window", window), ("--slide", slide), ("--disable-rule", disable_rule),
             ("--budget-ms", budget_ms), ("--budget-expressions", budget_expressions),
             ("--parallelism", parallelism > 1), ("--language", language),
+            ("--path-semantics", path_semantics != "arbitrary"),
         ):  # fmt: skip
             if given:
                 raise UsageError(f"{option} is for planning, and {read.name} is a plan already")
         plan = read.plan
+        if simple_budget is not None:
+            plan = plan.with_simple_budget(simple_budget)
     else:
         planned = optimize(
             plan_request(
@@ -133,6 +139,8 @@ def run(
                     budget_ms,
                     budget_expressions,
                     parallelism,
+                    path_semantics,
+                    simple_budget or DEFAULT_STEPS,
                 ),
             )
         )

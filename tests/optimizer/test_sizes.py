@@ -12,8 +12,17 @@ from pathlib import Path
 
 import pytest
 
-from algebra import regex
-from algebra.logical import Filter, LogicalExpression, Pattern, Project, Union, WScan, WScanUnion
+from algebra import logical, regex
+from algebra.logical import (
+    Filter,
+    LogicalExpression,
+    PathSemantics,
+    Pattern,
+    Project,
+    Union,
+    WScan,
+    WScanUnion,
+)
 from algebra.predicate import Predicate
 from algebra.regex import Symbol
 from costmodel import CostModel
@@ -151,6 +160,9 @@ ELSEWHERE: dict[str, LogicalExpression] = {
         WScanUnion(tuple(s for e in LABELS for s in e.operator.scans))  # type: ignore[union-attr]  # scans
     ),
     "rule 16": path(regex.concat([Symbol(0), Symbol(1, inverse=True)]), A, B),
+    "simple paths": LogicalExpression(
+        logical.Path(regex.plus(Symbol(0)), PathSemantics.SIMPLE), (A,)
+    ),
     "a step backwards": path(Symbol(0, inverse=True), A),
     "projections": LogicalExpression(Project((1, 0)), (path(regex.concat([Symbol(0)] * 2), A),)),
     "projections of projections": LogicalExpression(
