@@ -87,15 +87,20 @@ class Leaf:
         ``edges`` has columns src, trg, label, ts and those of properties, of which a missing
         one counts as null; without a column stream all are taken to be of the leaf's stream.
         """
+        return self.steps(edges)[-1]
+
+    def steps(self, edges: pa.RecordBatch) -> list[pa.RecordBatch]:
+        """The edges that the scan selects, then those that each predicate leaves of them."""
         labels = pa.array(sorted({scan.label for scan in self.scan.scans}), pa.string())
         chosen = edges.filter(pc.is_in(edges["label"], labels))
         if "stream" in edges.schema.names:
             chosen = chosen.filter(pc.equal(chosen["stream"], pa.scalar(self.scan.stream)))
         if any(scan.predicate is not None for scan in self.scan.scans):
             chosen = chosen.filter(pa.array(self._scanned(chosen)))
+        left = [chosen]
         for sql in self.predicates:
-            chosen = chosen.filter(pa.array(predicates.mask(sql, self._values(chosen))))
-        return chosen
+            left.append(left[-1].filter(pa.array(predicates.mask(sql, self._values(left[-1])))))
+        return left
 
     def _scanned(self, edges: pa.RecordBatch) -> Mask:
         """Which edges the scan itself selects."""

@@ -9,14 +9,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 
 from algebra.plan import PhysicalPlan
+from executor.accounts import with_chains
 from executor.batch import Batch, merged
+from executor.counters import Counters, given
 from executor.dictionary import Dictionary
-from executor.leaves import leaves, property_column
+from executor.leaves import Leaf, leaves, property_column
 from executor.partitioned import Partitioned
-from executor.pipeline import Counters, Pipeline
+from executor.pipeline import Pipeline
 
 Vertex = str | int
 Value = Vertex | float | None
@@ -48,8 +51,9 @@ class LocalRun:
     def __init__(self, plan: PhysicalPlan) -> None:
         self.dictionary = Dictionary()
         self.partitioned = Partitioned(plan, self.dictionary)
+        self._plan = plan
         self._leaves = leaves(plan)
-        self._leaf_rows = dict.fromkeys((leaf.node for leaf in self._leaves), 0)
+        self._passed = {leaf.node: [Counters()] * len(leaf.predicates) for leaf in self._leaves}
 
     def push(self, edges: Sequence[pa.RecordBatch]) -> Batch:
         """Takes record batches of one stretch of time, each sorted by ts.
@@ -64,10 +68,19 @@ class LocalRun:
             self.dictionary.tick(self.partitioned.now)
         rows = {}
         for leaf in self._leaves:
-            selected = [leaf.encode(leaf.select(batch), self.dictionary) for batch in edges]
+            selected = [
+                leaf.encode(self._selected(leaf, batch), self.dictionary) for batch in edges
+            ]
             rows[leaf.node] = merged([Batch.empty(len(leaf.columns)), *selected])
-            self._leaf_rows[leaf.node] += len(rows[leaf.node])
         return self.partitioned.process(rows)
+
+    def _selected(self, leaf: Leaf, edges: pa.RecordBatch) -> pa.RecordBatch:
+        *before, selected = leaf.steps(edges)
+        for i, left in enumerate(before):
+            ts = np.array(left["ts"].cast(pa.int64()), np.int64)
+            rows = Batch(np.empty((0, len(ts)), np.int64), ts, leaf.expiry(ts))
+            self._passed[leaf.node][i] = self._passed[leaf.node][i].then(given(rows))
+        return selected
 
     def results(self, batch: Batch) -> Iterator[Result]:
         """The rows of a batch of results, decoded."""
@@ -86,8 +99,7 @@ class LocalRun:
     @property
     def counters(self) -> dict[int, Counters]:
         """By node id; of a leaf only the rows that it gave are known."""
-        of_leaves = {node: Counters(rows_out=rows) for node, rows in self._leaf_rows.items()}
-        return {**of_leaves, **self.partitioned.counters}
+        return with_chains(self._plan, self.partitioned.counters, self._passed)
 
 
 def run_plan(plan: PhysicalPlan, edges: Iterable[Edge], batch_rows: int = 4096) -> Iterator[Result]:

@@ -25,6 +25,7 @@ import pandas as pd
 import pyarrow as pa
 
 from algebra.plan import PhysicalPlan
+from executor.accounts import of_stage
 from executor.batch import Batch
 from executor.dictionary import Dictionary
 from executor.partitioned import pipeline_of
@@ -96,7 +97,7 @@ class PartitionBatch:
         rebuilt = index is None and head.token != ""
         if index is None:
             index = self._rebuilt(log, head.now)
-        started = index.pipeline.counters
+        started = of_stage(self._stage, self._place, index.pipeline)
 
         arrived = _arrived(frames, self._wire.schema)
         now = max(head.now, arrived.now)
@@ -117,11 +118,14 @@ class PartitionBatch:
             token=uuid.uuid4().hex,
             worker=_INDEXES.address if self._place.partitions > 1 else "",
             now=now,
+            first=_first(head.first, rows),
             edges=head.edges + self._edges(rows),
             results=head.results + (results if last else 0),
             late=head.late + self._edges(arrived.rows.slice(0, late)),
             rebuilt=head.rebuilt + rebuilt,
-            operators=totals(head.operators, started, index.pipeline.counters),
+            operators=totals(
+                head.operators, started, of_stage(self._stage, self._place, index.pipeline)
+            ),
             directory=log.directory,
         )
         _INDEXES.keep(self._home, self.head.token, index)
@@ -171,6 +175,7 @@ def report(head: Head, index: Index, stage: int, partition: int) -> dict[str, An
         "stage": stage,
         "partition": partition,
         "now": head.now,
+        "first": head.first,
         "edges": head.edges,
         "results": head.results,
         "late": head.late,
@@ -181,6 +186,11 @@ def report(head: Head, index: Index, stage: int, partition: int) -> dict[str, An
         "blob_bytes": sum(blob.size for blob in head.directory.blobs),
         "peak_bytes": peak if sys.platform == "darwin" else peak * 1024,
     }
+
+
+def _first(known: int, rows: pa.Table) -> int:
+    """The smallest ts of a partition; ``rows`` come later than those known."""
+    return known if known != NEVER or not rows.num_rows else int(rows["ts"][0].as_py())
 
 
 @dataclass(frozen=True, slots=True)

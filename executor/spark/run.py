@@ -141,7 +141,9 @@ def run(
             jvm_peak_bytes=jvm_peak_bytes(spark),
             worker_peak_bytes=batches.counted.worker_peak_bytes,
             rejected_file=str(rejected) if rejected.exists() else None,
-            operators=dict(batches.counted.operators),
+            ticks=batches.counted.ticks,
+            operators=batches.counted.operators,
+            last_batch=batches.last_batch,
         )
         work.complete(report.document())
         return report
