@@ -19,6 +19,7 @@ from executor.leaves import Field, leaves
 from executor.spark.columns import SQL_TYPES, properties_of
 from executor.spark.errors import ExecutionError, InputError
 from executor.spark.formats import ResultShape
+from executor.spark.observed import METRICS, observed
 from executor.spark.packing import table_of
 from executor.spark.processor import RESULTS
 from executor.spark.settings import PROVIDER, ROCKSDB
@@ -36,7 +37,11 @@ _FITTING: Mapping[PropertyType, tuple[str, ...]] = {
 
 
 def stream(
-    spark: SparkSession, plan: PhysicalPlan, dataframes: Mapping[str, DataFrame]
+    spark: SparkSession,
+    plan: PhysicalPlan,
+    dataframes: Mapping[str, DataFrame],
+    *,
+    metrics: str = METRICS,
 ) -> DataFrame:
     """The results of a plan over the user's streams.
 
@@ -50,6 +55,8 @@ def stream(
         dataframes: for each stream of the plan a streaming DataFrame with columns
             ``src``, ``trg``, ``label`` and ``ts`` (an integer in the plan's time unit), and
             those of the properties that the plan reads, by their names.
+        metrics: the name under which the query's progress has what it counts
+            (:mod:`executor.spark.observed`); to be chosen where two plans run in one query.
 
     Raises:
         PlanError: if the plan cannot be run.
@@ -73,7 +80,9 @@ def stream(
 
     columns = [f"`{n}` {SQL_TYPES[t]}" for n, t in zip(shape.names, shape.types, strict=True)]
     blocks = result_blocks(edges, plan, f"stream-{plan.digest}")
-    return blocks.mapInArrow(unpacked, ", ".join([*columns, "ts bigint", "exp bigint"]))
+    return observed(blocks, plan, metrics).mapInArrow(
+        unpacked, ", ".join([*columns, "ts bigint", "exp bigint"])
+    )
 
 
 def edges_of(plan: PhysicalPlan, dataframes: Mapping[str, DataFrame]) -> DataFrame:

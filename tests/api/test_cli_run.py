@@ -26,6 +26,9 @@ EDGES = [
 ]  # fmt: skip
 QUERY = "Answer(x, z) <- a(x, y), b(y, z).  Answer(x, y) <- x (a/b)+ y.  WINDOW 10"
 
+TICKS = 31 - 5 + 1
+"""From the first edge that the query reads to the last."""
+
 Row = tuple[tuple[str, ...], int, int]
 
 
@@ -79,6 +82,16 @@ def test_from_query_to_folder_and_again(tmp_path: Path) -> None:
     assert account["plan"] == plan.digest
     assert (account["edges"], account["relevant"], account["rejected"]) == (9, 8, 2)
     assert account["results"] == found
+    assert (account["late"], account["rebuilt"], account["ticks"]) == (0, 0, TICKS)
+    root = account["operators"][str(plan.root)]
+    assert root["rows_out"] == found == root["last_batch"]["rows_out"]
+    assert root["rate"] == found / TICKS
+    assert root["estimate"]["rate"] == plan.nodes[plan.root].estimate.rate
+    assert all(off >= 1 for off in root["q_error"].values())
+    # a scan counts what it gave, also where only Spark saw it
+    counted = account["operators"]
+    assert sum(counted[str(node.id)]["rows_out"] for node, _ in plan.scans) == 8
+    assert re.search(r"measured/\w+  valid +held +q-error", done.err)
     rejected = re.search(r"rejected +(\S+)$", done.err, re.MULTILINE)
     assert rejected is not None
     reasons = [json.loads(line) for line in Path(rejected[1]).read_text("utf-8").splitlines()]

@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 from algebra.physical import Exchange, ToKernel
 from algebra.plan import PhysicalPlan
 from executor.batch import FOREVER
+from executor.leaves import leaves
 from executor.local import Result
 from executor.spark.errors import ExecutionError, InputError
 from executor.spark.settings import PROVIDER, ROCKSDB
@@ -68,8 +69,20 @@ def test_a_query_on_a_memory_sink(
         for part in range(3):
             csv_file(tmp_path / "in" / f"{part}.csv", edges[part * 20 : part * 20 + 20])
             query.processAllAvailable()
+        progress = query.recentProgress
     finally:
         query.stop()
+    told = [p.observedMetrics for p in progress if p.numInputRows]
+    assert len(told) == 3
+    relevant = sum(1 for edge in edges if edge[2] == "a")
+    assert (told[-1]["headrace"]["edges"], told[-1]["headrace"]["now"]) == (relevant, edges[-1][3])
+    assert told[-1]["headrace"]["results"] == rocksdb.table("found").count()
+    path = [each[f"headrace.{plan.root}"] for each in told]
+    assert [row["rows_out"] for row in path] == [each["headrace"]["results"] for each in told]
+    assert path[-1]["rows_in"] == relevant * plan.parallelism
+    assert 0 < path[-1]["state_bytes"] == told[-1]["headrace"]["state_bytes"]
+    (leaf,) = leaves(plan)
+    assert told[-1][f"headrace.{leaf.node}"]["rows_out"] == relevant
     found = [
         Result((row.x, row.y), row.ts, FOREVER if row.exp is None else row.exp)
         for row in rocksdb.table("found").collect()
