@@ -37,6 +37,10 @@ OWN_TIME = "ts"
 """The property that every edge has: its own time."""
 
 
+MOST_FILTERS = 64
+"""FILTERs that stand on one leaf."""
+
+
 def property_column(name: str) -> str:
     """What the column of a property is called among those of edges."""
     return name if name == OWN_TIME else f".{name}"
@@ -182,6 +186,8 @@ def leaves(plan: PhysicalPlan) -> tuple[Leaf, ...]:
                 handed_over.add(node.id)
             case FilterRows(predicate=sql) if below is not None:
                 predicates.checked(sql, len(below.columns))
+                if len(below.predicates) == MOST_FILTERS:
+                    raise PlanError(f"node {node.id}: more than {MOST_FILTERS} FILTERs on a leaf")
                 if below.columns != tuple(range(len(below.columns))):
                     sql = Predicate(sql).renumbered(dict(enumerate(below.columns))).sql
                 chains[node.id] = replace(below, node=node.id, predicates=(*below.predicates, sql))

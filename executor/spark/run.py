@@ -21,6 +21,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from algebra.plan import PhysicalPlan
+from executor.checking import check_document
 from executor.spark.batches import Batches
 from executor.spark.checkpoint import NOTE, Pin, Work, open_work
 from executor.spark.errors import CancelledError, ExecutionError, SparkFailedError
@@ -88,6 +89,7 @@ def run(
     """
     options = options or RunOptions()
     started = time.monotonic()
+    check_document(plan)
     shape = ResultShape.of(plan)
     fingerprint(inputs)
     with ExitStack() as stack:

@@ -15,6 +15,8 @@ from pyspark.sql import functions as sf
 
 from algebra.plan import PhysicalPlan
 from algebra.values import PropertyType
+from catalog.rows import LATEST
+from executor.checking import check_document
 from executor.leaves import Field, leaves
 from executor.spark.columns import SQL_TYPES, properties_of
 from executor.spark.errors import ExecutionError, InputError
@@ -68,6 +70,7 @@ def stream(
             "Spark's transformWithState needs the state store RocksDB.",
             f'Call spark.conf.set("{PROVIDER}", "{ROCKSDB}") before.',
         )
+    check_document(plan)
     edges = edges_of(plan, dataframes)
     shape = ResultShape.of(plan)
 
@@ -133,7 +136,7 @@ def _edges(
         for field, column in properties.items()
     ]
     edges = given.select(sf.lit(name).alias("stream"), *text, sf.col("ts").cast("bigint"), *columns)
-    return edges.where(sf.col("ts") >= 0)
+    return edges.where(sf.col("ts").between(0, LATEST))
 
 
 def _property(stream: str, given: DataFrame, field: Field) -> Column:
