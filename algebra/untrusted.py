@@ -190,6 +190,8 @@ def _refuse_names(plan: PhysicalPlan) -> None:
 def _refuse_operator(node: PlanNode, plan: PhysicalPlan) -> None:
     match node.operator:
         case WindowScan() | WindowScanUnion() as scan:
+            if node.inputs:
+                raise ValueError("it has no input")
             _refuse_scan(scan, plan)
         case FilterRows(predicate=sql):
             _ = predicate.checked(sql)

@@ -164,6 +164,7 @@ MALICIOUS: dict[str, tuple[str | Change, str]] = {
     "a node for nothing": (node(11, inputs=[9]), r"node 10 \(EMPTY\) is not needed"),
     "inputs too few": (node(7, inputs=[6]), "a join has two inputs"),
     "inputs too many": (node(12, inputs=[11] * 2), "it has one input"),
+    "a scan of a node": (node(2, inputs=[1]), "it has no input"),
     "very many inputs": (node(11, inputs=[9, 10] * MOST_INPUTS), f"{MOST_INPUTS:,} are the most"),
     "very many nodes": (many_nodes(MOST_NODES, "COALESCE", {}), f"{MOST_NODES:,} are the most"),
     "very many partitions": (lambda d: d.update(parallelism=10**6), "less than or equal to 1024"),
@@ -277,8 +278,8 @@ def test_unchanged_they_run(plan: PhysicalPlan) -> None:
 
 def check_run(plan: PhysicalPlan) -> None:
     """A plan that is not refused gives what it means, and can be shown."""
-    assert len(ResultShape.of(plan).types) == len(plan.columns)
     found = list(run_plan(plan, EDGES))
+    assert len(ResultShape.of(plan).types) == len(plan.columns)
     predicates = [n.operator.predicate for n in plan.nodes if isinstance(n.operator, FilterRows)]
     of_scans = [scan.predicate for _, scan in plan.scans]
     if set(predicates) <= MEANINGS.keys() and set(of_scans) <= {None}:
