@@ -36,6 +36,7 @@ class PathSemantics(StrEnum):
 class WScan:
     """W: the edges of one label of a stream, valid as its window says (Definition 30).
 
+    Without a ``window`` it is K: the edges of a stored graph, valid in ``[0, inf)``.
     Columns are source, target, and the edge's ``properties`` by name; ``ts``, the edge's own
     time, is one of them. Edges are one row if they agree in all columns. With a ``predicate``
     over the columns it is W(σ_F(S)): only the edges that satisfy it are scanned.
@@ -46,7 +47,7 @@ class WScan:
 
     stream: str
     label: str
-    window: Window
+    window: Window | None
     predicate: Predicate | None = None
     properties: tuple[str, ...] = ()
 
@@ -68,7 +69,7 @@ class WScan:
 
     @property
     def scans(self) -> tuple[WScan, ...]:
-        """The windowed labels that the leaf reads."""
+        """The labels that the leaf reads, each under its window."""
         return (self,)
 
     def reads_with(self, other: WScan) -> bool:
@@ -203,6 +204,47 @@ class Pattern:
 
 
 @dataclass(frozen=True, slots=True)
+class FilteredPattern:
+    """⋈ with a residual: the pairs of a PATTERN's two inputs that satisfy a predicate.
+
+    ``bindings`` and ``output`` as in :class:`Pattern`; column ``c<i>`` of the ``predicate`` is
+    variable i, which the output need not keep.
+    """
+
+    bindings: tuple[tuple[int, ...], tuple[int, ...]]
+    output: tuple[int, ...]
+    predicate: Predicate
+    names: tuple[str, ...] = field(default=(), compare=False)
+
+    def canonical(self, inputs: tuple[I, ...]) -> tuple[LogicalOperator, tuple[I, ...]]:
+        """Variables renumbered by first occurrence, the predicate in its normal form."""
+        number: dict[int, int] = {}
+        for binding in self.bindings:
+            for variable in binding:
+                number.setdefault(variable, len(number))
+        left, right = (tuple(number[v] for v in binding) for binding in self.bindings)
+        return (
+            FilteredPattern(
+                (left, right),
+                tuple(number[v] for v in self.output),
+                self.predicate.renumbered(number).normal,
+                tuple(self.names[v] for v in number) if self.names else (),
+            ),
+            inputs,
+        )
+
+    def width(self, inputs: Sequence[int]) -> int:
+        """The number of output columns."""
+        return len(self.output)
+
+    @property
+    def unfiltered(self) -> Pattern:
+        """The PATTERN of all pairs, with all variables in order."""
+        variables = dict.fromkeys(v for binding in self.bindings for v in binding)
+        return Pattern(self.bindings, tuple(sorted(variables)), self.names)
+
+
+@dataclass(frozen=True, slots=True)
 class Path:
     """P: pairs connected by a non-empty path whose label word is in L(R) (Definition 34).
 
@@ -255,7 +297,9 @@ class Empty:
         return self.columns
 
 
-LogicalOperator = WScan | WScanUnion | Filter | Union | Project | Pattern | Path | Empty
+LogicalOperator = (
+    WScan | WScanUnion | Filter | Union | Project | Pattern | FilteredPattern | Path | Empty
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,14 +15,16 @@ from typing import Literal
 class WindowScan:
     """Reads one label of a stream and gives each edge its validity (Definition 30).
 
-    Columns are source, target, and the edge's ``properties`` by name (``ts``: its own time).
+    ``range`` and ``slide`` are those of its window; null for a stored graph, whose edges are
+    valid in ``[0, inf)``. Columns are source, target, and the edge's ``properties`` by name
+    (``ts``: its own time).
     ``predicate``, SQL over columns ``c0``, ``c1``, ..., is checked while reading; null: all edges.
     """
 
     stream: str
     label: str
-    range: int
-    slide: int
+    range: int | None
+    slide: int | None
     predicate: str | None = None
     properties: tuple[str, ...] = ()
     op: Literal["WSCAN"] = "WSCAN"
@@ -43,8 +45,8 @@ class WindowScanUnion:
 
     stream: str
     selections: tuple[tuple[str, str | None], ...]
-    range: int
-    slide: int
+    range: int | None
+    slide: int | None
     properties: tuple[str, ...] = ()
     op: Literal["WSCAN_UNION"] = "WSCAN_UNION"
 
@@ -80,17 +82,27 @@ class ProjectColumns:
     op: Literal["PROJECT"] = "PROJECT"
 
 
+Horizon = tuple[int, int]
+"""A column that holds a time, and how long after it the last row arrives that can be met."""
+
+
 @dataclass(frozen=True, slots=True)
 class HashJoin:
     """Symmetric hash join of two inputs on the variables that both bind.
 
     ``bindings[k][j]``: the variable of column ``j`` of input ``k``; ``output``: the
-    variables kept. Without a shared variable it is the cross product.
+    variables kept. Without a shared variable it is the cross product. ``residual``, SQL over
+    columns ``c0``, ``c1``, ... that stand for the variables, has to hold of the two rows
+    joined; null: nothing has. ``horizon`` says for each input until when its rows are held: no
+    row that arrives on the other side more than the bound after the time in the column meets
+    such a row, so it is given back then, if it has not expired; null: until it expires.
     """
 
     bindings: tuple[tuple[int, ...], tuple[int, ...]]
     output: tuple[int, ...]
     variables: tuple[str, ...] = field(default=(), compare=False)
+    residual: str | None = None
+    horizon: tuple[Horizon | None, Horizon | None] | None = None
     op: Literal["HASH_JOIN"] = "HASH_JOIN"
 
     def named(self, columns: tuple[str, ...]) -> HashJoin:

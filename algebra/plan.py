@@ -75,7 +75,8 @@ class PlanStream(_Model):
 
 
 class PlanWindow(_Model):
-    """The window of a label of a stream, in time units of the catalog."""
+    """The window of a label of a stream, in time units of the catalog; a label of a stored
+    graph has none."""
 
     stream: str
     label: str
@@ -103,6 +104,9 @@ class PhysicalPlan(_Model):
                 raise ValueError(f"node {node.id} reads a node that does not come before it")
         if self.root != len(self.nodes) - 1:
             raise ValueError("the root is not the last node")
+        for node, scan in self.scans:
+            if (scan.range is None) != (scan.slide is None):
+                raise ValueError(f"node {node.id} has a window of a range or a slide alone")
         return self
 
     @property

@@ -197,7 +197,9 @@ def _refuse_operator(node: PlanNode, plan: PhysicalPlan) -> None:
             _ = predicate.checked(sql)
         case ProjectColumns(columns=columns) | Exchange(columns=columns):
             _most(len(columns), WIDEST, "columns")
-        case HashJoin(bindings=bindings, output=output, variables=names):
+        case HashJoin(bindings=bindings, output=output, variables=names, residual=residual):
+            if residual is not None:
+                _ = predicate.checked(residual)
             for listed in (*bindings, output, names):
                 _most(len(listed), WIDEST, "columns")
             _between([v for binding in bindings for v in binding], 0, MOST_VARIABLES, "a variable")
@@ -214,10 +216,11 @@ def _refuse_scan(scan: WindowScan | WindowScanUnion, plan: PhysicalPlan) -> None
         raise ValueError("it reads no label")
     _most(len(scan.scans), WIDEST, "labels")
     _most(len(scan.properties), WIDEST, "properties")
-    if not 0 < scan.slide <= scan.range <= LONGEST_WINDOW:
+    length, slide = scan.range, scan.slide
+    if length is not None and slide is not None and not 0 < slide <= length <= LONGEST_WINDOW:
         raise ValueError(
-            f"a window needs 0 < slide <= range <= {LONGEST_WINDOW}, got range {scan.range}, "
-            f"slide {scan.slide}"
+            f"a window needs 0 < slide <= range <= {LONGEST_WINDOW}, got range {length}, "
+            f"slide {slide}"
         )
     labels = {stream.name: stream.labels for stream in plan.streams}
     if scan.stream not in labels:

@@ -9,7 +9,7 @@ can be checked with a pocket calculator (log is of base 2, and 0 below 1).
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from costmodel import formulas
@@ -24,8 +24,9 @@ MEANINGS: Mapping[str, str] = {
     "r1": "rows of the first input per time unit",
     "r2": "rows of the second input per time unit",
     "p": "rows valid at an instant: of COALESCE's input, of PATH's results",
-    "p1": "rows of the first input valid at an instant",
-    "p2": "rows of the second input valid at an instant",
+    "p1": "rows of the first input held at an instant",
+    "p2": "rows of the second input held at an instant",
+    "c": "pairs of rows per time unit on which a residual is checked",
     "n": "vertices of the snapshot graph",
     "k": "states of the minimal DFA",
     "CO": "constant: push a row",
@@ -140,11 +141,15 @@ def scan(name: str, examined: float, output: Characteristics, c: Constants) -> E
 
 
 def pattern(
-    left: Characteristics, right: Characteristics, output: Characteristics, c: Constants
+    inputs: Sequence[Characteristics],
+    populations: tuple[float, float],
+    output: Characteristics,
+    c: Constants,
+    pairs: float,
 ) -> Explanation:
-    """Formula 11."""
+    """Formula 11, over what each side holds; with a residual also its evaluation on ``pairs``."""
+    left, right = inputs
     rates = left.arrival_rate, right.arrival_rate
-    populations = left.population, right.population
     symbols = {
         "r1": rates[0],
         "r2": rates[1],
@@ -156,7 +161,11 @@ def pattern(
         "Ph": c.hash_probe,
         "CO": c.push,
     }
-    cost = formulas.pattern(rates, populations, output.arrival_rate, c)
+    evaluated = ""
+    if pairs:
+        symbols |= {"c": pairs, "Csigma": c.evaluate}
+        evaluated = " + c · Csigma"
+    cost = formulas.pattern(rates, populations, output.arrival_rate, c, pairs)
     kept = [formulas.keep(population, c) for population in populations]
     return _explained(
         11,
@@ -169,7 +178,7 @@ def pattern(
             ("P2", "Ph", c.hash_probe),
             ("E1", "Uh + Upq · log(p1)", kept[0]),
             ("E2", "Uh + Upq · log(p2)", kept[1]),
-            ("cost", "r1 · (I1 + P2 + E2) + r2 · (I2 + P1 + E1) + rO · CO", cost),
+            ("cost", f"r1 · (I1 + P2 + E2) + r2 · (I2 + P1 + E1){evaluated} + rO · CO", cost),
         ),
     )
 

@@ -25,7 +25,7 @@ from algebra.plan import PhysicalPlan, PlanError, PlanStream
 from algebra.predicate import Predicate
 from algebra.values import PropertyType, VertexType
 from executor import predicates
-from executor.batch import Batch, IntArray
+from executor.batch import FOREVER, Batch, IntArray
 from executor.dictionary import Dictionary
 from executor.predicates import Mask
 from executor.values import ARROW_TYPES
@@ -82,7 +82,9 @@ class Leaf:
         return len(self.columns)
 
     def expiry(self, ts: IntArray) -> IntArray:
-        """``floor(ts / slide) * slide + range`` (thesis Definition 30)."""
+        """``floor(ts / slide) * slide + range`` (thesis Definition 30); of a stored graph never."""
+        if self.scan.range is None or self.scan.slide is None:
+            return np.full(len(ts), FOREVER, np.int64)
         return ts // self.scan.slide * self.scan.slide + self.scan.range
 
     def select(self, edges: pa.RecordBatch) -> pa.RecordBatch:

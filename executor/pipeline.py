@@ -272,7 +272,7 @@ def _operator(
 ) -> Operator:
     match operator:
         case HashJoin():
-            return JoinOperator(operator)
+            return JoinOperator(operator, dictionary)
         case SPath(roots="own") if place.partitions > 1:
             return PathOperator(operator, inputs, _OwnRoots(dictionary, place))
         case SPath():

@@ -7,7 +7,7 @@ beside what was estimated (:mod:`headrace.measures`).
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -78,10 +78,12 @@ def analyze(
         sorter = TimeSorter(_schema(plan), Path(folder))
         edges, rejected = _read(plan, inputs, sorter)
         started = time.perf_counter()
+        graphs = {scan.stream for _, scan in plan.scans if scan.range is None}
         done, first, last, results = 0, None, 0, 0
         for chunk in _chunks(sorter.sorted()):
             times = chunk["ts"]
-            first = times[0].as_py() if first is None else first
+            if first is None and (place := _first_of_streams(chunk, graphs)) is not None:
+                first = times[place].as_py()
             last = times[-1].as_py()
             results += len(run.push(_by_stream(plan, chunk)))
             done += chunk.num_rows
@@ -145,6 +147,12 @@ def _with_stream(edges: pa.RecordBatch, stream: PlanStream, schema: pa.Schema) -
 def _chunks(tables: Iterator[pa.Table]) -> Iterator[pa.RecordBatch]:
     for table in tables:
         yield from table.combine_chunks().to_batches(max_chunksize=_ROWS)
+
+
+def _first_of_streams(chunk: pa.RecordBatch, graphs: Set[str]) -> int | None:
+    """Where the first edge is that is not of a stored graph."""
+    streams = enumerate(chunk["stream"].to_pylist())
+    return next((place for place, stream in streams if stream not in graphs), None)
 
 
 def _by_stream(plan: PhysicalPlan, chunk: pa.RecordBatch) -> list[pa.RecordBatch]:

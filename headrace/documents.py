@@ -141,7 +141,8 @@ def statistics_from(translated: Translated) -> str:
     """Where statistics come from: a ``catalog``, a sample (``measured``), or are ``assumed``."""
     if translated.request.catalog is not None:
         return "catalog"
-    return "measured" if translated.request.inputs else "assumed"
+    request = translated.request
+    return "measured" if request.inputs or request.stored else "assumed"
 
 
 def memo_statistics(planned: Planned) -> dict[str, Any]:

@@ -47,7 +47,10 @@ class QErrors:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What a node did in ``ticks`` of application time, and what was expected of it."""
+    """What a node did in ``ticks`` of application time, and what was expected of it.
+
+    ``ticks`` is 0 for what is made of stored graphs alone, once, and has no rate.
+    """
 
     op: str
     counters: Counters
@@ -77,11 +80,11 @@ class Measured:
         What is less than one row, or one time unit of one row, in all the time counts as one:
         from nothing it cannot be told.
         """
-        if not self.ticks:
+        if not self.ticks and not self.counters.endless:
             return QErrors()
-        expected, least = self.estimate, 1 / self.ticks
+        expected, least = self.estimate, 1 / max(self.ticks, 1)
         population = _q_error(expected.population, self.population, least)
-        if expected.interval is None:
+        if expected.interval is None or not self.ticks:
             return QErrors(population=population)
         rate = _q_error(expected.rate, self.rate, least)
         if not self.validity or not expected.interval:
@@ -117,10 +120,22 @@ def measured(
     plan: PhysicalPlan, counters: Mapping[int, Counters], ticks: int
 ) -> dict[int, Measured]:
     """By node id; of a leaf's chain what can be known (:mod:`executor.accounts`)."""
+    once = _computed_once(plan)
     return {
-        node: Measured(plan.nodes[node].op, done, ticks, plan.nodes[node].estimate)
+        node: Measured(
+            plan.nodes[node].op, done, 0 if node in once else ticks, plan.nodes[node].estimate
+        )
         for node, done in sorted(with_chains(plan, counters).items())
     }
+
+
+def _computed_once(plan: PhysicalPlan) -> set[int]:
+    """The nodes that read nothing but stored graphs."""
+    found = {node.id for node, scan in plan.scans if scan.range is None}
+    for node in plan.nodes:
+        if node.inputs and found.issuperset(node.inputs):
+            found.add(node.id)
+    return found
 
 
 def metrics_document(plan: PhysicalPlan, report: RunReport) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from costmodel import CostModel
 from headrace.errors import InvalidQueryError, UsageError
 from headrace.requests import PlanningOptions, PlanRequest
 from languages import QueryError, RegularQuery, detect, parse
-from languages.canonical import input_labels, translate
+from languages.canonical import input_labels, translate, vertex_labels
 from optimizer import CannotPlanError, Optimization, Optimizer, Options
 from rules.registry import UnknownRuleError
 
@@ -157,23 +157,32 @@ def _catalog_of(request: PlanRequest, query: RegularQuery) -> tuple[Catalog, tup
     if request.catalog is not None:
         return _with_statistics(request.catalog), ()
     labels = input_labels(query)
-    if not request.inputs:
-        streams = (clause.stream for clause in query.windows if clause.stream is not None)
-        return default_catalog(labels, streams), ()
+    streams = [clause.stream for clause in query.windows if clause.stream is not None]
+    if not request.inputs and not request.stored:
+        return default_catalog(labels, streams, vertex_labels(query)), ()
     from catalog import EdgeFileError, measured_catalog
+    from catalog.offers import files_with_times
 
     try:
-        catalog, (measurement,) = measured_catalog(request.inputs)
+        catalog, measurements = measured_catalog(request.inputs, request.stored)
+        timed = files_with_times(request.stored)
     except EdgeFileError as error:
         raise UsageError(str(error), code="E-FILE") from error
-    stream = catalog.streams[DEFAULT_STREAM]
-    unseen = tuple(label for label in labels if label not in stream.labels)
-    if not unseen or measurement.complete:
-        return catalog, ()
+    doubts = [
+        f"{file.path}: its column ts is not read: a stored graph is valid always" for file in timed
+    ]
+    known = {label for stream in catalog.streams.values() for label in stream.labels}
+    unseen = tuple(label for label in labels if label.rpartition(".")[2] not in known)
+    if not request.inputs:
+        assumed = default_catalog(unseen, streams)
+        return replace(catalog, streams={**assumed.streams, **catalog.streams}), tuple(doubts)
+    if not unseen or measurements[0].complete:
+        return catalog, tuple(doubts)
     # What a sample does not show may still be there.
-    open_stream = replace(stream, open_labels=True)
-    doubt = f"not among the first {measurement.rows:,} edges: {', '.join(unseen)}"
-    return replace(catalog, streams={DEFAULT_STREAM: open_stream}), (doubt,)
+    open_stream = replace(catalog.streams[DEFAULT_STREAM], open_labels=True)
+    doubts.append(f"not among the first {measurements[0].rows:,} edges: {', '.join(unseen)}")
+    known_streams = {**catalog.streams, DEFAULT_STREAM: open_stream}
+    return replace(catalog, streams=known_streams), tuple(doubts)
 
 
 def _with_statistics(catalog: Catalog) -> Catalog:

@@ -9,12 +9,13 @@ Beyond the algorithm: a constant in an atom, or a variable twice in it, is a FIL
 atom; a rule of one atom is a projection of it, or the atom itself; what is certainly empty
 is not carried along. A condition over one atom is a FILTER on it, others a FILTER above the
 PATTERN; a WSCAN gives the properties that these or the answer need, and a PROJECT drops each
-where nothing above needs it.
+where nothing above needs it. Properties of two atoms that are equal are one variable of the
+PATTERN (:mod:`languages.join_keys`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 
@@ -37,9 +38,10 @@ from algebra.window import Window
 from catalog.model import Catalog, PropertyType, VertexType
 from languages.checks import aliases, evaluation_order, predicates
 from languages.condition_types import resolved, vertex
-from languages.conditions import key, predicate, unified
+from languages.conditions import key, named_edges, predicate, unified
 from languages.errors import QueryError, line_of
 from languages.inputs import Inputs
+from languages.join_keys import JoinKeys, join_keys
 from languages.needs import Needs, keys_above, needs
 from languages.regular_query import (
     Atom,
@@ -48,8 +50,12 @@ from languages.regular_query import (
     Location,
     Property,
     RegularQuery,
+    Row,
     Rule,
+    Variable,
+    VertexAtom,
 )
+from languages.vertex_properties import with_rows_of_vertices
 
 MOST_OPERATORS = 10_000
 """The largest expression: derived predicates are unfolded wherever they are used."""
@@ -132,14 +138,16 @@ class _Translation:
         self.relations[name] = _named(relation, name)
 
     def _rule(self, rule: Rule) -> _Relation:
-        rule = unified(rule)
+        rule = with_rows_of_vertices(unified(rule), self.inputs)
         vertex_types = [self._plain(atom).types for atom in rule.body] if rule.conditions else []
-        wanted = needs(rule, resolved(rule, self.inputs, vertex_types))
-        atoms = [self._atom(atom, number, wanted) for number, atom in enumerate(rule.body)]
+        conditions = resolved(rule, self.inputs, vertex_types)
+        conditions, keys = join_keys(rule, conditions, self._types_in(rule, vertex_types))
+        wanted = needs(rule, conditions, keys.properties)
+        atoms = [self._atom(atom, number, wanted, keys) for number, atom in enumerate(rule.body)]
         if any(relation.empty for relation, _ in atoms):
             return _nothing(len(rule.variables))
         self._warn_of_types(rule, atoms)
-        head, others = keys_above(rule, wanted.residual)
+        head, others = keys_above(rule, wanted.residual, keys)
         if len(atoms) == 1:
             ((relation, binding),) = atoms
             columns = [binding.index(name) for name in head]
@@ -160,12 +168,16 @@ class _Translation:
         joined = _over(pattern, inputs, tuple(types[name] for name in output))
         if wanted.residual:
             place = {name: column for column, name in reversed(list(enumerate(output)))}
+            place |= {name: place[lead] for name, lead in keys.leader.items() if lead in place}
             condition = predicate(wanted.residual, place, rule.location)
             joined = _projected(_filtered(joined, condition), range(len(head)))
         return _named(_sized(joined, rule.head, rule.location), rule.head)
 
     def _plain(self, atom: Atom) -> _Relation:
         """The relation of an atom, before anything is asked of it."""
+        if isinstance(atom, VertexAtom):
+            scan, vertex_type = self.inputs.vertex_scan(atom)
+            return _Relation(LogicalExpression(scan), (vertex_type, vertex_type))
         if isinstance(atom, EdgeAtom):
             return self.relations[atom.predicate]
         if atom.alias is not None:
@@ -177,27 +189,54 @@ class _Translation:
         plain = self._plain(atom)
         if not properties:
             return plain
-        assert isinstance(atom, EdgeAtom)
+        assert isinstance(atom, Row)
         scan = plain.expression.operator
         assert isinstance(scan, WScan)
-        _, _, types = self.inputs.origin(atom.predicate)
+        _, _, types = self.inputs.origin(atom)
         return _Relation(
             LogicalExpression(replace(scan, properties=properties)),
             (*plain.types, *(types[name] for name in properties)),
         )
 
-    def _atom(self, atom: Atom, number: int, wanted: Needs) -> tuple[_Relation, tuple[str, ...]]:
+    def _types_in(
+        self, rule: Rule, vertex_types: Sequence[tuple[PropertyType | None, ...]]
+    ) -> Callable[[Variable | Property], PropertyType | None]:
+        """The type of what a reference in a rule stands for; None where streams disagree."""
+        edges = named_edges(rule.body)
+        ends = [
+            (term, kind)
+            for atom, types in zip(rule.body, vertex_types, strict=False)
+            for term, kind in zip((atom.source, atom.target), types, strict=True)
+        ]
+
+        def type_of(reference: Variable | Property) -> PropertyType | None:
+            if isinstance(reference, Property):
+                return self.inputs.property_type(edges[reference.edge], reference, rule.location)
+            kinds = {kind for term, kind in ends if term == reference}
+            return kinds.pop() if len(kinds) == 1 else None
+
+        return type_of
+
+    def _atom(
+        self, atom: Atom, number: int, wanted: Needs, keys: JoinKeys
+    ) -> tuple[_Relation, tuple[str, ...]]:
         """The filtered relation of an atom, and the variable that each column is bound to.
 
         A column that no variable is left for gets one with a blank in its name, one that holds
-        a property its :func:`languages.conditions.key`.
+        a property its :func:`languages.conditions.key`, or that of what it is joined with. Of a
+        vertex one column is kept.
         """
         relation = self._scanned(atom, wanted.scanned[number])
         binding: list[str] = []
+        one_vertex = self._is_of_one_vertex(atom)
         for column, term in enumerate((atom.source, atom.target)):
-            if isinstance(term, Constant):
+            if isinstance(term, Constant) and column and one_vertex:
+                binding.append(f"_ {number} {column}")
+            elif isinstance(term, Constant):
                 value = vertex(term, _vertex_type(relation.types[column]), atom.location)
                 relation = _filtered(relation, Predicate.column_equals(column, value))
+                binding.append(f"_ {number} {column}")
+            elif term.name in binding and one_vertex:
                 binding.append(f"_ {number} {column}")
             elif term.name in binding:
                 condition = Predicate.columns_equal(binding.index(term.name), column)
@@ -205,17 +244,30 @@ class _Translation:
                 binding.append(f"_ {number} {column}")
             else:
                 binding.append(term.name)
-        if isinstance(atom, EdgeAtom) and atom.edge is not None:
+        if isinstance(atom, Row) and atom.edge is not None:
             binding += [key(Property(atom.edge, name)) for name in wanted.scanned[number]]
         if wanted.own[number]:
             place = {name: column for column, name in enumerate(binding)}
             condition = predicate(wanted.own[number], place, atom.location)
             relation = _filtered(relation, condition)
-        kept = [0, 1, *(2 + wanted.scanned[number].index(n) for n in wanted.kept[number])]
+        ends = [0] if one_vertex else [0, 1]
+        kept = [*ends, *(2 + wanted.scanned[number].index(n) for n in wanted.kept[number])]
         if len(wanted.own) > 1:  # of a single atom, the head is all that is kept
+            named = [keys.column(binding[column]) for column in kept]
+            again = [column in named[:place] for place, column in enumerate(named)]
+            kept = [column for column, twice in zip(kept, again, strict=True) if not twice]
             relation = _projected(relation, kept)
-            binding = [binding[column] for column in kept]
+            binding = list(dict.fromkeys(named))
         return relation, tuple(binding)
+
+    def _is_of_one_vertex(self, atom: Atom) -> bool:
+        """Whether both columns of an atom's relation are the same vertex, and so its terms."""
+        if isinstance(atom, VertexAtom):
+            return True
+        if not isinstance(atom, EdgeAtom) or atom.source != atom.target:
+            return False
+        rules = self.rules.get(atom.predicate, ())
+        return bool(rules) and all(len(set(rule.variables)) == 1 for rule in rules)
 
     def _path(self, path: Regex, at: Location) -> _Relation:
         """PATH over the different relations of its steps, or what it comes down to."""
@@ -268,10 +320,16 @@ class _Translation:
 
 
 def input_labels(query: RegularQuery) -> tuple[str, ...]:
-    """The labels that a query reads from streams, in the order of their first use."""
+    """The labels of edges that a query reads from streams, in the order of their first use."""
     derived = {rule.head for rule in query.rules} | set(aliases(query.rules))
     used = [name for rule in query.rules for atom in rule.body for name in predicates(atom)]
     return tuple(name for name in dict.fromkeys(used) if name not in derived)
+
+
+def vertex_labels(query: RegularQuery) -> tuple[str, ...]:
+    """The labels of vertices that a query reads, in the order of their first use."""
+    atoms = (atom for rule in query.rules for atom in rule.body)
+    return tuple(dict.fromkeys(a.predicate for a in atoms if isinstance(a, VertexAtom)))
 
 
 def _over(

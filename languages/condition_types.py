@@ -59,7 +59,7 @@ def resolved(
     types: dict[str, PropertyType | None] = {}
 
     def look_up(of: Property) -> None:
-        types[key(of)] = inputs.property_type(edges[of.edge].predicate, of, rule.location)
+        types[key(of)] = inputs.property_type(edges[of.edge], of, rule.location)
 
     for _, of in rule.properties:
         look_up(of)
@@ -72,7 +72,7 @@ def resolved(
                 types[term.name] = vertex_type if same else None
 
     def origin(name: str) -> tuple[str, str, tuple[str, ...]]:
-        stream, label, properties = inputs.origin(edges[name].predicate)
+        stream, label, properties = inputs.origin(edges[name])
         return stream, label, tuple(sorted(properties))
 
     whole = [written_out(condition, edges, origin) for condition in rule.conditions]

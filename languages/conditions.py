@@ -20,16 +20,17 @@ from languages.regular_query import (
     Computed,
     Condition,
     Constant,
-    EdgeAtom,
     Either,
     Location,
     Missing,
     Negated,
     Property,
+    Row,
     Rule,
     Term,
     Value,
     Variable,
+    with_terms,
 )
 
 TRUE, FALSE = Both(()), Either(())
@@ -42,11 +43,9 @@ def key(reference: Variable | Property) -> str:
     return f"{reference.edge}.{reference.name}"
 
 
-def named_edges(body: Iterable[Atom]) -> dict[str, EdgeAtom]:
-    """The atoms of the edges that have a name."""
-    return {
-        atom.edge: atom for atom in body if isinstance(atom, EdgeAtom) and atom.edge is not None
-    }
+def named_edges(body: Iterable[Atom]) -> dict[str, Row]:
+    """The atoms of the edges, and of the rows of vertices, that have a name."""
+    return {atom.edge: atom for atom in body if isinstance(atom, Row) and atom.edge is not None}
 
 
 def references(condition: Condition) -> Iterator[Variable | Property]:
@@ -114,11 +113,11 @@ def unified(rule: Rule) -> Rule:
     return replace(
         rule,
         variables=tuple(map(leader_of, rule.variables)),
-        body=tuple(
-            replace(atom, source=renamed(atom.source), target=renamed(atom.target))
-            for atom in rule.body
-        ),
+        body=tuple(with_terms(atom, renamed) for atom in rule.body),
         conditions=tuple(_renamed(condition, leader_of) for condition in kept),
+        properties=tuple(
+            (name, replace(of, edge=leader_of(of.edge))) for name, of in rule.properties
+        ),
     )
 
 
@@ -127,6 +126,8 @@ def _renamed(condition: Condition, name: Callable[[str], str]) -> Condition:
         match of:
             case Variable(old):
                 return Variable(name(old))
+            case Property(of_what):
+                return replace(of, edge=name(of_what))
             case Computed(function, arguments):
                 return Computed(function, tuple(map(value, arguments)))
             case _:
@@ -139,8 +140,8 @@ def _renamed(condition: Condition, name: Callable[[str], str]) -> Condition:
             return Negated(_renamed(part, name))
         case Both(parts) | Either(parts):
             return type(condition)(tuple(_renamed(part, name) for part in parts))
-        case Missing():
-            return condition
+        case Missing(of_what):
+            return Missing(replace(of_what, edge=name(of_what.edge)))
 
 
 # -- edges as values ------------------------------------------------------------------------
@@ -148,7 +149,7 @@ def _renamed(condition: Condition, name: Callable[[str], str]) -> Condition:
 
 def written_out(
     condition: Condition,
-    edges: Mapping[str, EdgeAtom],
+    edges: Mapping[str, Row],
     origin: Callable[[str], tuple[str, str, tuple[str, ...]]],
     positive: bool = True,
 ) -> Condition:
@@ -176,7 +177,7 @@ def written_out(
 
 
 def _difference(
-    one: EdgeAtom, other: EdgeAtom, names: tuple[str, ...], at: Location, same: bool
+    one: Row, other: Row, names: tuple[str, ...], at: Location, same: bool
 ) -> tuple[Condition, ...]:
     """For each end and property, that it is the same, or that it is not."""
     if one.edge == other.edge:

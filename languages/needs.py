@@ -11,7 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from languages.conditions import key, references
-from languages.regular_query import Atom, Condition, EdgeAtom, Property, Rule, Variable
+from languages.join_keys import JoinKeys
+from languages.regular_query import Atom, Condition, Property, Row, Rule, Variable
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +27,10 @@ class Needs:
     kept: tuple[tuple[str, ...], ...]
 
 
-def needs(rule: Rule, conditions: Iterable[Condition]) -> Needs:
+def needs(rule: Rule, conditions: Iterable[Condition], joined: Sequence[Property] = ()) -> Needs:
     """The needs of a rule with these conditions, which say nothing of edges as values.
+
+    ``joined`` are the properties that its PATTERN joins on.
 
     A condition over vertices alone is checked at every atom that binds them all, since each
     has fewer rows to keep then.
@@ -44,6 +47,7 @@ def needs(rule: Rule, conditions: Iterable[Condition]) -> Needs:
         if not places:
             residual.append(condition)
     above = [p for _, p in rule.properties]
+    above += joined
     above += [p for c in residual for p in references(c) if isinstance(p, Property)]
     return Needs(
         tuple(map(tuple, own)),
@@ -57,12 +61,12 @@ def needs(rule: Rule, conditions: Iterable[Condition]) -> Needs:
 
 
 def keys_above(
-    rule: Rule, residual: Iterable[Condition]
+    rule: Rule, residual: Iterable[Condition], keys: JoinKeys
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The columns of the head, and of those the residual conditions need besides."""
     properties = dict(rule.properties)
-    head = tuple(key(properties[v]) if v in properties else v for v in rule.variables)
-    others = dict.fromkeys(key(r) for c in residual for r in references(c))
+    head = tuple(keys.column(key(properties[v]) if v in properties else v) for v in rule.variables)
+    others = dict.fromkeys(keys.column(key(r)) for c in residual for r in references(c))
     return head, tuple(other for other in others if other not in head)
 
 
@@ -78,4 +82,4 @@ def _of(atom: Atom, looked_at: Sequence[Variable | Property]) -> tuple[str, ...]
 
 
 def _is_of(atom: Atom, reference: Property) -> bool:
-    return isinstance(atom, EdgeAtom) and atom.edge == reference.edge
+    return isinstance(atom, Row) and atom.edge == reference.edge

@@ -14,11 +14,12 @@ from algebra.regex import Ref, Regex
 from languages.regular_query import (
     Atom,
     Constant,
-    EdgeAtom,
     Property,
     RegularQuery,
+    Row,
     Rule,
     Term,
+    VertexAtom,
     WindowClause,
 )
 from languages.values_text import condition_text, value_text
@@ -63,8 +64,10 @@ def path_text(path: Regex) -> str:
 
 def _atom(atom: Atom) -> str:
     source, target = _term(atom.source), _term(atom.target)
-    if isinstance(atom, EdgeAtom):
+    if isinstance(atom, Row):
         edge = "" if atom.edge is None else f" as {_name(atom.edge)}"
+        if isinstance(atom, VertexAtom):
+            return f"{_name(atom.predicate)}({source}){edge}"
         return f"{_name(atom.predicate)}({source}, {target}){edge}"
     alias = "" if atom.alias is None else f" as {_name(atom.alias)}"
     match atom.regex:

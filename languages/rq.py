@@ -29,10 +29,13 @@ from languages.regular_query import (
     Location,
     PathAtom,
     RegularQuery,
+    Row,
     Rule,
     Term,
     Variable,
+    VertexAtom,
     WindowClause,
+    with_terms,
 )
 from languages.rq_conditions import Conditions, Output, named_outputs
 from languages.rq_errors import explained
@@ -162,7 +165,8 @@ class _Builder(Conditions):
                 f"an atom relates two vertices, this one has {len(rest)} terms",
                 at=location_of(predicate),
                 text=name_of(predicate),
-                hint="write label(source, target); only Answer may have other arities",
+                hint="write label(source, target), or label(vertex); only Answer may have other "
+                "arities",
             )
         source, target, at = rest[0].term, rest[1].term, location_of(predicate)
         if closure is None:
@@ -177,12 +181,16 @@ class _Builder(Conditions):
         at = location_of(place.token)
         return _Body((PathAtom(path.regex, place.term, target.term, at),), path.warnings)
 
+    def vertex(self, parts: list[Any]) -> _Body:
+        label, place = parts
+        return _Body((VertexAtom(name_of(label), place.term, location_of(label)),))
+
     def edge_body(self, parts: list[Any]) -> _Body:
         body, *alias = parts
         (atom,) = body.atoms
         if not alias:
             return _Body((atom,))
-        if isinstance(atom, EdgeAtom):
+        if isinstance(atom, Row):
             return _Body((replace(atom, edge=alias[0]),))
         return _Body((replace(atom, alias=alias[0]),))
 
@@ -328,7 +336,7 @@ def _with_names_for_anonymous(atoms: Sequence[Atom]) -> tuple[Atom, ...]:
     def named(term: Term) -> Term:
         return Variable(f"_{next(numbers)}") if term == ANONYMOUS else term
 
-    return tuple(replace(a, source=named(a.source), target=named(a.target)) for a in atoms)
+    return tuple(with_terms(atom, named) for atom in atoms)
 
 
 def _repeated(path: PathExpression, least: Token | None, most: Token | None) -> PathExpression:

@@ -213,7 +213,8 @@ class Search(MemoListener):
             for expression in self.memo.group(group).expressions:
                 for rule in self._implementations.get(type(expression.operator), ()):
                     inputs = tuple([self._estimates[i] for i in expression.inputs])
-                    for operator in rule.implement(expression):
+                    for implemented in rule.implement(expression):
+                        operator = self.side.times.shrunk(implemented, expression.inputs)
                         key = (operator, expression.inputs)
                         if key not in found:
                             local = self.cost_model.cost(operator, output, inputs)
@@ -317,6 +318,7 @@ class Search(MemoListener):
     def groups_merged(self, survivor: Group, absorbed: Group) -> None:
         """Has everything seen anew that a merge may concern; marks keep it from being repeated."""
         self.side.flat.merged(survivor, absorbed)
+        self.side.times.merged()
         self._estimates.pop(absorbed.id, None)
         if self._choices:
             self._stale = True

@@ -36,7 +36,7 @@ def advance(
         row = values[find_row(values, rows, all_columns, columns, i, all_columns, hashed), 1]
         said = ts[i]  # until when an earlier row says the same
         if row == EMPTY:
-            insert(h, rows, values, keys, all_columns, all_columns, columns, i, exp[i])
+            insert(h, rows, values, keys, all_columns, all_columns, columns, i, exp[i], exp[i])
         else:
             said = max(said, rows[row, width])
             rows[row, width] = max(exp[i], rows[row, width])

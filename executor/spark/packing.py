@@ -14,6 +14,7 @@ from functools import cache
 from typing import Literal
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 from pyspark import TaskContext
 
@@ -168,6 +169,16 @@ def packed(messages: Sequence[Message], partitions: int) -> pa.RecordBatch:
             "payload": pa.array([m.payload for m in messages], pa.binary()),
         }
     )
+
+
+def bytes_of_frame(frame: pd.DataFrame) -> bytes:
+    """Messages as Spark hands them over, for :func:`frame_of_bytes`."""
+    return arrow_bytes(pa.RecordBatch.from_pandas(frame, preserve_index=False))
+
+
+def frame_of_bytes(data: bytes) -> pd.DataFrame:
+    """The messages of :func:`bytes_of_frame`."""
+    return table_of(data).to_pandas()
 
 
 def arrow_bytes(batch: pa.RecordBatch, compression: Literal["zstd"] | None = None) -> bytes:

@@ -26,7 +26,7 @@ import pyarrow as pa
 
 from algebra.plan import PhysicalPlan
 from executor.accounts import of_stage
-from executor.batch import Batch
+from executor.batch import FOREVER, Batch
 from executor.dictionary import Dictionary
 from executor.partitioned import pipeline_of
 from executor.pipeline import Pipeline
@@ -118,7 +118,7 @@ class PartitionBatch:
             token=uuid.uuid4().hex,
             worker=_INDEXES.address if self._place.partitions > 1 else "",
             now=now,
-            first=_first(head.first, rows),
+            first=head.first if head.first != NEVER else self._first(rows),
             edges=head.edges + self._edges(rows),
             results=head.results + (results if last else 0),
             late=head.late + self._edges(arrived.rows.slice(0, late)),
@@ -162,6 +162,11 @@ class PartitionBatch:
         ports = [i for i in counted.values() if not self._place.partition or i not in copies]
         return int(np.isin(rows["port"].to_numpy(), ports).sum())
 
+    def _first(self, rows: pa.Table) -> int:
+        """The smallest ts of an edge that is not of a stored graph."""
+        expiring = np.flatnonzero(self._wire.expiry(rows) != FOREVER)
+        return int(rows["ts"][int(expiring[0])].as_py()) if len(expiring) else NEVER
+
     def _output(self, dictionary: Dictionary, now: int) -> Output:
         if self._next is None:
             return Blocks(self._plan, dictionary)
@@ -186,11 +191,6 @@ def report(head: Head, index: Index, stage: int, partition: int) -> dict[str, An
         "blob_bytes": sum(blob.size for blob in head.directory.blobs),
         "peak_bytes": peak if sys.platform == "darwin" else peak * 1024,
     }
-
-
-def _first(known: int, rows: pa.Table) -> int:
-    """The smallest ts of a partition; ``rows`` come later than those known."""
-    return known if known != NEVER or not rows.num_rows else int(rows["ts"][0].as_py())
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,11 +21,15 @@ from executor.spark.workers import own_workers
 from executor.stages import stages_of
 
 
-def result_blocks(edges: DataFrame, plan: PhysicalPlan, workers: str) -> DataFrame:
+def result_blocks(
+    edges: DataFrame, plan: PhysicalPlan, workers: str, stored: DataFrame | None = None
+) -> DataFrame:
     """The results of a plan over streaming edges (stream, label, src, trg, ts), packed.
 
     ``workers`` names the pool of Python workers that the first stage has to itself; further
-    ones have theirs.
+    ones have theirs. ``stored`` are the edges of stored graphs, a static DataFrame of the same
+    columns, where they do not come first among ``edges``: the initial state of the query, read
+    in its very first batch and never again.
 
     Raises:
         PlanError: if the plan asks for what the executor does not do, or may not do.
@@ -33,8 +37,12 @@ def result_blocks(edges: DataFrame, plan: PhysicalPlan, workers: str) -> DataFra
     stages = stages_of(plan)
     rows = packed_leaf_rows(edges, plan, stages[0])
     run = uuid.uuid4().hex
+    initial = None
+    if stored is not None:
+        initial = packed_leaf_rows(stored, plan, stages[0]).groupBy(PARTITION)
     for stage in stages:
-        processor = StageProcessor(plan.to_json(), run, stage.number)
+        loads = initial is not None and stage.number == 0
+        processor = StageProcessor(plan.to_json(), run, stage.number, loads=loads)
         pool = f"{workers}-{stage.number}" if stage.number else workers
         with own_workers(edges.sparkSession, pool):
             rows = rows.groupBy(PARTITION).transformWithStateInPandas(
@@ -42,5 +50,6 @@ def result_blocks(edges: DataFrame, plan: PhysicalPlan, workers: str) -> DataFra
                 OUTPUT if stage is stages[-1] else PACKED,
                 outputMode="Append",
                 timeMode="None",
+                initialState=initial if loads else None,
             )
     return rows

@@ -1,7 +1,8 @@
 """A plan as a DataFrame on the user's own Spark session, sources and sinks.
 
-In: a streaming DataFrame of edges per stream of the plan. Out: a streaming DataFrame of
-results: the answer's columns, ``ts`` and ``exp`` (null: valid without end).
+In: a streaming DataFrame of edges per stream of the plan, a static one per stored graph. Out: a
+streaming DataFrame of results: the answer's columns, ``ts`` and ``exp`` (null: valid without
+end).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from algebra.plan import PhysicalPlan
 from algebra.values import PropertyType
 from catalog.rows import LATEST
 from executor.checking import check_document
-from executor.leaves import Field, leaves
+from executor.leaves import OWN_TIME, Field, leaves
 from executor.spark.columns import SQL_TYPES, properties_of
 from executor.spark.errors import ExecutionError, InputError
 from executor.spark.formats import ResultShape
@@ -28,6 +29,7 @@ from executor.spark.settings import PROVIDER, ROCKSDB
 from executor.spark.stage import result_blocks
 
 _COLUMNS = ("label", "src", "trg", "ts")
+_COLUMNS_OF_VERTICES = ("label", "id", "ts")
 _INTEGERS = ("tinyint", "smallint", "int", "bigint")
 _FITTING: Mapping[PropertyType, tuple[str, ...]] = {
     "string": ("string",),
@@ -56,13 +58,17 @@ def stream(
         plan: what to run.
         dataframes: for each stream of the plan a streaming DataFrame with columns
             ``src``, ``trg``, ``label`` and ``ts`` (an integer in the plan's time unit), and
-            those of the properties that the plan reads, by their names.
+            those of the properties that the plan reads, by their names; for each stored
+            graph a static one without ``ts``. It is read once, in the query's first batch, and
+            kept with its state: a query that goes on from its checkpoint has it there. Vertices
+            have ``id`` in place of ``src`` and ``trg``.
         metrics: the name under which the query's progress has what it counts
             (:mod:`executor.spark.observed`); to be chosen where two plans run in one query.
 
     Raises:
         PlanError: if the plan cannot be run.
-        InputError: if a stream or one of its columns is missing, or of another type.
+        InputError: if a stream or one of its columns is missing, or of another type, or a
+            stored graph is a stream, or the plan reads nothing else.
         ExecutionError: if the session keeps state where this cannot work.
     """
     if spark.conf.get(PROVIDER) != ROCKSDB:
@@ -71,7 +77,7 @@ def stream(
             f'Call spark.conf.set("{PROVIDER}", "{ROCKSDB}") before.',
         )
     check_document(plan)
-    edges = edges_of(plan, dataframes)
+    edges, stored = edges_of(plan, dataframes)
     shape = ResultShape.of(plan)
 
     def unpacked(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -82,43 +88,73 @@ def stream(
                         yield shape.flat(block)
 
     columns = [f"`{n}` {SQL_TYPES[t]}" for n, t in zip(shape.names, shape.types, strict=True)]
-    blocks = result_blocks(edges, plan, f"stream-{plan.digest}")
+    blocks = result_blocks(edges, plan, f"stream-{plan.digest}", stored)
     return observed(blocks, plan, metrics).mapInArrow(
         unpacked, ", ".join([*columns, "ts bigint", "exp bigint"])
     )
 
 
-def edges_of(plan: PhysicalPlan, dataframes: Mapping[str, DataFrame]) -> DataFrame:
-    """The edges of all streams that a plan reads, as its leaves take them.
+def edges_of(
+    plan: PhysicalPlan, dataframes: Mapping[str, DataFrame]
+) -> tuple[DataFrame, DataFrame | None]:
+    """The edges of all streams that a plan reads, as its leaves take them, and those of all
+    stored graphs.
 
     Raises:
         InputError: as :func:`stream`.
     """
-    wanted = sorted({scan.stream for _, scan in plan.scans})
-    if not wanted:
-        raise InputError("The plan reads no stream.")
+    graphs = {scan.stream for _, scan in plan.scans if scan.range is None}
+    streams = sorted({scan.stream for _, scan in plan.scans} - graphs)
+    if not streams:
+        raise InputError(
+            "The plan reads no stream" + (" but stored graphs alone." if graphs else "."),
+            "Its answer does not change: run it over files." if graphs else "",
+        )
     properties = properties_of(leaves(plan))
     types = {stream.name: stream.properties for stream in plan.streams}
-    return reduce(
-        DataFrame.union,
-        (_edges(name, dataframes.get(name), types[name], properties) for name in wanted),
-    )
+
+    def edges(names: Iterable[str], *, stored: bool) -> DataFrame:
+        given = [(name, _given(name, dataframes, stored=stored)) for name in names]
+        return reduce(
+            DataFrame.union,
+            [_edges(n, of, types[n], properties, stored=stored) for n, of in given],
+        )
+
+    return edges(streams, stored=False), edges(sorted(graphs), stored=True) if graphs else None
+
+
+def _given(name: str, dataframes: Mapping[str, DataFrame], *, stored: bool) -> DataFrame:
+    """The DataFrame of a stream or stored graph."""
+    what, kind = ("stored graph", "static") if stored else ("stream", "streaming")
+    given = dataframes.get(name)
+    if given is None:
+        raise InputError(
+            f"The plan reads the {what} {name!r}, which is not given.",
+            f"Pass it: {{{name!r}: a {kind} DataFrame}}.",
+        )
+    if given.isStreaming == stored:
+        other = "streaming" if stored else "static"
+        raise InputError(
+            f"The plan reads {name!r} as a {what}, and its DataFrame is a {other} one.",
+            f"Pass a {kind} DataFrame; the catalog says which of the streams are stored.",
+        )
+    return given
 
 
 def _edges(
     name: str,
-    given: DataFrame | None,
+    given: DataFrame,
     types: Mapping[str, PropertyType],
     properties: Mapping[Field, str],
+    *,
+    stored: bool,
 ) -> DataFrame:
-    """One stream's edges with the stream's name, vertices as text, and all properties' columns."""
-    if given is None:
-        raise InputError(
-            f"The plan reads the stream {name!r}, which is not given.",
-            f"Pass it: {{{name!r}: a streaming DataFrame}}.",
-        )
+    """One stream's edges with the stream's name, vertices as text, and all properties' columns;
+    those of a stored graph are of time 0."""
     own = [field for field in properties if types.get(field[0]) == field[1]]
-    wanted = (*_COLUMNS, *(of for of, _ in own))
+    vertices = "id" in given.columns and not {"src", "trg"} & {*given.columns}
+    roles = _COLUMNS_OF_VERTICES if vertices else _COLUMNS
+    wanted = (*(c for c in roles if c != OWN_TIME or not stored), *(of for of, _ in own))
     missing = [column for column in wanted if column not in given.columns]
     if missing:
         raise InputError(
@@ -126,7 +162,10 @@ def _edges(
             f"it has {', '.join(given.columns)}.",
             f"Rename its columns to {', '.join(wanted)}.",
         )
-    text = [sf.col(c).cast("string").alias(c) for c in ("label", "src", "trg")]
+    columns_of = {"label": "label", "src": "src", "trg": "trg"}
+    if vertices:
+        columns_of |= {"src": "id", "trg": "id"}
+    text = [sf.col(c).cast("string").alias(role) for role, c in columns_of.items()]
     columns = [
         (
             _property(name, given, field)
@@ -135,7 +174,8 @@ def _edges(
         ).alias(column)
         for field, column in properties.items()
     ]
-    edges = given.select(sf.lit(name).alias("stream"), *text, sf.col("ts").cast("bigint"), *columns)
+    time = (sf.lit(0) if stored else sf.col("ts")).cast("bigint").alias("ts")
+    edges = given.select(sf.lit(name).alias("stream"), *text, time, *columns)
     return edges.where(sf.col("ts").between(0, LATEST))
 
 

@@ -103,8 +103,11 @@ class LeafWire:
         return found
 
     def windows(self, rows: pa.Table) -> IntArray:
-        """The length of its leaf's window."""
-        ranges = np.array([leaf.scan.range for leaf in self._leaves], np.int64)
+        """The length of its leaf's window; that of a stored graph has no end."""
+        ranges = np.array(
+            [FOREVER if leaf.scan.range is None else leaf.scan.range for leaf in self._leaves],
+            np.int64,
+        )
         return np.asarray(ranges[rows["port"].to_numpy()])
 
     def batches(self, rows: pa.Table, dictionary: Dictionary) -> dict[int, Batch]:

@@ -33,26 +33,16 @@ _WRITE_LABELS = "write the labels that are meant, as :likes|follows"
 
 LATER: Mapping[str, Fault] = MappingProxyType(
     {
-        "vertex property": Fault(
-            "E-LATER",
-            "properties of vertices are not supported yet",
-            "those of edges are, as in (x)-[e:pays]->(y) WHERE e.amount > 100",
-        ),
         "edge of a choice": Fault(
             "E-LATER",
             "properties of an edge of several labels or either direction are not supported yet",
             "say what must hold inside the edge, as -[:pays|owes {currency = 'EUR'}]->, "
             "or match each label in a query of its own and join them by UNION",
         ),
-        "vertex label": Fault(
-            "E-LATER",
-            "labels of vertices are not supported yet",
-            "an edge of the vertex can tell what it is, as (x)-[:isA]->(c)",
-        ),
         "vertices": Fault(
             "E-LATER",
-            "the vertices of a graph by themselves are not supported yet",
-            "say which edge of the same graph the vertex has",
+            "constructed vertices by themselves are not supported yet",
+            "construct edges between them, or select them",
         ),
         "aggregate": Fault(
             "E-LATER",
@@ -174,6 +164,11 @@ AGGREGATE_INSIDE = Fault(
 PATH_AS_VALUE = Fault("E-PATHVAR", "a path has no value", "it can only be returned as it is")
 EXISTS = Fault(
     "E-SYNTAX", "EXISTS takes no query here", "write its pattern in WHERE, as (x)-[:likes]->()"
+)
+ANY_VERTEX = Fault(
+    "E-SAFE",
+    "nothing says which vertices it may be",
+    "say what it is, as (x:Person), or which edge of the same graph it has",
 )
 NEW_VERTEX = Fault(
     "E-SKOLEM",

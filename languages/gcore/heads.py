@@ -33,7 +33,7 @@ _TAKEN = Fault("E-EDB", "another column has this name", "give one of them anothe
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A vertex or a property of an edge, and what it is called (None: as it is)."""
+    """A vertex or a property, and what it is called (None: as it is)."""
 
     value: Name | rq.Property
     called: str | None
@@ -41,7 +41,7 @@ class Column:
 
     @property
     def variable(self) -> Name:
-        """The vertex or the edge."""
+        """The vertex or the edge that it is or is a property of."""
         return self.value if isinstance(self.value, Name) else Name(self.value.edge, self.at)
 
 
@@ -59,9 +59,20 @@ class Head:
         return tuple(c.value.text for c in self.columns if isinstance(c.value, Name))
 
     @property
-    def edges(self) -> tuple[Name, ...]:
-        """The edges of which there are properties among the columns."""
+    def looked_at(self) -> tuple[Name, ...]:
+        """The edges and vertices of which there are properties among the columns."""
         return tuple(c.variable for c in self.columns if not isinstance(c.value, Name))
+
+    @property
+    def properties(self) -> tuple[tuple[str, rq.Property], ...]:
+        """The columns of properties, each name once."""
+        return tuple(
+            {
+                column.called: column.value
+                for column in self.columns
+                if isinstance(column.value, rq.Property) and column.called is not None
+            }.items()
+        )
 
     @property
     def variables(self) -> frozenset[str]:
@@ -99,7 +110,7 @@ def table_of(select: Select, scope: Scope) -> Head:
     """The columns of a SELECT.
 
     Raises:
-        QueryError: E-LATER for edges, paths, properties of vertices and what is computed, E-AGG
+        QueryError: E-LATER for edges, paths and what is computed, E-AGG
             and E-FUNC for functions, E-SAFE for what nothing binds, E-EDB for a name that two
             columns have.
     """
@@ -143,12 +154,7 @@ def with_columns(head: Head, rule: rq.Rule, fresh: Iterator[str]) -> rq.Rule:
         if name not in called and name in taken:
             called[name] = next(fresh)
     edges = {name: next(fresh) for name in named_edges(rule.body) if name in taken}
-    properties = {
-        column.called: column.value
-        for column in head.columns
-        if isinstance(column.value, rq.Property) and column.called is not None
-    }
-    whole = replace(rule, variables=tuple(variables), properties=tuple(properties.items()))
+    whole = replace(rule, variables=tuple(variables))
     return renamed(whole, lambda n: called.get(n, n), lambda n: edges.get(n, n))
 
 

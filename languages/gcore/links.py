@@ -15,7 +15,7 @@ from languages.gcore.conditions import alternatives
 from languages.gcore.faults import LATER
 from languages.gcore.scope import scope_of_macro
 from languages.gcore.sources import DerivedSource, Source
-from languages.gcore.syntax import Direction, Edge, Macro, Name, Path, Pattern
+from languages.gcore.syntax import Direction, Edge, Macro, Name, Node, Path, Pattern
 from languages.regular_query import (
     Atom,
     Comparison,
@@ -26,6 +26,7 @@ from languages.regular_query import (
     Rule,
     Term,
     Variable,
+    VertexAtom,
 )
 
 if TYPE_CHECKING:
@@ -59,8 +60,8 @@ class Links:
 
     def add(self, body: Body, pattern: Pattern, source: Source) -> list[str]:
         """The atoms of a pattern of this source; the variables of its vertices."""
-        if not pattern.links:
-            return [body.require(pattern.nodes[0], source)]
+        if not pattern.links and not pattern.nodes[0].labels:
+            body.require(pattern.nodes[0], source)
         names = [body.variable(node) for node in pattern.nodes]
         for left, link, right in zip(names, pattern.links, names[1:], strict=False):
             ends = (Variable(left), Variable(right))
@@ -72,6 +73,8 @@ class Links:
                 body.atoms.append(self._path(link, from_, to, source))
             body.bind(left, source)
             body.bind(right, source)
+        for name, node in zip(names, pattern.nodes, strict=True):
+            self._test(body, node, name, source)
         return names
 
     def warn_of_unused(self) -> None:
@@ -80,6 +83,38 @@ class Links:
             if name not in self._used:
                 reason = "no pattern uses this PATH"
                 self._program.warnings.append(line_of("W-UNUSED", macro.name.at, name, reason))
+
+    def _test(self, body: Body, node: Node, name: str, source: Source) -> None:
+        """What a node says of its vertex: its labels and properties."""
+        places: list[int] = []
+        for labels in node.labels:
+            read = [self._program.reads.vertices(label, source) for label in labels]
+            read = list(dict.fromkeys(read))
+            body.bind(name, source)
+            if len(read) == 1:
+                places.append(body.test(read[0], name, labels[0].at))
+            else:
+                choice = self._choice(read, labels, node, source)
+                body.atoms.append(EdgeAtom(choice, Variable(name), Variable(name), labels[0].at))
+        if not node.properties or any(len(labels) > 1 for labels in node.labels):
+            return  # those of a choice are tested inside it
+        # With one label it is clear whose they are.
+        of = body.row(places[0]) if len(places) == 1 else name
+        body.conditions += _tests(node, of)
+
+    def _choice(
+        self, read: Sequence[str], labels: Sequence[Name], node: Node, source: Source
+    ) -> str:
+        """The predicate of the vertices of either label, each related to itself."""
+        tests = tuple(_tests(node, "v"))
+        key = ("vertex", source, *read, *tests)
+        if key not in self._predicates:
+            name = self._program.names.fresh("|".join(dict.fromkeys(x.text for x in labels)))
+            self._predicates[key] = name
+            for label in read:
+                atom = VertexAtom(label, X, labels[0].at, "v" if tests else None)
+                self._program.rules.append(Rule(name, ("x", "x"), (atom,), labels[0].at, tests))
+        return self._predicates[key]
 
     def _edge(self, body: Body, edge: Edge, source: Term, target: Term, at: Source) -> Atom:
         if not edge.labels:
@@ -192,8 +227,8 @@ class Links:
         )
 
 
-def _tests(edge: Edge, variable: str | None) -> list[Comparison]:
-    """What an edge says of its properties."""
+def _tests(edge: Edge | Node, variable: str | None) -> list[Comparison]:
+    """What an edge or a node says of its properties."""
     return [
         Comparison(
             Property(variable or "", key.text, key.at), "=", scalar.Literal(value.value), key.at

@@ -45,6 +45,7 @@ class Reads:
     has_unit: bool = False
     _windows: dict[str, dict[str, Window | None]] = field(default_factory=dict)
     _places: dict[str, Location] = field(default_factory=dict)
+    _tested: dict[str, dict[str, dict[Window | None, Name]]] = field(default_factory=dict)
 
     def stream(self, name: Name, written: WindowText | None) -> StreamSource:
         """The source of ``ON name WINDOW ...``.
@@ -76,10 +77,26 @@ class Reads:
             raise LATER["two windows"].error(label.at, label.text)
         return f"{source.stream}.{label.text}"
 
+    def vertices(self, label: Name, source: Source) -> str:
+        """What a label of vertices is called in a rule.
+
+        It is one of the stream that ON names if that is a stream of vertices, else of a stored
+        graph, as it is of vertices of what a query constructs.
+        """
+        if isinstance(source, DerivedSource) or source.stream is None:
+            return label.text
+        tested = self._tested.setdefault(source.stream, {})
+        tested.setdefault(label.text, {}).setdefault(source.window, label)
+        return f"{source.stream}.{label.text}"
+
     def clauses(self) -> tuple[WindowClause, ...]:
-        """A window clause for each stream, or for each window that labels of it have."""
+        """A window clause for each stream, or for each window that labels of it have.
+
+        Raises:
+            QueryError: E-LATER if a label of vertices is read under two windows.
+        """
         clauses: list[WindowClause] = []
-        for stream, windows in self._windows.items():
+        for stream, windows in {**self._of_vertices(), **self._windows}.items():
             at = self._places[stream]
             different = list(dict.fromkeys(windows.values()))
             for window in different:
@@ -88,6 +105,19 @@ class Reads:
                     some = labels if len(different) > 1 else ()
                     clauses.append(WindowClause(window, stream, some, at))
         return tuple(clauses)
+
+    def _of_vertices(self) -> dict[str, dict[str, Window | None]]:
+        """The windows of streams of which labels of vertices alone are read: of a stream of
+        edges, they say nothing of its window."""
+        found: dict[str, dict[str, Window | None]] = {}
+        for stream, tested in self._tested.items():
+            for label, windows in tested.items() if stream not in self._windows else ():
+                first, *others = windows
+                if others:
+                    again = windows[others[0]]
+                    raise LATER["two windows"].error(again.at, again.text)
+                found.setdefault(stream, {})[label] = first
+        return found
 
 
 def _constructed(label: Name, source: DerivedSource) -> str:

@@ -94,7 +94,9 @@ class Statement:
                     for choice, way in zip(choices, taken, strict=True):
                         if choice.match == number:
                             self._add_choice(body, choice, way)
-                rule = body.finished(predicate, head.vertices, head.at, head.edges)
+                rule = body.finished(
+                    predicate, head.vertices, head.at, head.looked_at, head.properties
+                )
                 self._program.rules.append(with_columns(head, rule, body.anonymous))
 
     def _add(self, body: Body, part: Part) -> None:

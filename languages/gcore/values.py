@@ -7,9 +7,10 @@ from dataclasses import replace
 
 from algebra import scalar
 from languages import regular_query as rq
+from languages.conditions import named_edges
 from languages.errors import QueryError
 from languages.gcore import faults
-from languages.gcore.faults import LATER, Fault
+from languages.gcore.faults import Fault
 from languages.gcore.scope import Scope
 from languages.gcore.syntax import Call, Computed, Literal, Name, Node, Property, Value
 from languages.regular_query import Location
@@ -23,7 +24,7 @@ def value_of(value: Node | Value, scope: Scope) -> rq.Value:
     """What a side of a comparison is in a rule.
 
     Raises:
-        QueryError: E-LATER for properties of vertices, E-PATHVAR for those of paths, E-SAFE
+        QueryError: E-PATHVAR for properties of paths, E-SAFE
             for those of nothing; E-AGG and E-FUNC for functions other than ``abs``.
     """
     match value:
@@ -57,16 +58,14 @@ def vertex_of(node: Node) -> Name:
 
 
 def property_of(value: Property, scope: Scope) -> rq.Property:
-    """A property of an edge.
+    """A property of an edge or a vertex.
 
     Raises:
         QueryError: as :func:`value_of`.
     """
     name, text = value.variable, f"{value.variable.text}.{value.key.text}"
-    if name.text in scope.edges:
+    if name.text in scope.edges | scope.vertices:
         return rq.Property(name.text, value.key.text, name.at)
-    if name.text in scope.vertices:
-        raise LATER["vertex property"].error(name.at, text)
     raise path_fault(value, scope) or _UNBOUND.error(name.at, text)
 
 
@@ -129,22 +128,26 @@ Renaming = Callable[[str], str]
 
 def renamed(rule: rq.Rule, vertex: Renaming, edge: Renaming) -> rq.Rule:
     """The rule with other names of vertices and edges; its columns stay."""
+    edges = named_edges(rule.body)
 
     def term(of: rq.Term) -> rq.Term:
         return rq.Variable(vertex(of.name)) if isinstance(of, rq.Variable) else of
 
     def atom(of: rq.Atom) -> rq.Atom:
-        moved = replace(of, source=term(of.source), target=term(of.target))
-        if isinstance(moved, rq.EdgeAtom) and moved.edge is not None:
+        moved = rq.with_terms(of, term)
+        if isinstance(moved, rq.Row) and moved.edge is not None:
             return replace(moved, edge=edge(moved.edge))
         return moved
+
+    def property_(of: rq.Property) -> rq.Property:
+        return replace(of, edge=edge(of.edge) if of.edge in edges else vertex(of.edge))
 
     def value(of: rq.Value) -> rq.Value:
         match of:
             case rq.Variable(name):
                 return rq.Variable(vertex(name))
-            case rq.Property(name):
-                return replace(of, edge=edge(name))
+            case rq.Property():
+                return property_(of)
             case rq.Computed(function, arguments):
                 return rq.Computed(function, tuple(map(value, arguments)))
             case _:
@@ -163,5 +166,5 @@ def renamed(rule: rq.Rule, vertex: Renaming, edge: Renaming) -> rq.Rule:
         rule,
         body=tuple(map(atom, rule.body)),
         conditions=tuple(map(condition, rule.conditions)),
-        properties=tuple((n, replace(of, edge=edge(of.edge))) for n, of in rule.properties),
+        properties=tuple((name, property_(of)) for name, of in rule.properties),
     )

@@ -212,6 +212,10 @@ MALICIOUS: dict[str, tuple[str | Change, str]] = {
         args(7, bindings=[[MOST_VARIABLES, 1], [1, 2]]),
         f"a variable is {MOST_VARIABLES}",
     ),
+    "a residual that runs code": (args(7, residual="rm(c0) = 1"), "not allowed"),
+    "a residual over nothing": (args(7, residual="c0 = c9"), "not allowed"),
+    "a horizon of no column": (args(7, horizon=[[7, 1], None]), "a horizon names a column"),
+    "a horizon beyond all time": (args(7, horizon=[[0, 2**62], None]), "or no bound"),
     # automata
     "very many states": (path(states=10**10), f"from 1 to {MOST_STATES + 1}"),
     "no states": (path(states=0), "number of states is 0"),

@@ -6,12 +6,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from tests.oracles.snapshot import Row, Truth
+from tests.oracles.snapshot import ALWAYS, Row, Truth
 
 
 @dataclass(frozen=True)
 class Line:
-    """One result line: a binding and its validity ``[ts, exp)``."""
+    """One result line: a binding and its validity ``[ts, exp)``, ``ALWAYS`` if without end."""
 
     row: Row
     ts: int
@@ -53,7 +53,7 @@ def mismatches(
     """
     if instants is None:
         ends = {*truth.changes, *(line.ts for line in lines), *(line.exp for line in lines)}
-        instants = ends | {end - 1 for end in ends}
+        instants = (ends | {end - 1 for end in ends}) - {ALWAYS}
     wanted = sorted(instants)
     found = []
     for instant, said in zip(wanted, _sweep(lines, wanted), strict=True):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from tests.oracles.conditions import Compare, Prop, expr_text
 from tests.oracles.conditions import text as condition_text
@@ -132,7 +132,33 @@ class PathAtom:
     target: Term
 
 
-BodyAtom = Atom | Closure | PathAtom
+@dataclass(frozen=True)
+class Is:
+    """``label(vertex) as row``: a vertex of a label of vertices."""
+
+    label: str
+    vertex: Term
+    row: str | None = None
+
+    @property
+    def source(self) -> Term:
+        """The vertex."""
+        return self.vertex
+
+    @property
+    def target(self) -> Term:
+        """The vertex."""
+        return self.vertex
+
+
+BodyAtom = Atom | Closure | PathAtom | Is
+
+
+def with_terms(atom: BodyAtom, new: Callable[[Term], Term]) -> BodyAtom:
+    """The atom with other terms."""
+    if isinstance(atom, Is):
+        return replace(atom, vertex=new(atom.vertex))
+    return replace(atom, source=new(atom.source), target=new(atom.target))
 
 
 @dataclass(frozen=True)
@@ -148,23 +174,26 @@ class Rule:
 
 @dataclass(frozen=True)
 class Source:
-    """Where the edges of a label come from, and their window."""
+    """Where the edges of a label come from, and their window; ``stored`` ones have none."""
 
     stream: str
     range: int
     slide: int = 1
+    stored: bool = False
 
 
 @dataclass(frozen=True)
 class Query:
     """Rules for ``Answer`` and what it needs; ``sources`` are (label, source) pairs.
 
-    ``properties`` are the types of the properties of all edges.
+    ``properties`` are the types of the properties of all edges and vertices, ``vertices`` the
+    labels that are of vertices: their rows are edges from the vertex to itself.
     """
 
     rules: tuple[Rule, ...]
     sources: tuple[tuple[str, Source], ...]
     properties: tuple[tuple[str, str], ...] = ()
+    vertices: tuple[str, ...] = ()
 
     @property
     def source(self) -> Mapping[str, Source]:
@@ -210,6 +239,9 @@ def _atom(atom: BodyAtom) -> str:
         case Atom(label, source, target, edge):
             plain = f"{label}({_term(source)}, {_term(target)})"
             return f"{plain} as {edge}" if edge else plain
+        case Is(label, vertex, row):
+            plain = f"{label}({_term(vertex)})"
+            return f"{plain} as {row}" if row else plain
         case Closure(label, source, target, sign, alias):
             closure = f"{label}{sign}({_term(source)}, {_term(target)})"
             return f"{closure} as {alias}" if alias else closure
@@ -264,7 +296,10 @@ def _times(least: int, most: int | None) -> str:
 
 
 def _windows(sources: Mapping[str, Source]) -> Iterator[str]:
+    sources = {label: source for label, source in sources.items() if not source.stored}
     windows = {(source.range, source.slide) for source in sources.values()}
+    if not windows:
+        return
     if len(windows) == 1:
         yield _window(*windows.pop())
         return

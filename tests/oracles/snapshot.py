@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from tests.oracles.conditions import Scalar, holds
+from tests.oracles.conditions import Scalar, holds, row_of
 from tests.oracles.paths import Pair, path_pairs
 from tests.oracles.query import (
     Atom,
     BodyAtom,
     Closure,
     Const,
+    Is,
     PathAtom,
     Query,
     Rule,
@@ -72,8 +73,14 @@ class EdgeSnapshot(dict[str, frozenset[Pair]]):
         )
 
 
+ALWAYS = 10**30
+"""The end of what has none: after every instant."""
+
+
 def expiry(edge: Edge, source: Source) -> int:
     """The end of an edge's validity (Definition 30): exclusive."""
+    if source.stored:
+        return ALWAYS
     return (edge.ts // source.slide) * source.slide + source.range
 
 
@@ -82,7 +89,8 @@ class Truth:
     """A query over a stream: its answer at every instant.
 
     The answer is a constant between two neighbours of ``changes``, the instants at which
-    an edge appears or expires; before the first it is empty.
+    an edge appears or expires; before the first it is empty. Edges of stored labels are of
+    time 0.
     """
 
     query: Query
@@ -94,7 +102,7 @@ class Truth:
         source = self.query.source
         read = [edge for edge in self.edges if edge.label in source]
         ends = {expiry(edge, source[edge.label]) for edge in read}
-        return tuple(sorted({edge.ts for edge in read} | ends))
+        return tuple(sorted(({edge.ts for edge in read} | ends) - {ALWAYS}))
 
     def snapshot(self, instant: int) -> EdgeSnapshot:
         """The windowed input at an instant, as a static graph."""
@@ -117,7 +125,7 @@ class Truth:
     @cached_property
     def _names_edges(self) -> bool:
         atoms = [atom for rule in self.query.rules for atom in rule.body]
-        return any(isinstance(atom, Atom) and atom.edge is not None for atom in atoms)
+        return any(isinstance(a, Is) or (isinstance(a, Atom) and a.edge) for a in atoms)
 
     @cached_property
     def _known(self) -> dict[frozenset[tuple[str, frozenset[Any]]], frozenset[Row]]:
@@ -168,7 +176,7 @@ def _needs(rule: Rule) -> set[str]:
 def labels_of(atom: BodyAtom) -> Iterable[str]:
     """The labels and predicates that an atom reads."""
     match atom:
-        case Atom(label) | Closure(label):
+        case Atom(label) | Closure(label) | Is(label):
             return [label]
         case PathAtom(regex):
             return steps(regex)
@@ -187,6 +195,14 @@ def _rows(
                 for edge in edges[atom.label]
                 if (at_source := _bound(binding, atom.source, edge.src)) is not None
                 if (at_both := _bound(at_source, atom.target, edge.trg)) is not None
+            ]
+            continue
+        if isinstance(atom, Is):
+            bindings = [
+                {**bound, **_names_of(atom, edge)}
+                for binding in bindings
+                for edge in edges[atom.label]
+                if (bound := _bound(binding, atom.vertex, edge.src)) is not None
             ]
             continue
         pairs = list(_pairs(atom, known))
@@ -213,7 +229,7 @@ def _rows(
     properties = dict(rule.properties)
     return {
         tuple(
-            binding[properties[v].edge].property(properties[v].name)
+            row_of(properties[v].edge, binding).property(properties[v].name)
             if v in properties
             else binding[v]
             for v in rule.variables
@@ -223,12 +239,22 @@ def _rows(
     }
 
 
+def _names_of(atom: Is, row: Edge) -> Binding:
+    """What the row of a vertex is called: by its own name, and by its variable with a dot."""
+    found: dict[str, Any] = {} if atom.row is None else {atom.row: row}
+    if isinstance(atom.vertex, Var):
+        found[f"{atom.vertex.name}."] = row
+    return found
+
+
 def _pairs(atom: BodyAtom, known: Mapping[str, set[Row]]) -> Iterable[Row]:
     match atom:
         case Atom(label):
             return known[label]
         case Closure(label):
             return path_pairs(plus(Step(label)), {label: _binary(known[label])})
+        case Is(label):
+            return known[label]
         case PathAtom(regex):
             return path_pairs(regex, {label: _binary(known[label]) for label in steps(regex)})
 

@@ -27,6 +27,7 @@ from tests.oracles.query import (
     maybe,
     plus,
     star,
+    with_terms,
 )
 from tests.oracles.snapshot import Edge, labels_of
 from tests.strategies.streams import edges, sources
@@ -174,14 +175,7 @@ def rules_of(
     unnamed = [term for term in lonely if term.name not in variables]
     if unnamed and draw(st.integers(0, 2)) == 0:
         chosen = draw(st.sampled_from(unnamed))
-        body = tuple(
-            replace(
-                atom,
-                source=Var("_") if atom.source == chosen else atom.source,
-                target=Var("_") if atom.target == chosen else atom.target,
-            )
-            for atom in body
-        )
+        body = tuple(with_terms(a, lambda t: Var("_") if t == chosen else t) for a in body)
     return Rule(head, tuple(variables), body)
 
 
@@ -195,14 +189,7 @@ def alike(draw: st.DrawFn, rule: Rule, vertices: Sequence[Vertex]) -> Rule:
     old, new = draw(st.sampled_from(free)), Const(draw(st.sampled_from(vertices)))
     return replace(
         rule,
-        body=tuple(
-            replace(
-                atom,
-                source=new if atom.source == old else atom.source,
-                target=new if atom.target == old else atom.target,
-            )
-            for atom in rule.body
-        ),
+        body=tuple(with_terms(a, lambda term: new if term == old else term) for a in rule.body),
     )
 
 

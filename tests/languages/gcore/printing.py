@@ -17,6 +17,7 @@ from tests.oracles.query import (
     BodyAtom,
     Closure,
     Const,
+    Is,
     PathAtom,
     Regex,
     Repeat,
@@ -123,6 +124,8 @@ def _split(body: tuple[BodyAtom, ...]) -> tuple[list[BodyAtom], list[tuple[str, 
                 found.append(Atom(label, source, apart(atom.target), edge))
             case Closure(label, _, _, sign, alias):
                 found.append(Closure(label, source, apart(atom.target), sign, alias))
+            case Is(label, _, row):
+                found.append(Is(label, source, row))
             case PathAtom(regex, _, _):
                 found.append(PathAtom(regex, source, apart(atom.target)))
     return found, equal
@@ -144,6 +147,8 @@ def _chained(body: Sequence[BodyAtom], patterns: Sequence[str]) -> list[str]:
 def _pattern(atom: BodyAtom, derived: frozenset[str], style: Style) -> str:
     source, target = _node(atom.source), _node(atom.target)
     match atom:
+        case Is(label, vertex):
+            return f"{_node(vertex)[:-1]}:{label})"
         case Atom(label, _, _) if label not in derived:
             link = f"[{atom.edge or ''}:{label}]"
         case Atom(label, _, _):
