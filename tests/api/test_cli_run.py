@@ -156,27 +156,31 @@ def test_a_bad_row_stops_a_strict_run_and_nothing_is_left(tmp_path: Path) -> Non
     assert not list(tmp_path.glob("out/part-*"))
 
 
-def test_interrupted_and_taken_up_again(tmp_path: Path) -> None:
-    out = tmp_path / "out"
+def test_stopped_and_taken_up_again(tmp_path: Path) -> None:
+    """By SIGTERM, then by Ctrl-C; neither leaves temporary files."""
+    out, temporary = tmp_path / "out", tmp_path / "tmp"
+    temporary.mkdir()
     run = ("run", EXAMPLES / "q6.rq", "--catalog", CATALOG, "-o", out)
-    with subprocess.Popen(
-        command_line(*run, "--progress"),
-        cwd=ROOT,
-        env=environment(),
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as running:
-        try:
-            assert running.stderr is not None
-            while not (line := running.stderr.readline()).startswith("running"):
-                assert line, "it ended before a batch was done"
-            running.send_signal(signal.SIGINT)
-            said = running.stderr.read()
-            assert running.wait(300) == 130, said
-            assert "Traceback" not in said
-            assert "The same command goes on from there" in said
-        finally:
-            running.kill()
+    for stop, code in ((signal.SIGTERM, 143), (signal.SIGINT, 130)):
+        with subprocess.Popen(
+            command_line(*run, "--progress"),
+            cwd=ROOT,
+            env=environment(TMPDIR=str(temporary)),
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as running:
+            try:
+                assert running.stderr is not None
+                while not (line := running.stderr.readline()).startswith("running"):
+                    assert line, "it ended before a batch was done"
+                running.send_signal(stop)
+                said = running.stderr.read()
+                assert running.wait(300) == code, said
+                assert "Traceback" not in said
+                assert "The same command goes on from there" in said
+            finally:
+                running.kill()
+        assert not list(temporary.iterdir())
     before = {part.name for part in out.glob("part-*.jsonl")}
     done = process(*run)
     assert done.code == 0, done.err
