@@ -261,3 +261,16 @@ def test_hostile_names_stay_text(headrace: Commands) -> None:
     assert page.code == 0
     assert "<script" not in page.out
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page.out
+
+
+def test_statistics_in_a_unit_of_time(headrace: Commands, tmp_path: Path) -> None:
+    """Rates are per unit, and plans over the catalog count in it."""
+    edges, catalog = tmp_path / "edges.csv", tmp_path / "catalog.yaml"
+    days = [f"{i},{i + 1},a,2024-01-{1 + i // 2:02}T{12 * (i % 2):02}:59:00Z" for i in range(60)]
+    edges.write_text("\n".join(["src,trg,label,ts", *days]))
+    measured = headrace("stats", "--input", edges, "--time-unit", "day", "--out", catalog)
+    assert re.search(r"^a +2 ", measured.out, re.MULTILINE), measured.out
+    assert "time_unit: day\n" in catalog.read_text()
+    planned = headrace("optimize", "Answer(x, y) <- a(x, y) WINDOW 1w", "--catalog", catalog)
+    assert json.loads(planned.out)["windows"][0]["range"] == 7
+    assert headrace("stats", "-i", edges, "--time-unit", " ").code == 2
