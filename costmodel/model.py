@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any, Literal
 
@@ -130,6 +130,9 @@ def _edges(
         known = ", ".join(sorted(model.catalog.streams)) or "none"
         raise CostModelError(f"no stream {name!r} in the catalog; it has: {known}")
     statistics = stream.labels.get(label, DEFAULT_STORED if stream.stored else DEFAULT_STATISTICS)
+    if stream.vertices:
+        # Both columns are the vertex: there are as many combinations as vertices.
+        statistics = replace(statistics, distinct_trg=1.0)
     typed = [(name, stream.properties.get(name, "integer")) for name in properties]
     return estimates.window_scan(statistics, window, model.reading, typed)
 
@@ -277,6 +280,7 @@ _COSTS: Mapping[type, Callable[[CostModel, Any, Characteristics, Inputs], float]
     physical.SPath: _s_path,
     physical.Coalesce: _coalesce,
     physical.Exchange: _exchange,
+    physical.Retract: _coalesce,
     physical.ToKernel: _to_kernel,
     physical.EmptyRelation: _nothing,
 }
@@ -301,6 +305,7 @@ _EXPLANATIONS: Mapping[
     physical.Exchange: lambda m, o, out, i: explanation.exchange(
         _busiest(out, i), len(out.distinct), m.constants
     ),
+    physical.Retract: lambda m, o, out, i: explanation.coalesce(i[0], out, m.constants, "RETRACT"),
     physical.ToKernel: lambda m, o, out, i: explanation.convert(
         out.arrival_rate, len(out.distinct), m.constants
     ),

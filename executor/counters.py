@@ -76,9 +76,15 @@ _FIELDS = tuple(field.name for field in fields(Counters))
 
 
 def given(rows: Batch) -> Counters:
-    """The counters of rows that came from somewhere, each counted for itself."""
-    endless = rows.exp == FOREVER
-    lasting = np.where(endless, 0.0, (rows.exp - rows.ts).astype(np.float64))
+    """The counters of rows that came from somewhere, each counted for itself.
+
+    A row that takes another one back takes back what that would still have been valid.
+    """
+    taken_back = rows.exp < 0
+    until = np.where(taken_back, ~rows.exp, rows.exp)
+    sign = np.where(taken_back, -1, 1)
+    endless = until == FOREVER
+    lasting = np.where(endless, 0.0, sign * (until - rows.ts).astype(np.float64))
     return Counters(
-        rows_out=len(rows), endless=int(np.count_nonzero(endless)), validity=float(lasting.sum())
+        rows_out=len(rows), endless=int(sign[endless].sum()), validity=float(lasting.sum())
     )

@@ -122,6 +122,9 @@ class Leaf:
     def encode(self, edges: pa.RecordBatch, dictionary: Dictionary) -> Batch:
         """Selected edges (columns ts and those it gives; sorted by ts) as a batch of codes.
 
+        Of a stream with deletions the column ``op``, if there is one, says ``-`` of those; their
+        expiry is the negative one (:class:`executor.batch.Batch`) of an edge at their time.
+
         Raises:
             ValueError: if a vertex is null, or a value not of the type that it should be.
         """
@@ -133,6 +136,9 @@ class Leaf:
             if field[0] in ("src", "trg") and values.null_count:
                 raise ValueError(f"{values.null_count} of {len(values)} vertices are null")
             columns[place] = dictionary.encode(values, exp)
+        if self.scan.update_pattern is not None and "op" in edges.schema.names:
+            deletes = np.array([op == "-" for op in edges["op"].to_pylist()], np.bool_)
+            exp = np.where(deletes, ~exp, exp)
         return Batch(columns, ts, exp)
 
     def _values(self, edges: pa.RecordBatch) -> list[pa.Array[Any]]:

@@ -29,6 +29,7 @@ from algebra.physical import (
     MergeUnion,
     PhysicalOperator,
     ProjectColumns,
+    Retract,
     SPath,
     ToKernel,
     WindowScan,
@@ -43,7 +44,6 @@ from executor.counters import (
     Counters,
     Tally,
     given,
-    new_tally,
 )
 from executor.dictionary import Dictionary
 from executor.operators.base import Operator
@@ -51,7 +51,13 @@ from executor.operators.coalesce import CoalesceOperator
 from executor.operators.filter import FilterOperator
 from executor.operators.join import JoinOperator
 from executor.operators.path import PathOperator
+from executor.operators.path_with_deletions import PathWithDeletions
 from executor.operators.stateless import EmptyOperator, ProjectOperator, UnionOperator
+from executor.operators.taking_back import (
+    CoalesceWithDeletions,
+    JoinWithDeletions,
+    RetractOperator,
+)
 from executor.placement import Place
 from executor.widths import width_of
 
@@ -236,18 +242,22 @@ class Pipeline:
         }
 
 
-def _tally(operator: Operator) -> Tally:
-    return operator.tally.copy() if isinstance(operator, Coalescing) else new_tally()
+def _tally(operator: Operator) -> Tally | None:
+    """What a coalescing operator counted; with deletions, rows that are taken back tell it."""
+    if isinstance(operator, PathWithDeletions) or not isinstance(operator, Coalescing):
+        return None
+    return operator.tally.copy()
 
 
 def _work(
-    operator: Operator, gathered: Sequence[Batch], result: Batch, start: float, before: Tally
+    operator: Operator, gathered: Sequence[Batch], result: Batch, start: float, before: Tally | None
 ) -> Counters:
     """What an operator did since ``start`` with what it gathered."""
     done = replace(given(result), rows_in=sum(map(len, gathered)), seconds=perf_counter() - start)
-    if not isinstance(operator, Coalescing):
+    after = _tally(operator)
+    if before is None or after is None:
         return done
-    tally = operator.tally - before
+    tally = after - before
     return replace(done, dropped=int(tally[DROPPED]), validity=float(tally[ADDED_VALIDITY]))
 
 
@@ -271,14 +281,20 @@ def _operator(
     operator: PhysicalOperator, width: int, inputs: int, dictionary: Dictionary, place: Place
 ) -> Operator:
     match operator:
+        case HashJoin(update_pattern="with_deletions"):
+            return JoinWithDeletions(operator, dictionary)
         case HashJoin():
             return JoinOperator(operator, dictionary)
-        case SPath(roots="own") if place.partitions > 1:
-            return PathOperator(operator, inputs, _OwnRoots(dictionary, place))
-        case SPath():
-            return PathOperator(operator, inputs)
+        case SPath(roots=roots, update_pattern=pattern):
+            own = _OwnRoots(dictionary, place) if roots == "own" and place.partitions > 1 else None
+            kind = PathWithDeletions if pattern else PathOperator
+            return kind(operator, inputs, own)
+        case Coalesce(update_pattern="with_deletions"):
+            return CoalesceWithDeletions(width)
         case Coalesce():
             return CoalesceOperator(width)
+        case Retract():
+            return RetractOperator(width)
         case MergeUnion():
             return UnionOperator()
         case ProjectColumns(columns=columns):

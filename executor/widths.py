@@ -13,6 +13,7 @@ from algebra.physical import (
     MergeUnion,
     PhysicalOperator,
     ProjectColumns,
+    Retract,
     SPath,
     ToKernel,
     WindowScan,
@@ -69,6 +70,10 @@ def width_of(operator: PhysicalOperator, inputs: Sequence[int]) -> int:
         case Exchange(columns=columns):
             _require(len(inputs) == 1, "it has one input")
             _require(all(0 <= c < inputs[0] for c in columns), "there is no such column")
+            return inputs[0]
+        case Retract():
+            _require(len(inputs) == 1, "it has one input")
+            _require(inputs[0] >= 2, "a deletion names source and target")
             return inputs[0]
         case FilterRows() | Coalesce() | ToKernel():
             _require(len(inputs) == 1, "it has one input")

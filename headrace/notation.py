@@ -200,7 +200,7 @@ def relation(operator: physical.PhysicalOperator, inputs: Sequence[str | None]) 
             name = f"^{below[0]}"
         case physical.FilterRows():
             name = f"σ({below[0]})"
-        case physical.Exchange() | physical.ToKernel() | physical.Coalesce():
+        case physical.Exchange() | physical.ToKernel() | physical.Retract() | physical.Coalesce():
             name = below[0]
         case _:
             return None

@@ -42,6 +42,7 @@ from languages.conditions import key, named_edges, predicate, unified
 from languages.errors import QueryError, line_of
 from languages.inputs import Inputs
 from languages.join_keys import JoinKeys, join_keys
+from languages.label_sets import expanded
 from languages.needs import Needs, keys_above, needs
 from languages.regular_query import (
     Atom,
@@ -81,6 +82,7 @@ def translate(
             f"the query's windows are in {query.time_unit}s and the catalog's time unit is "
             f"{catalog.time_unit}: parse the query with that time unit"
         )
+    query, warnings = expanded(query, catalog)
     # The same rule twice says nothing new.
     rules: dict[str, dict[Rule, None]] = {}
     for rule in query.rules:
@@ -93,7 +95,7 @@ def translate(
     return LogicalQuery(
         translation.relations[query.answer].expression,
         _distinct(head.variables),
-        (*inputs.unused_windows(), *translation.warnings),
+        (*warnings, *inputs.unused_windows(), *translation.warnings),
     )
 
 
@@ -322,6 +324,7 @@ class _Translation:
 def input_labels(query: RegularQuery) -> tuple[str, ...]:
     """The labels of edges that a query reads from streams, in the order of their first use."""
     derived = {rule.head for rule in query.rules} | set(aliases(query.rules))
+    derived |= dict(query.label_sets).keys()
     used = [name for rule in query.rules for atom in rule.body for name in predicates(atom)]
     return tuple(name for name in dict.fromkeys(used) if name not in derived)
 

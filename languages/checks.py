@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
+from operator import itemgetter
 
 from algebra import regex
 from algebra.regex import Regex
@@ -19,6 +20,7 @@ from languages.join_keys import connected
 from languages.regular_query import (
     Atom,
     EdgeAtom,
+    LabelSet,
     Location,
     PathAtom,
     Property,
@@ -35,9 +37,13 @@ def checked(
     windows: Sequence[WindowClause],
     time_unit: str | None = None,
     warnings: Sequence[str] = (),
+    *,
     answer: str | None = None,
+    label_sets: Sequence[tuple[str, LabelSet]] = (),
 ) -> RegularQuery:
     """The query of these rules and windows; ``answer`` if it need not be found out.
+
+    ``label_sets`` are the predicates that stand for sets of labels.
 
     Raises:
         QueryError: E-ARITY, E-EDB, E-SAFE, E-PROPERTY, E-REC, E-ANSWER or E-WINDOW.
@@ -57,7 +63,8 @@ def checked(
         *_unused(rules, answer, order),
         *_odd_slides(windows),
     )
-    return RegularQuery(tuple(rules), answer, tuple(windows), found, time_unit)
+    sets = tuple(sorted(label_sets, key=itemgetter(0)))
+    return RegularQuery(tuple(rules), answer, tuple(windows), found, time_unit, sets)
 
 
 def predicates(atom: Atom) -> tuple[str, ...]:

@@ -73,6 +73,13 @@ def references_of(value: Value) -> Iterator[Variable | Property]:
                 yield from references_of(part)
 
 
+def edges_looked_at(rule: Rule) -> set[str]:
+    """The edges that the conditions or the head of a rule look at."""
+    looked_at = [reference for one in rule.conditions for reference in references(one)]
+    names = {r.edge if isinstance(r, Property) else r.name for r in looked_at}
+    return (names | {of.edge for _, of in rule.properties}) & named_edges(rule.body).keys()
+
+
 def conjuncts(conditions: Iterable[Condition]) -> Iterator[Condition]:
     """The conditions, one for each part of a conjunction."""
     for condition in conditions:

@@ -72,7 +72,8 @@ class Inputs:
     def _scan(self, label: str, at: Location, vertices: bool) -> tuple[WScan, VertexType]:
         stream, own = self._stream(label, at, vertices)
         window = None if stream.stored else self._window(stream, own, at)
-        return WScan(stream.name, own, window), stream.vertex_type
+        scan = WScan(stream.name, own, window, deletions=stream.deletions)
+        return scan, stream.vertex_type
 
     def origin(self, atom: Row) -> tuple[str, str, Mapping[str, PropertyType]]:
         """The stream of an atom of an input label, the label's name there, and the properties

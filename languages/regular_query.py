@@ -205,6 +205,20 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
+class LabelSet:
+    """All labels but some: what ``_`` and ``!(a|^b)`` stand for.
+
+    ``forward`` are the labels left out of the edges that are walked from source to target,
+    ``backward`` of those walked the other way; None: none are walked that way. The labels are
+    those of ``stream``, or of all streams.
+    """
+
+    forward: tuple[str, ...] | None = ()
+    backward: tuple[str, ...] | None = None
+    stream: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class WindowClause:
     """A window for all labels (``stream`` None), for a stream, or for some of its labels."""
 
@@ -220,6 +234,7 @@ class RegularQuery:
 
     ``time_unit`` is what the windows are counted in; None when they were all written in
     bare ticks, which mean the catalog's unit. ``warnings`` are lines for people to read.
+    ``label_sets`` are the predicates that stand for sets of labels, which a catalog knows.
     """
 
     rules: tuple[Rule, ...]
@@ -227,3 +242,4 @@ class RegularQuery:
     windows: tuple[WindowClause, ...]
     warnings: tuple[str, ...] = field(default=(), compare=False)
     time_unit: str | None = None
+    label_sets: tuple[tuple[str, LabelSet], ...] = ()

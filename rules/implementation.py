@@ -31,6 +31,7 @@ from algebra.physical import (
     SPath,
     WindowScan,
     WindowScanUnion,
+    WithDeletions,
 )
 from algebra.regex import Regex
 from memo import GroupExpression
@@ -48,7 +49,8 @@ class ScanByWindow(ImplementationRule):
         assert isinstance(scan, WScan)
         sql = None if scan.predicate is None else scan.predicate.sql
         range_, slide = _lengths(scan)
-        yield WindowScan(scan.stream, scan.label, range_, slide, sql, scan.properties)
+        deletions: WithDeletions = "with_deletions" if scan.deletions else None
+        yield WindowScan(scan.stream, scan.label, range_, slide, sql, scan.properties, deletions)
 
 
 class ScanOfSeveral(ImplementationRule):

@@ -9,6 +9,7 @@ from typing import Any
 
 from executor.counters import Counters
 from executor.spark.window_log import Blob, Directory
+from executor.watermarks import Watermark
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,9 +17,10 @@ class Head:
     """The small value of a partition's state.
 
     ``token`` names the attempt that wrote it, ``worker`` the process that may still have its
-    index (:class:`executor.spark.index_home.IndexHome`); ``first`` is the smallest and ``now`` the
-    largest ts seen; ``late`` counts rows left out because they came after a later one of an
-    earlier batch.
+    index (:class:`executor.spark.index_home.IndexHome`). ``first`` is the smallest ts of a
+    stream, ``now`` how far time has come: the
+    watermark, or where edges come in order the largest ts seen. ``late`` counts the edges that came
+    when it had passed them, by stream.
     """
 
     token: str = ""
@@ -27,10 +29,11 @@ class Head:
     first: int = -1
     edges: int = 0
     results: int = 0
-    late: int = 0
+    late: Mapping[str, int] = field(default_factory=dict)
     rebuilt: int = 0
     operators: Mapping[int, Counters] = field(default_factory=dict)
     directory: Directory = field(default_factory=Directory)
+    watermark: Watermark = field(default_factory=Watermark)
 
     def to_json(self) -> str:
         """The text that is kept in Spark's state."""
@@ -42,8 +45,27 @@ class Head:
         values: dict[str, Any] = json.loads(text)
         operators = {int(k): Counters(**v) for k, v in values.pop("operators").items()}
         directory = values.pop("directory")
+        watermark = Watermark.from_document(values.pop("watermark", {}))
         blobs = tuple(Blob(**blob) for blob in directory.pop("blobs"))
-        return Head(**values, operators=operators, directory=Directory(blobs, **directory))
+        return Head(
+            **values,
+            operators=operators,
+            directory=Directory(blobs, **directory),
+            watermark=watermark,
+        )
+
+
+def batch_of(before: Head, after: Head) -> dict[str, Any]:
+    """What a batch did, from the head before it to the one after it, as JSON-able values."""
+    work = {
+        str(node): asdict(done.since(before.operators.get(node, Counters())))
+        for node, done in after.operators.items()
+    }
+    return {
+        "edges": after.edges - before.edges,
+        "rebuilt": after.rebuilt - before.rebuilt,
+        "operators": work,
+    }
 
 
 def totals(

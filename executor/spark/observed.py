@@ -5,12 +5,14 @@ same rows, observed (``DataFrame.observe``): each progress of the streaming quer
 that a ``StreamingQueryListener`` hears, has in ``observedMetrics`` a row ``headrace`` of the query
 and a row ``headrace.<id>`` of each operator.
 
-Values are of the query since it began, over restarts; state is as it is now. What a batch did is
-the difference to the one before.
+Rows and seconds are of the batch; ``now`` and state are as the batch left them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import reduce
+from operator import add
 from typing import Final
 
 from pyspark.sql import Column, DataFrame
@@ -18,11 +20,11 @@ from pyspark.sql import functions as sf
 
 from algebra.plan import PhysicalPlan
 from executor.leaves import leaves, reached
-from executor.spark.processor import REPORT
+from executor.spark.processor import LATE, REPORT, RESULTS
 
 METRICS: Final = "headrace"
-OF_QUERY: Final = ("edges", "results", "late", "rebuilt")
-OF_OPERATOR: Final = ("rows_in", "rows_out", "dropped", "state_entries", "state_bytes")
+_ROWS: Final = ("rows_in", "rows_out", "dropped")
+_STATE: Final = ("state_entries", "state_bytes")
 
 
 def observed(blocks: DataFrame, plan: PhysicalPlan, name: str = METRICS) -> DataFrame:
@@ -35,30 +37,39 @@ def observed(blocks: DataFrame, plan: PhysicalPlan, name: str = METRICS) -> Data
     """
     below = {leaf.node for leaf in leaves(plan)}
     nodes = sorted(reached(plan, below))
-    state = [
-        sf.sum(sum((_number(f"operators.{n}.{kind}", 0) for n in nodes), sf.lit(0))).alias(kind)
-        for kind in ("state_entries", "state_bytes")
-    ]
-    seconds = sum((_number(f"operators.{n}.seconds", 0, "double") for n in nodes), sf.lit(0.0))
     rows = blocks.observe(
         name,
-        *(sf.sum(_number(field)).alias(field) for field in OF_QUERY),
+        *(sf.sum(_number("batch", field)).alias(field) for field in ("edges", "rebuilt")),
+        *(sf.sum(_rows(kind)).alias(kind) for kind in (RESULTS, LATE)),
         sf.max(_number("now")).alias("now"),
-        *state,
-        sf.sum(seconds).alias("seconds"),
+        *(sf.sum(_over(nodes, field)).alias(field) for field in _STATE),
+        sf.sum(_over(nodes, "seconds")).alias("seconds"),
     )
     for node in nodes:
-        counted = [sf.sum(_number(f"operators.{node}.{f}")).alias(f) for f in OF_OPERATOR]
-        spent = sf.sum(_number(f"operators.{node}.seconds", kind="double")).alias("seconds")
-        rows = rows.observe(f"{name}.{node}", *counted, spent)
+        done = [
+            sf.sum(_number("batch", "operators", str(node), field)).cast(kind).alias(field)
+            for field, kind in [(f, "bigint") for f in (*_ROWS, *_STATE)] + [("seconds", "double")]
+        ]
+        rows = rows.observe(f"{name}.{node}", *done)
     return rows
 
 
-def _number(path: str, missing: int | None = None, kind: str = "bigint") -> Column:
-    """A number of a report; null in other rows, and ``missing`` where the report has none."""
+def _rows(kind: str) -> Column:
+    """How many rows of a kind a block has."""
+    return sf.when(sf.col("kind") == kind, sf.col("rows")).otherwise(0)
+
+
+def _over(nodes: Sequence[int], field: str) -> Column:
+    """The sum of a number over all operators."""
+    numbers = (_number("batch", "operators", str(node), field) for node in nodes)
+    found = reduce(add, (sf.coalesce(number, sf.lit(0.0)) for number in numbers))
+    return found if field == "seconds" else found.cast("bigint")
+
+
+def _number(*path: str) -> Column:
+    """A number of a report; null in other rows, and where the report has none."""
     # Keys are written as ['3'], since .3 would be a place in a list.
-    place = "$" + "".join(f"['{key}']" for key in path.split("."))
-    found = sf.get_json_object(sf.col("payload").cast("string"), place).cast(kind)
-    return sf.when(
-        sf.col("kind") == REPORT, found if missing is None else sf.coalesce(found, sf.lit(missing))
-    )
+    place = "$" + "".join(f"['{key}']" for key in path)
+    found = sf.get_json_object(sf.col("payload").cast("string"), place)
+    kind = "double" if "operators" in path else "bigint"
+    return sf.when(sf.col("kind") == REPORT, found.cast(kind))

@@ -40,13 +40,13 @@ OnProgress = Callable[[Progress], None]
 class RunReport:
     """The account of a run.
 
-    ``edges``, ``relevant`` (with a label that the plan reads), ``rejected`` (rows that are
-    no edges), ``late`` (came too late for the order), ``rebuilt`` (how often a partition's state
-    was made anew), ``results``, ``ticks`` (application time from the first edge to the last) and
-    ``operators`` (by node of the plan) are of the whole query; ``last_batch`` has the latter of
-    the last batch alone;
-    ``seconds``, ``stream_seconds`` (Spark at work, without starting it and reading the
-    input), ``processed`` edges, ``batches`` and the peaks of memory are of this run, which
+    ``edges``, ``relevant`` (with a label that the plan reads), ``rejected`` (rows that are no
+    edges), ``late`` (relevant ones set aside because they came after their time), ``rebuilt`` (how
+    often a partition's state was made anew), ``results``, ``ticks`` (application time from the
+    first edge to the last) and ``operators`` (by node of the plan) are of the whole query;
+    ``last_batch`` has what the latter did in the last batch. ``seconds``, ``stream_seconds`` (Spark
+    at work, without starting it and reading the input), ``processed`` edges, ``batches`` and the
+    peaks of memory are of this run, which
     may have taken up an earlier one.
     """
 
@@ -61,10 +61,12 @@ class RunReport:
     stream_seconds: float
     resumed: bool = False
     late: int = 0
+    late_by_stream: Mapping[str, int] = field(default_factory=dict)
     rebuilt: int = 0
     jvm_peak_bytes: int = 0
     worker_peak_bytes: int = 0
     rejected_file: str | None = None
+    late_file: str | None = None
     ticks: int = 0
     operators: Mapping[int, Counters] = field(default_factory=dict)
     last_batch: Mapping[int, Counters] = field(default_factory=dict)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import reduce
+from pathlib import Path
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -22,9 +23,10 @@ from executor.leaves import OWN_TIME, Field, leaves
 from executor.spark.columns import SQL_TYPES, properties_of
 from executor.spark.errors import ExecutionError, InputError
 from executor.spark.formats import ResultShape
+from executor.spark.late import LateFolder
 from executor.spark.observed import METRICS, observed
 from executor.spark.packing import table_of
-from executor.spark.processor import RESULTS
+from executor.spark.processor import LATE, RESULTS
 from executor.spark.settings import PROVIDER, ROCKSDB
 from executor.spark.stage import result_blocks
 
@@ -44,14 +46,19 @@ def stream(
     spark: SparkSession,
     plan: PhysicalPlan,
     dataframes: Mapping[str, DataFrame],
+    late: str | Path | None = None,
     *,
     metrics: str = METRICS,
 ) -> DataFrame:
     """The results of a plan over the user's streams.
 
-    Each micro-batch has to hold edges that are not earlier than those of batches before it;
-    an edge that is gets counted and left out. Within a batch they may be in any order. A plan for
-    n partitions runs best where ``spark.sql.shuffle.partitions`` is n when the query starts.
+    Edges take effect in the order of their time, over all streams together: each waits until the
+    watermark has come to it (:mod:`executor.watermarks`). One that is earlier than the watermark
+    after the batch before is set aside. What is counted, late edges too, is among the query's
+    ``observedMetrics`` (:mod:`executor.spark.observed`), as ``headrace``.
+
+    A plan for n partitions runs best where ``spark.sql.shuffle.partitions`` is n when the query
+    starts.
 
     Args:
         spark: the session of the streams.
@@ -62,6 +69,8 @@ def stream(
             graph a static one without ``ts``. It is read once, in the query's first batch, and
             kept with its state: a query that goes on from its checkpoint has it there. Vertices
             have ``id`` in place of ``src`` and ``trg``.
+        late: a folder, which every worker can write to, for edges that come too late: JSON lines
+            with the edge's stream, what the plan reads of it, and the reason.
         metrics: the name under which the query's progress has what it counts
             (:mod:`executor.spark.observed`); to be chosen where two plans run in one query.
 
@@ -77,18 +86,25 @@ def stream(
             f'Call spark.conf.set("{PROVIDER}", "{ROCKSDB}") before.',
         )
     check_document(plan)
+    _check_kinds(plan, dataframes)
     edges, stored = edges_of(plan, dataframes)
     shape = ResultShape.of(plan)
+    aside = None if late is None else LateFolder(Path(late).absolute())
 
     def unpacked(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        lines: list[bytes] = []
         for batch in batches:
             for kind, payload in zip(batch["kind"], batch["payload"], strict=True):
                 if kind.as_py() == RESULTS:
                     for block in table_of(payload.as_py()).to_batches():
                         yield shape.flat(block)
+                elif kind.as_py() == LATE:
+                    lines.append(payload.as_py())
+        if aside is not None and lines:
+            aside.write_in_task(lines)
 
     columns = [f"`{n}` {SQL_TYPES[t]}" for n, t in zip(shape.names, shape.types, strict=True)]
-    blocks = result_blocks(edges, plan, f"stream-{plan.digest}", stored)
+    blocks = result_blocks(edges, plan, f"stream-{plan.digest}", "live", stored)
     return observed(blocks, plan, metrics).mapInArrow(
         unpacked, ", ".join([*columns, "ts bigint", "exp bigint"])
     )
@@ -132,13 +148,22 @@ def _given(name: str, dataframes: Mapping[str, DataFrame], *, stored: bool) -> D
             f"The plan reads the {what} {name!r}, which is not given.",
             f"Pass it: {{{name!r}: a {kind} DataFrame}}.",
         )
-    if given.isStreaming == stored:
-        other = "streaming" if stored else "static"
-        raise InputError(
-            f"The plan reads {name!r} as a {what}, and its DataFrame is a {other} one.",
-            f"Pass a {kind} DataFrame; the catalog says which of the streams are stored.",
-        )
     return given
+
+
+def _check_kinds(plan: PhysicalPlan, dataframes: Mapping[str, DataFrame]) -> None:
+    """That streams are streaming and stored graphs static."""
+    for scan in dict.fromkeys(scan for _, scan in plan.scans):
+        stored = scan.range is None
+        given = dataframes.get(scan.stream)
+        if given is None or given.isStreaming != stored:
+            continue
+        what, is_ = ("stored graph", "streaming") if stored else ("stream", "static")
+        raise InputError(
+            f"The plan reads {scan.stream!r} as a {what}, and its DataFrame is a {is_} one.",
+            f"Pass a {'static' if stored else 'streaming'} DataFrame, or say otherwise in the "
+            "catalog whether it is stored.",
+        )
 
 
 def _edges(

@@ -84,9 +84,9 @@ def edges_of(construct: Construct) -> list[Head]:
     """The edges that a CONSTRUCT builds, in the order of the text.
 
     Raises:
-        QueryError: E-LATER for stored paths, vertices alone, labels and properties of
-            vertices; E-SKOLEM for vertices without a name; E-SYNTAX for an edge without
-            just one label.
+        QueryError: E-LATER for stored paths and vertices alone; E-SKOLEM for vertices without
+            a name; E-SYNTAX for labels and properties of vertices, and for an edge without just
+            one label.
     """
     heads: list[Head] = []
     for pattern in construct.patterns:
@@ -186,7 +186,7 @@ def _built(node: Node) -> Name:
     """The variable of a vertex in CONSTRUCT."""
     if node.labels or node.properties:
         at = node.labels[0][0] if node.labels else node.properties[0][0]
-        raise LATER["constructed properties"].error(at.at, at.text)
+        raise faults.CONSTRUCTED.error(at.at, at.text)
     if node.variable is None:
         raise faults.NEW_VERTEX.error(node.at, "()")
     return node.variable
@@ -195,7 +195,7 @@ def _built(node: Node) -> Name:
 def _label(edge: Edge) -> Name:
     if edge.properties:
         key = edge.properties[0][0]
-        raise LATER["constructed properties"].error(key.at, key.text)
+        raise faults.CONSTRUCTED.error(key.at, key.text)
     if len(edge.labels) != 1 or edge.variable is not None:
         raise QueryError(
             "E-SYNTAX",

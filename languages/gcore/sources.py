@@ -7,13 +7,16 @@ by it; a label of a query in ON becomes the predicate that the query derives.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from algebra.regex import Symbol
 from algebra.window import Window
 from languages.errors import QueryError, listed
 from languages.gcore.faults import LATER
+from languages.gcore.names import Names
 from languages.gcore.syntax import Name, WindowText
-from languages.regular_query import Location, WindowClause
+from languages.label_sets import label_set_text
+from languages.regular_query import LabelSet, Location, WindowClause
 from languages.windows import window_of
 
 
@@ -34,6 +37,8 @@ class DerivedSource:
 
 Source = StreamSource | DerivedSource
 DEFAULT_SOURCE = StreamSource()
+ANY_LABEL = ""
+"""Stands for all labels of a stream, beside the names of some."""
 
 
 @dataclass(slots=True)
@@ -41,8 +46,10 @@ class Reads:
     """The labels that a query reads from streams, and under which windows."""
 
     time_unit: str
+    names: Names
     labels: set[str] = field(default_factory=set)
     has_unit: bool = False
+    label_sets: dict[str, LabelSet] = field(default_factory=dict)
     _windows: dict[str, dict[str, Window | None]] = field(default_factory=dict)
     _places: dict[str, Location] = field(default_factory=dict)
     _tested: dict[str, dict[str, dict[Window | None, Name]]] = field(default_factory=dict)
@@ -73,9 +80,38 @@ class Reads:
         if source.stream is None:
             return label.text
         windows = self._windows.setdefault(source.stream, {})
-        if windows.setdefault(label.text, source.window) != source.window:
+        if windows.setdefault(label.text, source.window) != source.window or (
+            ANY_LABEL in windows and windows[ANY_LABEL] != source.window
+        ):
             raise LATER["two windows"].error(label.at, label.text)
         return f"{source.stream}.{label.text}"
+
+    def steps(self, labels: LabelSet, at: Location, source: Source) -> tuple[Symbol, ...]:
+        """A set of labels of a source: the predicate of it, or of each of what is derived.
+
+        Raises:
+            QueryError: E-LATER if labels of a stream are read under two windows.
+        """
+        if isinstance(source, DerivedSource):
+            return tuple(
+                Symbol(predicate, inverse)
+                for inverse, left_out in ((False, labels.forward), (True, labels.backward))
+                if left_out is not None
+                for label, predicate in source.predicates.items()
+                if label not in left_out
+            )
+        whole = replace(labels, stream=source.stream)
+        if source.stream is not None:
+            windows = self._windows.setdefault(source.stream, {})
+            if {*windows.values(), source.window} != {source.window}:
+                raise LATER["two windows"].error(at, label_set_text(labels))
+            windows[ANY_LABEL] = source.window
+        for name, known in self.label_sets.items():
+            if known == whole:
+                return (Symbol(name),)
+        name = self.names.fresh(label_set_text(whole))
+        self.label_sets[name] = whole
+        return (Symbol(name),)
 
     def vertices(self, label: Name, source: Source) -> str:
         """What a label of vertices is called in a rule.

@@ -17,7 +17,6 @@ from languages.regular_query import Location
 
 AGGREGATES = frozenset({"count", "sum", "avg", "min", "max"})
 _ONLY_VERTICES = Fault("E-SYNTAX", "only bound vertices are compared", "write (x) = (y)")
-_UNBOUND = Fault("E-SAFE", "no MATCH binds it", "name an edge of a pattern, as in -[e:likes]->")
 
 
 def value_of(value: Node | Value, scope: Scope) -> rq.Value:
@@ -66,7 +65,7 @@ def property_of(value: Property, scope: Scope) -> rq.Property:
     name, text = value.variable, f"{value.variable.text}.{value.key.text}"
     if name.text in scope.edges | scope.vertices:
         return rq.Property(name.text, value.key.text, name.at)
-    raise path_fault(value, scope) or _UNBOUND.error(name.at, text)
+    raise path_fault(value, scope) or faults.NO_EDGE.error(name.at, text)
 
 
 def looked_at(value: Node | Value) -> Iterator[Name]:
@@ -145,7 +144,7 @@ def renamed(rule: rq.Rule, vertex: Renaming, edge: Renaming) -> rq.Rule:
     def value(of: rq.Value) -> rq.Value:
         match of:
             case rq.Variable(name):
-                return rq.Variable(vertex(name))
+                return rq.Variable(edge(name) if name in edges else vertex(name))
             case rq.Property():
                 return property_(of)
             case rq.Computed(function, arguments):

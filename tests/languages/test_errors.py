@@ -69,7 +69,7 @@ SYNTAX = [
     ("A(x,y) <- a(x,y), x = 007", "1:23", "007", "without leading zeros"),
     ("A(x,y) <- a(x,y), x < 9e999", "1:23", "9e999", "beyond what 64 bits hold"),
     ("A(x,y) <- a(x,y), x < 9223372036854775808", "1:23", "9223372036854775808", "64 bits"),
-    ("A(x,y) <- a(x,y), _ = x", "1:21", "=", "expected a path"),
+    ("A(x,y) <- a(x,y), _ = x", "1:21", "=", "or a path"),
     ("A(x,y) <- a(x, e.n)", "1:17", ".", "expected a comma or )"),
     ("A(e.n as) <- a(x,y) as e", "1:9", ")", "expected a name"),
     ("A(x,y) <- a(x,y). EMIT ON ENTERING", "1:19", "EMIT", "EMIT is not yet supported"),

@@ -17,9 +17,22 @@ Vertex = str | int
 
 @dataclass(frozen=True)
 class Step:
-    """One edge of a label (or derived predicate), forwards."""
+    """One edge of a label (or derived predicate), forwards.
+
+    ``tests`` hold of it, where a property is that of the edge ``_``.
+    """
 
     label: str
+    tests: tuple[Compare, ...] = ()
+
+
+@dataclass(frozen=True)
+class AnyBut:
+    """One edge of any label but some forwards, or of any but some backwards; None: no edge."""
+
+    forwards: tuple[str, ...] | None = ()
+    backwards: tuple[str, ...] | None = None
+    tests: tuple[Compare, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -52,7 +65,7 @@ class Repeat:
     most: int | None
 
 
-Regex = Step | Back | Seq | Alt | Repeat
+Regex = Step | AnyBut | Back | Seq | Alt | Repeat
 
 
 def star(part: Regex) -> Regex:
@@ -71,10 +84,12 @@ def maybe(part: Regex) -> Regex:
 
 
 def steps(regex: Regex) -> Iterator[str]:
-    """The labels in a regex, with repeats."""
+    """The labels in a regex, with repeats; those of ``AnyBut`` are known by a snapshot only."""
     match regex:
         case Step(label):
             yield label
+        case AnyBut():
+            return
         case Back(part) | Repeat(part):
             yield from steps(part)
         case Seq(parts) | Alt(parts):
@@ -263,10 +278,15 @@ def _term(term: Term) -> str:
 def regex_text(regex: Regex) -> str:
     """A regex; all that could be read in two ways stands in parentheses."""
     match regex:
-        case Step(label):
-            return label
-        case Back(Step(label)):
-            return f"^{label}"
+        case Step(label, tests):
+            return label + _tests(tests)
+        case AnyBut((), None, tests):
+            return "_" + _tests(tests)
+        case AnyBut(forwards, backwards, tests):
+            but = [*(forwards or ()), *(f"^{label}" for label in backwards or ())]
+            return f"!({'|'.join(but)})" + _tests(tests)
+        case Back(Step() | AnyBut() as step):
+            return f"^{regex_text(step)}"
         case Back(part):
             return f"^({regex_text(part)})"
         case Seq(parts):
@@ -277,8 +297,13 @@ def regex_text(regex: Regex) -> str:
             return f"{_closed(part)}{_times(least, most)}"
 
 
+def _tests(tests: tuple[Compare, ...]) -> str:
+    shown = " and ".join(map(condition_text, tests)).replace("_.", "")
+    return f"[{shown}]" if tests else ""
+
+
 def _closed(regex: Regex) -> str:
-    return regex.label if isinstance(regex, Step) else f"({regex_text(regex)})"
+    return regex_text(regex) if isinstance(regex, Step | AnyBut) else f"({regex_text(regex)})"
 
 
 def _times(least: int, most: int | None) -> str:

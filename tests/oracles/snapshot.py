@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from tests.oracles.conditions import Scalar, holds, row_of
+from tests.oracles.conditions import Compare, Scalar, holds, row_of
 from tests.oracles.paths import Pair, path_pairs
 from tests.oracles.query import (
+    Alt,
+    AnyBut,
     Atom,
+    Back,
     BodyAtom,
     Closure,
     Const,
     Is,
     PathAtom,
     Query,
+    Regex,
+    Repeat,
     Rule,
+    Seq,
     Source,
     Step,
     Term,
@@ -95,6 +101,8 @@ class Truth:
 
     query: Query
     edges: tuple[Edge, ...]
+    deletions: tuple[Edge, ...] = ()
+    """Each ends the edges of its label, source and target that are valid at its time."""
 
     @cached_property
     def changes(self) -> tuple[int, ...]:
@@ -102,14 +110,17 @@ class Truth:
         source = self.query.source
         read = [edge for edge in self.edges if edge.label in source]
         ends = {expiry(edge, source[edge.label]) for edge in read}
-        return tuple(sorted(({edge.ts for edge in read} | ends) - {ALWAYS}))
+        deleted = {edge.ts for edge in self.deletions}
+        return tuple(sorted(({edge.ts for edge in read} | ends | deleted) - {ALWAYS}))
 
     def snapshot(self, instant: int) -> EdgeSnapshot:
         """The windowed input at an instant, as a static graph."""
         found: dict[str, set[Edge]] = {label: set() for label in self.query.source}
         for edge in self.edges:
             source = self.query.source.get(edge.label)
-            if source is not None and edge.ts <= instant < expiry(edge, source):
+            if source is None or not edge.ts <= instant < expiry(edge, source):
+                continue
+            if not any(_ends(deletion, edge, instant) for deletion in self.deletions):
                 found[edge.label].add(edge)
         return EdgeSnapshot(found)
 
@@ -125,11 +136,22 @@ class Truth:
     @cached_property
     def _names_edges(self) -> bool:
         atoms = [atom for rule in self.query.rules for atom in rule.body]
-        return any(isinstance(a, Is) or (isinstance(a, Atom) and a.edge) for a in atoms)
+        return any(
+            isinstance(a, Is)
+            or (isinstance(a, Atom) and a.edge)
+            or (isinstance(a, PathAtom) and any(_tests(a.regex)))
+            for a in atoms
+        )
 
     @cached_property
     def _known(self) -> dict[frozenset[tuple[str, frozenset[Any]]], frozenset[Row]]:
         return {}
+
+
+def _ends(deletion: Edge, edge: Edge, instant: int) -> bool:
+    """Whether a deletion has ended an edge by an instant: at equal times it comes later."""
+    same = (deletion.label, deletion.src, deletion.trg) == (edge.label, edge.src, edge.trg)
+    return same and edge.ts <= deletion.ts <= instant
 
 
 def answer_at(query: Query, edges: Iterable[Edge], instant: int) -> frozenset[Row]:
@@ -205,7 +227,7 @@ def _rows(
                 if (bound := _bound(binding, atom.vertex, edge.src)) is not None
             ]
             continue
-        pairs = list(_pairs(atom, known))
+        pairs = list(_pairs(atom, known, edges))
         by_source: dict[Vertex, list[Row]] = defaultdict(list)
         by_target: dict[Vertex, list[Row]] = defaultdict(list)
         for pair in pairs:
@@ -247,7 +269,48 @@ def _names_of(atom: Is, row: Edge) -> Binding:
     return found
 
 
-def _pairs(atom: BodyAtom, known: Mapping[str, set[Row]]) -> Iterable[Row]:
+def _tests(regex: Regex) -> Iterator[Compare]:
+    match regex:
+        case Step(_, tests) | AnyBut(_, _, tests):
+            yield from tests
+        case Back(part) | Repeat(part):
+            yield from _tests(part)
+        case Seq(parts) | Alt(parts):
+            for part in parts:
+                yield from _tests(part)
+
+
+def _plain(
+    regex: Regex, edges: Mapping[str, Iterable[Edge]], chosen: dict[str, set[Pair]]
+) -> Regex:
+    """The regex over single labels, with those edges ``chosen`` that satisfy tests."""
+    match regex:
+        case Step(_, ()):
+            return regex
+        case Step(label, tests):
+            valid = {e for e in edges[label] if all(holds(test, {"_": e}) for test in tests)}
+            name = f"{label} {tests}"
+            chosen[name] = {(edge.src, edge.trg) for edge in valid}
+            return Step(name)
+        case AnyBut(forwards, backwards, tests):
+            every = [Step(label, tests) for label in sorted(edges)]
+            both: list[Regex] = []
+            if forwards is not None:
+                both += [one for one in every if one.label not in forwards]
+            if backwards is not None:
+                both += [Back(one) for one in every if one.label not in backwards]
+            return Alt(tuple(_plain(one, edges, chosen) for one in both))
+        case Back(part):
+            return Back(_plain(part, edges, chosen))
+        case Repeat(part, least, most):
+            return Repeat(_plain(part, edges, chosen), least, most)
+        case Seq(parts) | Alt(parts):
+            return type(regex)(tuple(_plain(part, edges, chosen) for part in parts))
+
+
+def _pairs(
+    atom: BodyAtom, known: Mapping[str, set[Row]], edges: Mapping[str, Iterable[Edge]]
+) -> Iterable[Row]:
     match atom:
         case Atom(label):
             return known[label]
@@ -256,7 +319,12 @@ def _pairs(atom: BodyAtom, known: Mapping[str, set[Row]]) -> Iterable[Row]:
         case Is(label):
             return known[label]
         case PathAtom(regex):
-            return path_pairs(regex, {label: _binary(known[label]) for label in steps(regex)})
+            chosen: dict[str, set[Pair]] = {}
+            plain = _plain(regex, edges, chosen)
+            return path_pairs(
+                plain,
+                {s: chosen[s] if s in chosen else _binary(known[s]) for s in steps(plain)},
+            )
 
 
 def _binary(rows: set[Row]) -> set[Pair]:

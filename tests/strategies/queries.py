@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from hypothesis import strategies as st
 
 from tests.oracles.query import (
     Alt,
+    AnyBut,
     Atom,
     Back,
     BodyAtom,
@@ -70,6 +71,21 @@ def regexes(labels: Sequence[str], depth: int = 2) -> st.SearchStrategy[Regex]:
         st.builds(lambda r, bounds: Repeat(r, *bounds), regexes(labels, 0), times),
         parts.map(Seq).map(Back),
     )
+
+
+def replaced(regex: Regex, replacement: Mapping[str, Regex]) -> Regex:
+    """A regex with something else in place of each label."""
+    match regex:
+        case Step(label):
+            return replacement[label]
+        case AnyBut():
+            return regex
+        case Back(part):
+            return Back(replaced(part, replacement))
+        case Repeat(part, least, most):
+            return Repeat(replaced(part, replacement), least, most)
+        case Seq(parts) | Alt(parts):
+            return type(regex)(tuple(replaced(part, replacement) for part in parts))
 
 
 A, B, C = Step("a"), Step("b"), Step("c")

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from tests.oracles.conditions import Compare, Vert, expr_text
 from tests.oracles.query import (
     Alt,
+    AnyBut,
     Atom,
     Back,
     BodyAtom,
@@ -169,6 +170,11 @@ def _regex(regex: Regex, derived: frozenset[str]) -> str:
     match regex:
         case Step(label):
             return f"~{label}" if label in derived else f":{label}"
+        case AnyBut((), None):
+            return "_"
+        case AnyBut(forwards, backwards):
+            but = [*map(":{}".format, forwards or ()), *map(":{}^".format, backwards or ())]
+            return f"({' | '.join(but)})!"
         case Back(part):
             return f"({_regex(part, derived)})^"
         case Seq(parts):
