@@ -9,7 +9,8 @@ Beyond the algorithm: a constant in an atom, or a variable twice in it, is a FIL
 atom; a rule of one atom is a projection of it, or the atom itself; what is certainly empty
 is not carried along. A condition over one atom is a FILTER on it, others a FILTER above the
 PATTERN; a WSCAN gives the properties that these or the answer need, and a PROJECT drops each
-where nothing above needs it.
+where nothing above needs it. What an answer computes, aggregates and reports stands above all
+(:mod:`languages.answer_algebra`, :mod:`languages.reports`).
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from functools import reduce
 from algebra import regex
 from algebra.automaton import AutomatonError, minimal_dfa
 from algebra.logical import (
+    Aggregate,
+    Compute,
     Empty,
     Filter,
     LogicalExpression,
@@ -28,6 +31,7 @@ from algebra.logical import (
     Path,
     Pattern,
     Project,
+    Report,
     Union,
     WScan,
 )
@@ -35,6 +39,8 @@ from algebra.predicate import TRUE, Predicate
 from algebra.regex import Regex
 from algebra.window import Window
 from catalog.model import Catalog, PropertyType, VertexType
+from languages import answer_algebra
+from languages.answers import computes, is_aggregate
 from languages.checks import aliases, evaluation_order, predicates
 from languages.condition_types import resolved, vertex
 from languages.conditions import key, predicate, unified
@@ -43,6 +49,7 @@ from languages.inputs import Inputs
 from languages.needs import Needs, keys_above, needs
 from languages.regular_query import (
     Atom,
+    Condition,
     Constant,
     EdgeAtom,
     Location,
@@ -50,6 +57,7 @@ from languages.regular_query import (
     RegularQuery,
     Rule,
 )
+from languages.reports import reported
 
 MOST_OPERATORS = 10_000
 """The largest expression: derived predicates are unfolded wherever they are used."""
@@ -85,7 +93,7 @@ def translate(
         translation.define(name)
     head = next(rule for rule in query.rules if rule.head == query.answer)
     return LogicalQuery(
-        translation.relations[query.answer].expression,
+        reported(translation.relations[query.answer].expression, query.emit),
         _distinct(head.variables),
         (*inputs.unused_windows(), *translation.warnings),
     )
@@ -122,8 +130,12 @@ class _Translation:
         """Translates one predicate; those that it is made from are there already."""
         rules = self.rules.get(name)
         if rules:
-            relation = reduce(_union, map(self._rule, rules))
-            relation = _sized(relation, name, next(iter(rules)).location)
+            several = [unified(rule) for rule in rules]
+            if is_aggregate(several[0]):
+                relation = self._aggregated(several)
+            else:
+                relation = reduce(_union, map(self._rule, several))
+            relation = _sized(relation, name, several[0].location)
         elif name in self.aliases:
             relation = self._path(self.aliases[name], self.inputs.locations[name])
         else:
@@ -132,14 +144,69 @@ class _Translation:
         self.relations[name] = _named(relation, name)
 
     def _rule(self, rule: Rule) -> _Relation:
-        rule = unified(rule)
-        vertex_types = [self._plain(atom).types for atom in rule.body] if rule.conditions else []
-        wanted = needs(rule, resolved(rule, self.inputs, vertex_types))
+        """The rows of a rule's head."""
+        wanted = needs(rule, self._conditions(rule))
+        head, others = keys_above(rule, wanted.residual)
+        bound = self._bound(rule, wanted, head, others)
+        if computes(rule) and not bound.empty:
+            compute = answer_algebra.computed(rule, head)
+            bound = _over(compute, [bound], answer_algebra.types_of(compute, bound.types))
+        elif bound.empty:
+            bound = _nothing(len(rule.variables))
+        return _named(bound, rule.head)
+
+    def _aggregated(self, rules: Sequence[Rule]) -> _Relation:
+        """The aggregates of an answer over the full bindings of its rules."""
+        parts: list[tuple[Rule, tuple[str, ...], _Relation]] = []
+        for rule in map(answer_algebra.with_named_edges, rules):
+            identity = list(answer_algebra.identity(rule, self._declared(rule)))
+            wanted = needs(rule, self._conditions(rule), identity)
+            _, others = keys_above(rule, wanted.residual)
+            columns = answer_algebra.bindings(rule, wanted.kept)
+            extra = tuple(name for name in others if name not in columns)
+            bound = self._bound(rule, wanted, columns, extra)
+            if not bound.empty:
+                parts.append((rule, columns, bound))
+        if not parts:
+            return _nothing(len(rules[0].variables))
+        kept, columns_of, relations = zip(*parts, strict=True)
+        computed, aggregate = answer_algebra.aggregated(kept, columns_of)
+        whole = reduce(
+            _union,
+            (
+                relation
+                if compute is None
+                else _over(compute, [relation], answer_algebra.types_of(compute, relation.types))
+                for compute, relation in zip(computed, relations, strict=True)
+            ),
+        )
+        types = answer_algebra.types_of_aggregates(aggregate, whole.types)
+        return _over(aggregate, [whole], types)
+
+    def _declared(self, rule: Rule) -> dict[str, tuple[str, ...]]:
+        """The names of all properties of the input labels of a rule."""
+        return {
+            atom.predicate: tuple(self.inputs.origin(atom.predicate)[2])
+            for atom in rule.body
+            if isinstance(atom, EdgeAtom) and self._is_input(atom.predicate)
+        }
+
+    def _is_input(self, name: str) -> bool:
+        return name not in self.rules and name not in self.aliases
+
+    def _conditions(self, rule: Rule) -> list[Condition]:
+        looked_at = bool(rule.conditions) or computes(rule)
+        vertex_types = [self._plain(atom).types for atom in rule.body] if looked_at else []
+        return resolved(rule, self.inputs, vertex_types)
+
+    def _bound(
+        self, rule: Rule, wanted: Needs, head: tuple[str, ...], others: tuple[str, ...]
+    ) -> _Relation:
+        """The columns ``head`` of the bindings of a body; ``others`` are for its conditions."""
         atoms = [self._atom(atom, number, wanted) for number, atom in enumerate(rule.body)]
         if any(relation.empty for relation, _ in atoms):
-            return _nothing(len(rule.variables))
+            return _nothing(len(head))
         self._warn_of_types(rule, atoms)
-        head, others = keys_above(rule, wanted.residual)
         if len(atoms) == 1:
             ((relation, binding),) = atoms
             columns = [binding.index(name) for name in head]
@@ -275,7 +342,7 @@ def input_labels(query: RegularQuery) -> tuple[str, ...]:
 
 
 def _over(
-    operator: Pattern | Path | Union | Filter | Project,
+    operator: Pattern | Path | Union | Filter | Project | Compute | Aggregate | Report,
     inputs: Sequence[_Relation],
     types: tuple[PropertyType | None, ...],
 ) -> _Relation:

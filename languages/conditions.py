@@ -14,6 +14,7 @@ from algebra.predicate import Predicate, PredicateError
 from algebra.scalar import Column, Literal
 from languages.errors import QueryError
 from languages.regular_query import (
+    Aggregated,
     Atom,
     Both,
     Comparison,
@@ -25,6 +26,7 @@ from languages.regular_query import (
     Location,
     Missing,
     Negated,
+    Output,
     Property,
     Rule,
     Term,
@@ -119,18 +121,29 @@ def unified(rule: Rule) -> Rule:
             for atom in rule.body
         ),
         conditions=tuple(_renamed(condition, leader_of) for condition in kept),
+        properties=tuple((name, _output(of, leader_of)) for name, of in rule.properties),
     )
+
+
+def _output(of: Output, name: Callable[[str], str]) -> Output:
+    if isinstance(of, Aggregated):
+        return of if of.argument is None else replace(of, argument=_value_with(of.argument, name))
+    return _value_with(of, name)
+
+
+def _value_with(of: Value, name: Callable[[str], str]) -> Value:
+    match of:
+        case Variable(old):
+            return Variable(name(old))
+        case Computed(function, arguments):
+            return Computed(function, tuple(_value_with(part, name) for part in arguments))
+        case _:
+            return of
 
 
 def _renamed(condition: Condition, name: Callable[[str], str]) -> Condition:
     def value(of: Value) -> Value:
-        match of:
-            case Variable(old):
-                return Variable(name(old))
-            case Computed(function, arguments):
-                return Computed(function, tuple(map(value, arguments)))
-            case _:
-                return of
+        return _value_with(of, name)
 
     match condition:
         case Comparison():
@@ -237,7 +250,8 @@ def predicate(conditions: Iterable[Condition], place: Mapping[str, int], at: Loc
 def _sql(condition: Condition, place: Mapping[str, int]) -> str:
     match condition:
         case Comparison(left, sign, right):
-            return f"{scalar.text(_value(left, place))} {sign} {scalar.text(_value(right, place))}"
+            sides = (scalar.text(scalar_of(side, place)) for side in (left, right))
+            return f" {sign} ".join(sides)
         case Missing(of):
             return f"c{place[key(of)]} IS NULL"
         case Negated(part):
@@ -248,11 +262,12 @@ def _sql(condition: Condition, place: Mapping[str, int]) -> str:
             return " OR ".join(f"({_sql(part, place)})" for part in parts) or "FALSE"
 
 
-def _value(value: Value, place: Mapping[str, int]) -> scalar.Value:
+def scalar_of(value: Value, place: Mapping[str, int]) -> scalar.Value:
+    """The value over columns: ``place`` says which of them holds a reference's :func:`key`."""
     match value:
         case Literal():
             return value
         case Variable() | Property():
             return Column(place[key(value)])
         case Computed(function, arguments):
-            return scalar.Call(function, tuple(_value(part, place) for part in arguments))
+            return scalar.Call(function, tuple(scalar_of(part, place) for part in arguments))

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from languages.answers import computes, references_in
 from languages.conditions import key, references
 from languages.regular_query import Atom, Condition, EdgeAtom, Property, Rule, Variable
 
@@ -26,8 +27,10 @@ class Needs:
     kept: tuple[tuple[str, ...], ...]
 
 
-def needs(rule: Rule, conditions: Iterable[Condition]) -> Needs:
+def needs(rule: Rule, conditions: Iterable[Condition], identity: Iterable[Property] = ()) -> Needs:
     """The needs of a rule with these conditions, which say nothing of edges as values.
+
+    ``identity`` are properties that are needed above all, whether something looks at them or not.
 
     A condition over vertices alone is checked at every atom that binds them all, since each
     has fewer rows to keep then.
@@ -43,7 +46,8 @@ def needs(rule: Rule, conditions: Iterable[Condition]) -> Needs:
             own[place].append(condition)
         if not places:
             residual.append(condition)
-    above = [p for _, p in rule.properties]
+    above = [*identity]
+    above += [r for _, of in rule.properties for r in references_in(of) if isinstance(r, Property)]
     above += [p for c in residual for p in references(c) if isinstance(p, Property)]
     return Needs(
         tuple(map(tuple, own)),
@@ -59,9 +63,18 @@ def needs(rule: Rule, conditions: Iterable[Condition]) -> Needs:
 def keys_above(
     rule: Rule, residual: Iterable[Condition]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The columns of the head, and of those the residual conditions need besides."""
+    """The columns of the head, and of those the residual conditions need besides.
+
+    Of a head that computes, each column that it looks at once.
+    """
     properties = dict(rule.properties)
-    head = tuple(key(properties[v]) if v in properties else v for v in rule.variables)
+    head = tuple(
+        key(r)
+        for v in rule.variables
+        for r in (references_in(properties[v]) if v in properties else [Variable(v)])
+    )
+    if computes(rule):
+        head = tuple(dict.fromkeys(head))
     others = dict.fromkeys(key(r) for c in residual for r in references(c))
     return head, tuple(other for other in others if other not in head)
 

@@ -15,13 +15,14 @@ from languages.regular_query import (
     Atom,
     Constant,
     EdgeAtom,
-    Property,
+    Emit,
+    Output,
     RegularQuery,
     Rule,
     Term,
     WindowClause,
 )
-from languages.values_text import condition_text, value_text
+from languages.values_text import condition_text, output_text, value_text
 
 __all__ = ["condition_text", "path_text", "rule_text", "text", "value_text"]
 
@@ -33,6 +34,8 @@ def text(query: RegularQuery) -> str:
     """The rules and windows of a query, one a line."""
     lines = [rule_text(rule) for rule in query.rules]
     lines += [_window(clause, query.time_unit) for clause in query.windows]
+    if query.emit is not None:
+        lines.append(_emit(query.emit, query.time_unit))
     return "\n".join(lines)
 
 
@@ -44,10 +47,20 @@ def rule_text(rule: Rule) -> str:
     return f"{_name(rule.head)}({', '.join(columns)}) <- {', '.join(body)}."
 
 
-def _column(name: str, of: Property | None) -> str:
+def _column(name: str, of: Output | None) -> str:
     if of is None:
         return name
-    return f"{value_text(of)} as {_name(name)}"
+    return f"{output_text(of)} as {_name(name)}"
+
+
+def _emit(emit: Emit, time_unit: str | None) -> str:
+    mode = "SNAPSHOT" if emit.mode == "snapshot" else f"ON {emit.mode.upper()}"
+    every = "" if emit.every is None else f" EVERY {_length(emit.every, time_unit)}"
+    return f"EMIT {mode}{every}"
+
+
+def _length(ticks: int, time_unit: str | None) -> str:
+    return str(ticks) if time_unit is None else durations.text(ticks, time_unit)
 
 
 def path_text(path: Regex) -> str:
@@ -79,13 +92,10 @@ def _atom(atom: Atom) -> str:
 
 
 def _window(clause: WindowClause, time_unit: str | None) -> str:
-    def length(ticks: int) -> str:
-        return str(ticks) if time_unit is None else durations.text(ticks, time_unit)
-
     labels = f" ({', '.join(map(_name, clause.labels))})" if clause.labels else ""
     on = f"ON {_name(clause.stream)}{labels} " if clause.stream is not None else ""
-    slide = f" SLIDE {length(clause.window.slide)}" if clause.window.slide != 1 else ""
-    return f"{on}WINDOW {length(clause.window.range)}{slide}"
+    slide = f" SLIDE {_length(clause.window.slide, time_unit)}" if clause.window.slide != 1 else ""
+    return f"{on}WINDOW {_length(clause.window.range, time_unit)}{slide}"
 
 
 def _term(term: Term) -> str:

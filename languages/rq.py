@@ -17,6 +17,8 @@ from lark import Lark, Token
 from lark.exceptions import UnexpectedInput
 
 from algebra import regex
+from algebra.scalar import Literal
+from languages.answers import Column, named_columns
 from languages.checks import checked, predicates
 from languages.errors import QueryError
 from languages.paths import PathExpression, joined
@@ -34,7 +36,8 @@ from languages.regular_query import (
     Variable,
     WindowClause,
 )
-from languages.rq_conditions import Conditions, Output, named_outputs
+from languages.reports import EmitText, report_mode, with_emit
+from languages.rq_conditions import Conditions
 from languages.rq_errors import explained
 from languages.rq_tokens import check_text, location_of, name_of, string, whole_number
 from languages.windows import Length, window_of
@@ -56,7 +59,8 @@ def parse(text: str, time_unit: str = "second") -> RegularQuery:
         raise explained(parser, text) from None
     assert isinstance(program, _Program)
     clauses, unit = _windows(program.windows, time_unit)
-    return checked(program.rules, clauses, unit, program.warnings)
+    query = checked(program.rules, clauses, unit, program.warnings)
+    return with_emit(query, program.emit, time_unit)
 
 
 def recognizes(text: str) -> bool:
@@ -108,6 +112,7 @@ class _Program:
     rules: tuple[Rule, ...]
     windows: tuple[_Window, ...]
     warnings: tuple[str, ...]
+    emit: EmitText | None = None
 
 
 class _Builder(Conditions):
@@ -119,22 +124,26 @@ class _Builder(Conditions):
             _with_aliases([rule for rule, _ in rules]),
             tuple(part for part in parts if isinstance(part, _Window)),
             tuple(warning for _, warnings in rules for warning in warnings),
+            next((part for part in parts if isinstance(part, EmitText)), None),
         )
 
     def rule(self, parts: list[Any]) -> tuple[Rule, tuple[str, ...]]:
         (head, columns, at), *bodies = parts
         atoms = _with_names_for_anonymous([a for body in bodies for a in body.atoms])
         conditions = tuple(condition for body in bodies for condition in body.conditions)
-        variables, properties = named_outputs(columns, _variables(atoms))
+        variables, properties = named_columns(columns, _variables(atoms))
         rule = Rule(head, variables, atoms, at, conditions, properties)
         return rule, tuple(warning for body in bodies for warning in body.warnings)
 
-    def named_head(self, parts: list[Any]) -> tuple[str, tuple[str | Output, ...], Location]:
+    def named_head(self, parts: list[Any]) -> tuple[str, tuple[str | Column, ...], Location]:
         name, *columns = parts
         return name_of(name), tuple(map(_head_column, columns)), location_of(name)
 
-    def answer_head(self, parts: list[Any]) -> tuple[str, tuple[str | Output, ...], Location]:
+    def answer_head(self, parts: list[Any]) -> tuple[str, tuple[str | Column, ...], Location]:
         return "Answer", tuple(place.term.name for place in parts), location_of(parts[0].token)
+
+    def nameless(self, parts: list[Token]) -> Token:
+        return parts[0]
 
     def variable(self, parts: list[Token]) -> _Place:
         return _Place(Variable(parts[0].removeprefix("?")), parts[0])
@@ -212,14 +221,10 @@ class _Builder(Conditions):
             tuple(condition for body in parts for condition in body.conditions),
         )
 
-    def emit(self, parts: list[Token]) -> None:
-        raise QueryError(
-            "E-SYNTAX",
-            "EMIT is not yet supported",
-            at=location_of(parts[0]),
-            text=str(parts[0]),
-            hint="leave it out: each answer is reported once, with its interval of validity",
-        )
+    def emit(self, parts: list[Token]) -> EmitText:
+        word, mode, *every = parts
+        length = Length(str(every[0]), location_of(every[0])) if every else None
+        return EmitText(report_mode(str(mode)), length, location_of(word))
 
     def label(self, parts: list[Token]) -> PathExpression:
         return PathExpression(regex.Symbol(name_of(parts[0])), location_of(parts[0]))
@@ -276,27 +281,27 @@ class _Builder(Conditions):
         return parts[0]
 
 
-def _head_column(place: _Place | Output) -> str | Output:
-    if isinstance(place, Output):
-        return place
-    at, text = location_of(place.token), str(place.token)
-    if isinstance(place.term, Constant):
-        raise QueryError(
-            "E-SYNTAX",
-            "a head holds variables and properties only",
-            at=at,
-            text=text,
-            hint="a constant goes into the body, in place of the variable",
-        )
-    if place.term == ANONYMOUS:
+def _head_column(column: Column | Token) -> str | Column:
+    if isinstance(column, Token):
         raise QueryError(
             "E-SAFE",
             "an anonymous variable is bound by nothing",
-            at=at,
-            text=text,
+            at=location_of(column),
+            text=str(column),
             hint="give it a name, and use that name in the body",
         )
-    return place.term.name
+    if column.name is None and isinstance(column.value, Literal):
+        raise QueryError(
+            "E-SYNTAX",
+            "a constant in a head needs a name",
+            at=column.at,
+            text=column.text,
+            hint="write 1 as one; to choose rows by a constant, put it into the body, "
+            "in place of the variable",
+        )
+    if column.name is None and isinstance(column.value, Variable):
+        return column.value.name
+    return column
 
 
 def _with_aliases(rules: Sequence[Rule]) -> tuple[Rule, ...]:

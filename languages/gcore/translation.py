@@ -15,6 +15,7 @@ from languages.gcore.sources import DerivedSource, Reads, Source
 from languages.gcore.statement import Statement
 from languages.gcore.syntax import Basic, Construct, Name, On, Query
 from languages.regular_query import Location, RegularQuery
+from languages.reports import with_emit
 
 _NO_GRAPH = Fault("E-SYNTAX", "a table is no graph to match in", "write CONSTRUCT here")
 _MIXED = Fault("E-SYNTAX", "a table and a graph have no union", "write CONSTRUCT or SELECT in both")
@@ -31,7 +32,8 @@ def translated(query: Query, time_unit: str, words: frozenset[str]) -> RegularQu
     program.check_names()
     unit = time_unit if program.reads.has_unit else None
     warnings = tuple(dict.fromkeys(program.warnings))
-    return checked(program.rules, program.reads.clauses(), unit, warnings, answer)
+    rules = checked(program.rules, program.reads.clauses(), unit, warnings, answer)
+    return with_emit(rules, query.emit, time_unit)
 
 
 class _Translation:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from algebra import scalar
 from languages import regular_query as rq
+from languages.conditions import named_edges
 from languages.errors import QueryError
 from languages.gcore import faults
 from languages.gcore.faults import LATER, Fault
@@ -128,7 +129,7 @@ Renaming = Callable[[str], str]
 
 
 def renamed(rule: rq.Rule, vertex: Renaming, edge: Renaming) -> rq.Rule:
-    """The rule with other names of vertices and edges; its columns stay."""
+    """The rule with other names of vertices and edges; the names of its columns stay."""
 
     def term(of: rq.Term) -> rq.Term:
         return rq.Variable(vertex(of.name)) if isinstance(of, rq.Variable) else of
@@ -159,9 +160,22 @@ def renamed(rule: rq.Rule, vertex: Renaming, edge: Renaming) -> rq.Rule:
             case _:
                 return of
 
+    def output(of: rq.Output) -> rq.Output:
+        if isinstance(of, rq.Aggregated):
+            argument = None if of.argument is None else named(of.argument)
+            return replace(of, argument=argument)
+        return named(of)
+
+    def named(of: rq.Value) -> rq.Value:
+        """Alone, an edge may stand for itself, as in ``count(e)``."""
+        if isinstance(of, rq.Variable) and of.name in edges:
+            return rq.Variable(edge(of.name))
+        return value(of)
+
+    edges = named_edges(rule.body)
     return replace(
         rule,
         body=tuple(map(atom, rule.body)),
         conditions=tuple(map(condition, rule.conditions)),
-        properties=tuple((n, replace(of, edge=edge(of.edge))) for n, of in rule.properties),
+        properties=tuple((n, output(of)) for n, of in rule.properties),
     )

@@ -1,0 +1,83 @@
+"""The EMIT clause: when answers are reported, and which of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import gcd
+from typing import Final
+
+from algebra.aggregates import ReportMode
+from algebra.logical import Aggregate, Empty, LogicalExpression, Report, WScan
+from languages.errors import QueryError
+from languages.regular_query import Emit, Location, RegularQuery
+from languages.windows import Length
+
+_MODES: Final[dict[str, ReportMode]] = {
+    "entering": "entering",
+    "exit": "exit",
+    "snapshot": "snapshot",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class EmitText:
+    """``EMIT ON ENTERING EVERY 1h`` as written."""
+
+    mode: ReportMode
+    every: Length | None
+    at: Location
+
+
+def report_mode(word: str) -> ReportMode:
+    """The mode of a word in any case of letters."""
+    return _MODES[word.lower()]
+
+
+def with_emit(query: RegularQuery, written: EmitText | None, time_unit: str) -> RegularQuery:
+    """The query with its EMIT clause, a period with a unit counted in ``time_unit``.
+
+    Raises:
+        QueryError: E-WINDOW if the period is no length of time.
+    """
+    if written is None:
+        return query
+    every = written.every
+    if every is None:
+        return replace(query, emit=Emit(written.mode, None, written.at))
+    ticks = every.ticks(time_unit)
+    if ticks == 0:
+        raise QueryError(
+            "E-WINDOW",
+            "between two reports lies some time",
+            at=every.at,
+            text=every.text,
+            hint="write EVERY 1h, or leave EVERY out: reports come at each slide then",
+        )
+    unit = time_unit if every.has_unit else query.time_unit
+    return replace(query, emit=Emit(written.mode, ticks, written.at), time_unit=unit)
+
+
+def reported(expression: LogicalExpression, emit: Emit | None) -> LogicalExpression:
+    """The expression with its answers at the instants of reports, and an aggregation below too."""
+    if emit is None or isinstance(expression.operator, Empty):
+        return expression
+    every = emit.every or slides_in(expression)
+    if isinstance(expression.operator, Aggregate):
+        at_instants = replace(expression.operator, every=every)
+        expression = replace(expression, operator=at_instants)
+    return LogicalExpression(Report(emit.mode, every), (expression,))
+
+
+def slides_in(expression: LogicalExpression) -> int:
+    """The greatest common divisor of the slides of all windows below; 1 without any."""
+    pending, seen, found = [expression], set[int](), 0
+    while pending:
+        current = pending.pop()
+        if id(current) in seen:
+            continue
+        seen.add(id(current))
+        pending.extend(current.inputs)
+        window = current.operator.window if isinstance(current.operator, WScan) else None
+        if window is not None:
+            found = gcd(found, window.slide)
+    return found or 1
