@@ -8,7 +8,9 @@
 ``J[s,t,d ; eq](S1,..)``  PATTERN: its columns, and the endpoints that are equal;
                           columns after the second stand in a fourth part
 ``P[d;R](S1,..)``         PATH over the regex ``R``
-``C[columns](S)``         projection
+``C[columns](S)``         projection; columns may be computed
+``A[keys ; aggs](S)``     AGGREGATE, of rows with the same keys; perhaps at multiples of a period
+``R[mode every p](S)``    REPORT
 ``∅``                     the empty relation
 ========================  ==========================================================
 
@@ -23,8 +25,10 @@ from collections.abc import Callable, Iterator
 
 from sqlglot import exp
 
-from algebra import durations, regex
+from algebra import durations, regex, scalar
 from algebra.logical import (
+    Aggregate,
+    Compute,
     Empty,
     Filter,
     LogicalExpression,
@@ -32,6 +36,7 @@ from algebra.logical import (
     PathSemantics,
     Pattern,
     Project,
+    Report,
     Union,
     WScan,
     WScanUnion,
@@ -98,11 +103,22 @@ class _Notation:
                 if semantics is not PathSemantics.ARBITRARY:
                     parts.append(semantics)
                 return f"P[{';'.join(parts)}]"
+            case Compute(values):
+                return f"C[{', '.join(map(scalar.text, values))}]"
+            case Aggregate(keys, calls, _, every):
+                by = ",".join(f"c{key}" for key in keys)
+                at = "" if every is None else f" ; every {self._length(every)}"
+                return f"A[{by} ; {', '.join(map(str, calls))}{at}]"
+            case Report(mode, every):
+                return f"R[{mode} every {self._length(every)}]"
             case Project(columns):
                 width = e.inputs[0].width
                 return f"C[{','.join(_column(column, width) for column in columns)}]"
             case Empty():
                 return "∅"
+
+    def _length(self, ticks: int) -> str:
+        return durations.text(ticks, self.time_unit) if self.time_unit else str(ticks)
 
     def _window(self, window: Window) -> str:
         lengths = [window.range] if window.slide == 1 else [window.range, window.slide]

@@ -9,7 +9,9 @@ Rules, for more than one partition:
 * EXCHANGE brings its spread; copies are not exchanged again;
 * FILTER and COALESCE keep the distribution of their input; COALESCE needs the rows of a value
   on one partition, so it does not stand over rows that lie anywhere;
-* PROJECT keeps it, as long as the column hashed on stays;
+* PROJECT and COMPUTE keep it, as long as the column hashed on stays;
+* AGGREGATE has rows hashed by a key, or all on one partition; REPORT has the rows of a value on
+  one partition;
 * UNION keeps what all inputs have in common; copies are united with copies only;
 * a join has one side in copies, or both on one partition, or both hashed on a shared variable;
 * S_PATH over its own roots needs copies, and its rows lie where their root hashes to; over all
@@ -26,7 +28,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from algebra.physical import (
+    AggregateRows,
     Coalesce,
+    ComputeColumns,
     EmptyRelation,
     Exchange,
     FilterRows,
@@ -34,12 +38,14 @@ from algebra.physical import (
     MergeUnion,
     PhysicalOperator,
     ProjectColumns,
+    ReportRows,
     SPath,
     ToKernel,
     WindowScan,
     WindowScanUnion,
 )
 from algebra.plan import PhysicalPlan, PlanError
+from algebra.scalar import Column, parsed
 from executor.leaves import leaves
 from executor.widths import widths_of
 
@@ -131,6 +137,15 @@ def delivered(operator: PhysicalOperator, inputs: Sequence[Distribution]) -> Dis
             return _walked(operator, inputs)
         case EmptyRelation():
             return NOTHING
+        case ComputeColumns(values=values):
+            given = [parsed(value, 1 << 20) for value in values]
+            return _moved(inputs[0], [c.position if isinstance(c, Column) else -1 for c in given])
+        case AggregateRows(keys=keys, output=output):
+            return _grouped(inputs[0], keys, output)
+        case ReportRows():
+            if inputs[0] == ANY:
+                raise ValueError("the rows of a value may lie on several partitions")
+            return inputs[0]
         case WindowScan() | WindowScanUnion() | ToKernel():
             raise ValueError("it does not stand over a scan and filters alone")
 
@@ -152,6 +167,19 @@ def _moved(given: Distribution, columns: Sequence[int]) -> Distribution:
     if given.kind != "hash":
         return given
     kept = frozenset(i for i, column in enumerate(columns) if column in given.columns)
+    return Distribution("hash", kept) if kept else ANY
+
+
+def _grouped(given: Distribution, keys: Sequence[int], output: Sequence[int]) -> Distribution:
+    """The rows of a key lie together where one of its columns is hashed by."""
+    if given.kind != "hash":
+        if given == ANY:
+            raise ValueError("the rows of a key may lie on several partitions")
+        return given
+    hashed = [i for i, key in enumerate(keys) if key in given.columns]
+    if not hashed:
+        raise ValueError(f"its input lies {given}, and that is by no key")
+    kept = frozenset(i for i, place in enumerate(output) if place in hashed)
     return Distribution("hash", kept) if kept else ANY
 
 

@@ -69,6 +69,10 @@ class LocalRun:
             self._leaf_rows[leaf.node] += len(rows[leaf.node])
         return self.partitioned.process(rows)
 
+    def finish(self) -> Batch:
+        """The results that are given when no more edges will come; decode them."""
+        return self.partitioned.finish()
+
     def results(self, batch: Batch) -> Iterator[Result]:
         """The rows of a batch of results, decoded."""
         if not len(batch):
@@ -101,6 +105,7 @@ def run_plan(plan: PhysicalPlan, edges: Iterable[Edge], batch_rows: int = 4096) 
     remaining = iter(edges)
     while chunk := list(islice(remaining, batch_rows)):
         yield from run.results(run.push(_record_batches(chunk)))
+    yield from run.results(run.finish())
 
 
 def _record_batches(edges: Sequence[Edge]) -> list[pa.RecordBatch]:

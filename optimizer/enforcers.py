@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from algebra.logical import Filter, Project, WScan, WScanUnion
+from algebra.logical import Aggregate, Filter, Project, Report, WScan, WScanUnion
 from algebra.physical import Coalesce, Exchange, PhysicalOperator, ToKernel
 from algebra.properties import ANY, Convention, Distribution, RequiredProperties, Spread
 from memo import GroupId
@@ -43,6 +43,9 @@ class Enforcers:
         """The enforcers that deliver ``required``, and what each asks of the same group."""
         if required.convention is Convention.SPARK_SQL:
             return
+        members = self._search.memo.group(group)
+        if members.has(Aggregate) or members.has(Report):
+            return  # what they give is final, and may be of long ago: nothing stands above
         there = required.distribution
         if required.coalesced:
             for spread in self._where_values_meet(group, there):

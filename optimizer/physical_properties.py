@@ -4,7 +4,8 @@ A row stream is *coalesced* if no row lies inside what earlier rows of its value
 over an automaton with one accepting state reports a pair only when its validity grows, so it
 delivers that; with several, two states may report the same. A filter keeps what it gets, and
 so does a projection that only reorders columns. Joins, unions and projections that drop
-columns make duplicates.
+columns make duplicates. AGGREGATE and REPORT hold each value of their input once, whether it
+comes coalesced or not, and give none twice.
 
 Where rows may lie is the matter of :mod:`optimizer.placements`.
 """
@@ -15,12 +16,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from algebra.physical import (
+    AggregateRows,
     Coalesce,
     EmptyRelation,
     Exchange,
     FilterRows,
     PhysicalOperator,
     ProjectColumns,
+    ReportRows,
     SPath,
 )
 from algebra.properties import (
@@ -171,7 +174,7 @@ def _name(place: Place) -> str:
 def makes_coalesced(operator: PhysicalOperator) -> bool:
     """Whether the result is coalesced whatever the inputs are."""
     match operator:
-        case Coalesce() | EmptyRelation():
+        case Coalesce() | EmptyRelation() | AggregateRows() | ReportRows():
             return True
         case SPath(accepting=accepting):
             return len(accepting) == 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from memo.pattern import Op
-from rules import implementation
+from rules import implementation, root_rules
 from rules.concat_rules import ConcatToPattern, PathInline, PatternToConcat, UnionToConcat
 from rules.filter_rules import (
     FilterIdempotent,
@@ -103,6 +103,9 @@ def implementation_rules() -> tuple[ImplementationRule, ...]:
         implementation.PathBySPath(),
         implementation.PathByOwnRoots(),
         implementation.EmptyByNothing(),
+        root_rules.ComputeByColumns(),
+        root_rules.AggregateByKeys(),
+        root_rules.ReportByInstants(),
     )
 
 

@@ -78,7 +78,8 @@ class _Reader(PathRules, Transformer[Token, Query]):
     # --- queries ----------------------------------------------------------------------
 
     def start(self, parts: list[Any]) -> Query:
-        query, *emit = parts
+        query: Query = parts[0]
+        emit = parts[1:]
         return replace(query, emit=emit[0]) if emit else query
 
     def emit(self, parts: list[Token]) -> EmitText:
