@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from algebra.logical import Aggregate, LogicalExpression, Report
 from algebra.physical import (
     AggregateRows,
     Coalesce,
@@ -53,8 +54,16 @@ class Way:
     result_divided: int
 
 
+def hashable_columns(expression: LogicalExpression) -> int:
+    """By how many columns the rows of a query can lie hashed; an aggregation has them by keys."""
+    operator = expression.operator
+    if isinstance(operator, Report):
+        return hashable_columns(expression.inputs[0])
+    return len(operator.keys) if isinstance(operator, Aggregate) else expression.width
+
+
 def answers(width: int, parallelism: int) -> tuple[RequiredProperties, ...]:
-    """The properties under which a plan of so many columns is a complete one.
+    """The properties under which a plan of so many columns to hash by is a complete one.
 
     Without a column there is nothing to hash by, and equal rows meet on one partition only.
     """
