@@ -38,7 +38,8 @@ class Head:
 
     ``token`` names the attempt that wrote it, ``worker`` the process that may still have its
     index (:class:`executor.spark.index_home.IndexHome`); ``now`` is the largest ts seen; ``late``
-    counts rows left out because they came after a later one of an earlier batch.
+    counts rows left out because they came after a later one of an earlier batch; ``remembers``:
+    there is a memory (:meth:`executor.pipeline.Pipeline.memory`) among the blobs.
     """
 
     token: str = ""
@@ -50,6 +51,7 @@ class Head:
     rebuilt: int = 0
     operators: Mapping[int, OperatorTotals] = field(default_factory=dict)
     directory: Directory = field(default_factory=Directory)
+    remembers: bool = False
 
     def to_json(self) -> str:
         """The text that is kept in Spark's state."""

@@ -30,13 +30,13 @@ NUMBERS: frozenset[ColumnType] = frozenset({"integer", "number"})
 Types = tuple[frozenset[ColumnType], ...]
 
 
-def column_names(columns: Sequence[str]) -> tuple[str, ...]:
-    """Distinct names for the columns of an answer, beside ``ts`` and ``exp``.
+def column_names(columns: Sequence[str], others: Sequence[str] = ("ts", "exp")) -> tuple[str, ...]:
+    """Distinct names for the columns of an answer, beside ``others``.
 
     ``Answer(x, x)`` gives ``x`` and ``x_2``, ``Answer(ts)`` gives ``ts_2``.
     """
     names: list[str] = []
-    taken = {"ts", "exp"}
+    taken = set(others)
     for column in columns:
         name, number = column, 2
         while name in taken:

@@ -29,15 +29,18 @@ PACKED = f"{PARTITION} int, kind string, source int, number int, now bigint, pay
 """A message: the how manieth it is of its sender, and the latest ts that the sender knows of."""
 
 NEVER = -1
+END = -1
+"""Among rows of leaves, the number that stands for the end of the input instead of a leaf's."""
 _MASK = 0xFFFFFFFF
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """Rows as an Arrow stream (``payload`` may be empty), or a report as JSON."""
+    """Rows as an Arrow stream (``payload`` may be empty), a report as JSON, or the news that
+    the input is at its end."""
 
     partition: int
-    kind: Literal["rows", "report"]
+    kind: Literal["rows", "report", "end"]
     source: int
     number: int
     now: int
@@ -91,8 +94,11 @@ def leaf_packer(
     def pack(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         context = TaskContext.get()
         source = 0 if context is None else context.partitionId()
-        number, now = 0, NEVER
-        for batch in batches:
+        number, now, ended = 0, NEVER, False
+        for rows_and_end in batches:
+            is_end = rows_and_end[0].to_numpy() == END
+            ended = ended or bool(is_end.any())
+            batch = rows_and_end.filter(pa.array(~is_end)) if is_end.any() else rows_and_end
             if not batch.num_rows:
                 continue
             now = max(now, int(batch["ts"].to_numpy().max()))
@@ -100,9 +106,10 @@ def leaf_packer(
                 message = Message(partition, "rows", source, number, now, arrow_bytes(rows))
                 yield packed([message], partitions)
                 number += 1
-        if partitions > 1 or not number:
+        if partitions > 1 or not number or ended:
+            kind: Literal["rows", "end"] = "end" if ended else "rows"
             yield packed(
-                [Message(k, "rows", source, number + k, now) for k in range(partitions)],
+                [Message(k, kind, source, number + k, now) for k in range(partitions)],
                 partitions,
             )
 

@@ -25,7 +25,7 @@ import pandas as pd
 import pyarrow as pa
 
 from algebra.plan import PhysicalPlan
-from executor.batch import Batch
+from executor.batch import FOREVER, Batch
 from executor.dictionary import Dictionary
 from executor.partitioned import pipeline_of
 from executor.pipeline import Pipeline
@@ -37,7 +37,7 @@ from executor.spark.output import Blocks, Messages, Output
 from executor.spark.packing import NEVER, partition_keys, table_of
 from executor.spark.processor import REPORT
 from executor.spark.time_sort import sorted_by_ts
-from executor.spark.window_log import BlobStore, WindowLog
+from executor.spark.window_log import MEMORY, BlobStore, WindowLog
 from executor.spark.wire import Wire, wire_of
 from executor.stages import Stage, stages_of
 
@@ -91,26 +91,32 @@ class PartitionBatch:
     def run(self, frames: Iterable[pd.DataFrame], blobs: BlobStore) -> Iterator[pd.DataFrame]:
         """What is found, as it is found; at last the report."""
         head = self.head
-        log = WindowLog(self._wire, blobs, head.directory)
         index = _INDEXES.take(self._home, head.token, head.worker)
         rebuilt = index is None and head.token != ""
         if index is None:
-            index = self._rebuilt(log, head.now)
+            index = self._rebuilt(head, blobs)
+        log = WindowLog(self._wire, blobs, head.directory, index.pipeline.linger)
         started = index.pipeline.counters
 
         arrived = _arrived(frames, self._wire.schema)
         now = max(head.now, arrived.now)
         rows, late = _in_order(arrived.rows, head.now)
-        output = self._output(index.dictionary, now)
+        output = self._output(index.dictionary, now, ended=arrived.ended)
         results = 0
         for chunk in _chunks(rows):
             found = index.pipeline.process(index.batches(self._wire, chunk.rows))
             chunk.results = sum(map(len, found.values()))
             results += chunk.results
             yield from output.rows(found)
-        if index.pipeline.now != now != NEVER:
-            index.pipeline.process({}, now)  # time passes also where no rows come
+        if arrived.ended or index.pipeline.now != now != NEVER:
+            # Time passes also where no rows come.
+            found = index.pipeline.process({}, FOREVER if arrived.ended else now)
+            results += sum(map(len, found.values()))
+            yield from output.rows(found)
         log.append(self._read_here(rows), now)
+        memory = None if arrived.ended else index.pipeline.memory()
+        if memory is not None:
+            blobs.put(MEMORY, memory)
 
         last = self._next is None
         self.head = Head(
@@ -123,19 +129,23 @@ class PartitionBatch:
             rebuilt=head.rebuilt + rebuilt,
             operators=totals(head.operators, started, index.pipeline.counters),
             directory=log.directory,
+            remembers=memory is not None,
         )
         _INDEXES.keep(self._home, self.head.token, index)
         told = report(self.head, index, self._stage.number, self._place.partition)
         yield from output.end([*arrived.reports, json.dumps(told).encode()])
 
-    def _rebuilt(self, log: WindowLog, now: int) -> Index:
-        """The index made anew from the input that is still valid."""
+    def _rebuilt(self, head: Head, blobs: BlobStore) -> Index:
+        """The index made anew from the input that is still valid, and what is kept beside it."""
         dictionary = Dictionary()
         pipeline = pipeline_of(self._plan, self._stage, dictionary, self._place)
         index = Index(pipeline, dictionary)
-        kept = log.rows(now)
+        log = WindowLog(self._wire, blobs, head.directory, pipeline.linger)
+        kept = log.rows(head.now)
         if kept.num_rows:
-            pipeline.replay(index.batches(self._wire, kept))
+            pipeline.replay(index.batches(self._wire, kept), head.now)
+        if head.remembers:
+            pipeline.restore(blobs.get(MEMORY), head.now)
         return index
 
     def _read_here(self, rows: pa.Table) -> pa.Table:
@@ -158,10 +168,10 @@ class PartitionBatch:
         ports = [i for i in counted.values() if not self._place.partition or i not in copies]
         return int(np.isin(rows["port"].to_numpy(), ports).sum())
 
-    def _output(self, dictionary: Dictionary, now: int) -> Output:
+    def _output(self, dictionary: Dictionary, now: int, *, ended: bool) -> Output:
         if self._next is None:
             return Blocks(self._plan, dictionary)
-        return Messages(self._plan, self._next, self._place, dictionary, now)
+        return Messages(self._plan, self._next, self._place, dictionary, now, ended)
 
 
 def report(head: Head, index: Index, stage: int, partition: int) -> dict[str, Any]:
@@ -185,29 +195,33 @@ def report(head: Head, index: Index, stage: int, partition: int) -> dict[str, An
 
 @dataclass(frozen=True, slots=True)
 class _Arrived:
-    """What came for a partition in a batch: rows by rising ts, the time, others' reports."""
+    """What came for a partition in a batch: rows by rising ts, the time, others' reports, and
+    whether the input is at its end."""
 
     rows: pa.Table
     now: int
     reports: list[bytes]
+    ended: bool
 
 
 def _arrived(frames: Iterable[pd.DataFrame], schema: pa.Schema) -> _Arrived:
     """Opens messages; of equal ts, rows keep the order of their sender's messages."""
     now = NEVER
+    ended = False
     reports: list[bytes] = []
     tables: list[tuple[int, int, pa.Table]] = []
     for frame in frames:
         columns = (frame[name] for name in ("kind", "source", "number", "now", "payload"))
         for kind, source, number, known, payload in zip(*columns, strict=True):
             now = max(now, int(known))
+            ended = ended or kind == "end"
             if kind == REPORT:
                 reports.append(payload)
             elif payload:
                 tables.append((int(source), int(number), table_of(payload).cast(schema)))
     tables.sort(key=lambda part: part[:2])
     rows = pa.concat_tables([schema.empty_table(), *(table for *_, table in tables)])
-    return _Arrived(sorted_by_ts(rows.combine_chunks()), now, reports)
+    return _Arrived(sorted_by_ts(rows.combine_chunks()), now, reports, ended)
 
 
 def _in_order(rows: pa.Table, now: int) -> tuple[pa.Table, int]:

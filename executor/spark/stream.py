@@ -1,7 +1,8 @@
 """A plan as a DataFrame on the user's own Spark session, sources and sinks.
 
 In: a streaming DataFrame of edges per stream of the plan. Out: a streaming DataFrame of
-results: the answer's columns, ``ts`` and ``exp`` (null: valid without end).
+results: the answer's columns, ``ts`` and ``exp`` (null: valid without end); of reports ``at`` and
+``event``. Unbounded, they never end: what closes is given when time has passed it.
 """
 
 from __future__ import annotations
@@ -72,8 +73,9 @@ def stream(
                         yield shape.flat(block)
 
     columns = [f"`{n}` {SQL_TYPES[t]}" for n, t in zip(shape.names, shape.types, strict=True)]
+    times = ["ts bigint", "exp bigint"] if shape.event is None else ["at bigint", "event string"]
     blocks = result_blocks(edges, plan, f"stream-{plan.digest}")
-    return blocks.mapInArrow(unpacked, ", ".join([*columns, "ts bigint", "exp bigint"]))
+    return blocks.mapInArrow(unpacked, ", ".join([*columns, *times]))
 
 
 def edges_of(plan: PhysicalPlan, dataframes: Mapping[str, DataFrame]) -> DataFrame:

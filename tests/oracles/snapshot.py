@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from tests.oracles.conditions import Scalar, holds
+from tests.oracles.conditions import Scalar, Vert, holds, value
 from tests.oracles.paths import Pair, path_pairs
 from tests.oracles.query import (
     Atom,
@@ -26,6 +26,7 @@ from tests.oracles.query import (
     plus,
     steps,
 )
+from tests.oracles.roots import Agg, Column, aggregated, reports
 
 Row = tuple[Any, ...]
 """Vertices, and values of properties; None where an edge has no such property."""
@@ -114,10 +115,16 @@ class Truth:
             self._known[key] = frozenset(answer(self.query.rules, snapshot))
         return self._known[key]
 
+    def reports(self) -> set[tuple[int, Row]]:
+        """All that the query's EMIT clause reports: instants and rows."""
+        assert self.query.emit is not None
+        return reports(self.query.emit, self.at, self.changes[-1] if self.changes else -1)
+
     @cached_property
     def _names_edges(self) -> bool:
         atoms = [atom for rule in self.query.rules for atom in rule.body]
-        return any(isinstance(atom, Atom) and atom.edge is not None for atom in atoms)
+        named = any(isinstance(atom, Atom) and atom.edge is not None for atom in atoms)
+        return named or any(rule.aggregates for rule in self.query.rules)
 
     @cached_property
     def _known(self) -> dict[frozenset[tuple[str, frozenset[Any]]], frozenset[Row]]:
@@ -152,7 +159,13 @@ def answer(rules: Iterable[Rule], snapshot: Snapshot) -> set[Row]:
         if not ready:
             raise ValueError(f"never defined: {rules_of.keys() - known.keys()}")
         for head in ready:
-            known[head] = {row for rule in rules_of[head] for row in _rows(rule, known, edges)}
+            defining = rules_of[head]
+            if any(rule.aggregates for rule in defining):
+                named = [_with_named_edges(rule, edges) for rule in defining]
+                columns = [_columns(rule) for rule in named]
+                known[head] = aggregated(columns, [_bindings(r, known, edges) for r in named])
+            else:
+                known[head] = {row for rule in defining for row in _rows(rule, known, edges)}
     return known["Answer"]
 
 
@@ -174,10 +187,37 @@ def labels_of(atom: BodyAtom) -> Iterable[str]:
             return steps(regex)
 
 
+def _with_named_edges(rule: Rule, edges: Mapping[str, Iterable[Edge]]) -> Rule:
+    """The rule with a name for each edge of the input, so that each of them counts."""
+    body = tuple(
+        replace(atom, edge=f"edge {i}")
+        if isinstance(atom, Atom) and atom.edge is None and atom.label in edges
+        else atom
+        for i, atom in enumerate(rule.body)
+    )
+    return replace(rule, body=body)
+
+
+def _columns(rule: Rule) -> list[Column]:
+    properties = dict(rule.properties)
+    return [properties.get(name, Vert(name)) for name in rule.variables]
+
+
 def _rows(
     rule: Rule, known: Mapping[str, set[Row]], edges: Mapping[str, Iterable[Edge]]
 ) -> Iterable[Row]:
-    """The rows of a rule: its atoms are joined from left to right, one binding at a time."""
+    """The rows of a rule's head."""
+    columns = _columns(rule)
+    return {
+        tuple(value(column, binding) for column in columns if not isinstance(column, Agg))
+        for binding in _bindings(rule, known, edges)
+    }
+
+
+def _bindings(
+    rule: Rule, known: Mapping[str, set[Row]], edges: Mapping[str, Iterable[Edge]]
+) -> list[Binding]:
+    """The bindings of a body: its atoms are joined from left to right, one at a time."""
     bindings: list[Binding] = [{}]
     for atom in rule.body:
         if isinstance(atom, Atom) and atom.edge is not None:
@@ -210,17 +250,7 @@ def _rows(
                 if at_both is not None:
                     joined.append(at_both)
         bindings = joined
-    properties = dict(rule.properties)
-    return {
-        tuple(
-            binding[properties[v].edge].property(properties[v].name)
-            if v in properties
-            else binding[v]
-            for v in rule.variables
-        )
-        for binding in bindings
-        if all(holds(condition, binding) for condition in rule.conditions)
-    }
+    return [b for b in bindings if all(holds(condition, b) for condition in rule.conditions)]
 
 
 def _pairs(atom: BodyAtom, known: Mapping[str, set[Row]]) -> Iterable[Row]:

@@ -16,7 +16,7 @@ from executor.local import Edge, Result, _record_batches
 from executor.spark import partition as work
 from executor.spark.columns import carried
 from executor.spark.index_home import IndexHome
-from executor.spark.packing import leaf_packer, partition_keys, table_of
+from executor.spark.packing import END, leaf_packer, partition_keys, table_of
 from executor.spark.partition import PartitionBatch
 from executor.spark.processor import RESULTS
 from executor.spark.wire import leaves_of, text_or_integers
@@ -31,7 +31,7 @@ class Blobs(dict[int, bytes]):
     """A dictionary that behaves as Spark's map state does here."""
 
     def put(self, number: int, blob: bytes) -> None:
-        assert number not in self
+        assert number < 0 or number not in self
         self[number] = blob
 
     def remove(self, number: int) -> None:
@@ -72,14 +72,16 @@ class Chain:
             work._INDEXES._kept.clear()
         work._INDEXES = next(home for home in _WORKERS if home is not work._INDEXES)
 
-    def batch(self, edges: Sequence[Edge]) -> None:
-        """One micro-batch."""
+    def batch(self, edges: Sequence[Edge], *, end: bool = False) -> None:
+        """One micro-batch; with ``end`` it is the last."""
         tasks = self._random.randint(1, 3)
         dealt: list[list[Edge]] = [[] for _ in range(tasks)]
         for edge in edges:
             self._random.choice(dealt).append(edge)
+        last = self._random.randrange(tasks) if end else None
         sent = pa.concat_tables(
-            pa.Table.from_batches([*self._pack(self._tagged(part))]) for part in dealt
+            pa.Table.from_batches([*self._pack(self._rows(part, is_last=number == last))])
+            for number, part in enumerate(dealt)
         ).to_pandas()
         results: list[Result] = []
         reports: list[bytes] = []
@@ -117,14 +119,28 @@ class Chain:
             yield from batch.run([own[:2], own[2:]], self._logs[place])
             self._heads[place] = batch.head.to_json()
 
-    def _tagged(self, edges: Sequence[Edge]) -> Iterator[pa.RecordBatch]:
-        """Rows (leaf, src, trg, ts), as leaf_rows makes them."""
+    def _rows(self, edges: Sequence[Edge], *, is_last: bool) -> Iterator[pa.RecordBatch]:
+        """The rows of a task, and perhaps the end of the input."""
+        yield from self._tagged(edges)
+        if is_last:
+            row: dict[str, object] = dict.fromkeys(self._schema.names)
+            row |= {"leaf": END, "ts": 0}
+            yield pa.RecordBatch.from_pylist([row], self._schema)
+
+    @property
+    def _schema(self) -> pa.Schema:
         kinds = frozenset(leaf.vertex_type for leaf in self._leaves)
         vertex = pa.int64() if text_or_integers(kinds) == "integer" else pa.string()
         columns = carried(self._leaves)
         properties = {name: ARROW_TYPES[kind] for (_, kind), name in columns.items()}
         edge = {"leaf": pa.int32(), "src": vertex, "trg": vertex, "ts": pa.int64()}
-        schema = pa.schema({**edge, **properties})
+        return pa.schema({**edge, **properties})
+
+    def _tagged(self, edges: Sequence[Edge]) -> Iterator[pa.RecordBatch]:
+        """Rows (leaf, src, trg, ts), as leaf_rows makes them."""
+        schema = self._schema
+        vertex = schema.field("src").type
+        columns = carried(self._leaves)
         for number, leaf in enumerate(self._leaves):
             for batch in _record_batches(edges):
                 if _fits(batch, leaf):
