@@ -41,11 +41,8 @@ class Enforcers:
         self, group: GroupId, required: RequiredProperties
     ) -> Iterator[tuple[Choice, RequiredProperties]]:
         """The enforcers that deliver ``required``, and what each asks of the same group."""
-        if required.convention is Convention.SPARK_SQL:
+        if required.convention is Convention.SPARK_SQL or self.is_final(group):
             return
-        members = self._search.memo.group(group)
-        if members.has(Aggregate) or members.has(Report):
-            return  # what they give is final, and may be of long ago: nothing stands above
         there = required.distribution
         if required.coalesced:
             for spread in self._where_values_meet(group, there):
@@ -59,6 +56,12 @@ class Enforcers:
                 self.choice(exchange_to(there), group, ANY, there),
                 replace(required, distribution=ANY),
             )
+
+    def is_final(self, group: GroupId) -> bool:
+        """Whether no enforcer stands above: rows of an aggregation are given when they end, long
+        after others of a later ts, and are coalesced, as are reports."""
+        members = self._search.memo.group(group)
+        return members.has(Aggregate) or members.has(Report)
 
     def converts(self, group: GroupId, there: Distribution) -> bool:
         """Whether Spark SQL may compute the group, where scans leave their rows."""

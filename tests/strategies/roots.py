@@ -27,10 +27,11 @@ def root_cases(draw: st.DrawFn, longest: int = 24) -> Case:
     changed = []
     for rule in query.rules:
         if rule.head == "Answer" and kind == "computed" and len(answers) == 1:
-            rule = _with_computed(draw, rule, case.integers)
+            changed.append(_with_computed(draw, rule, case.integers))
         elif rule.head == "Answer" and kind == "aggregated":
-            rule = _aggregated(draw, rule, shape, case.integers)
-        changed.append(rule)
+            changed.append(_aggregated(draw, rule, shape, case.integers))
+        else:
+            changed.append(rule)
     emit = None
     if kind == "plain" or draw(st.integers(0, 2)) == 0:
         emit = Emit(draw(MODES), draw(st.integers(1, 5)))
