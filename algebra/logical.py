@@ -37,23 +37,34 @@ class PathSemantics(StrEnum):
 class WScan:
     """W: the edges of one label of a stream, valid as its window says (Definition 30).
 
+    Without a ``window`` it is K: the edges of a stored graph, valid in ``[0, inf)``.
     Columns are source, target, and the edge's ``properties`` by name; ``ts``, the edge's own
     time, is one of them. Edges are one row if they agree in all columns. With a ``predicate``
-    over the columns it is W(σ_F(S)): only the edges that satisfy it are scanned.
+    over the columns it is W(σ_F(S)): only the edges that satisfy it are scanned. With
+    ``deletions`` the stream may say of an edge that it ends; its predicate looks at source and
+    target alone then, since a deletion need not carry properties.
 
     Raises:
-        ValueError: if a property is there twice.
+        ValueError: if a property is there twice, or the predicate looks at one of a stream with
+            deletions.
     """
 
     stream: str
     label: str
-    window: Window
+    window: Window | None
     predicate: Predicate | None = None
     properties: tuple[str, ...] = ()
+    deletions: bool = False
 
     def __post_init__(self) -> None:
         if len(set(self.properties)) < len(self.properties):
             raise ValueError("a scan gives a property once")
+        if self.deletions and self.predicate and not self.selects_by(self.predicate):
+            raise ValueError("a deletion need not have the properties that the scan selects by")
+
+    def selects_by(self, predicate: Predicate) -> bool:
+        """Whether the scan may select its edges by ``predicate``."""
+        return not self.deletions or max(predicate.columns, default=0) < 2
 
     def canonical(self, inputs: tuple[I, ...]) -> tuple[LogicalOperator, tuple[I, ...]]:
         """The predicate in its normal form, left out if it is always true."""
@@ -69,16 +80,16 @@ class WScan:
 
     @property
     def scans(self) -> tuple[WScan, ...]:
-        """The windowed labels that the leaf reads."""
+        """The labels that the leaf reads, each under its window."""
         return (self,)
 
     def reads_with(self, other: WScan) -> bool:
-        """Whether one scan can read both."""
-        return (self.stream, self.window, self.properties) == (
-            other.stream,
-            other.window,
-            other.properties,
-        )
+        """Whether one scan can read both; a deletion is one of a single label."""
+        return not (self.deletions or other.deletions) and (
+            self.stream,
+            self.window,
+            self.properties,
+        ) == (other.stream, other.window, other.properties)
 
     @property
     def unfiltered(self) -> WScan:
@@ -91,8 +102,8 @@ class WScanUnion:
     """W(S1 ∪ S2): several labels of one stream under one window, read in one scan.
 
     Raises:
-        ValueError: if ``scans`` are fewer than two, or of several streams or windows, or give
-            different columns.
+        ValueError: if ``scans`` are fewer than two, of several streams or windows, give
+            different columns, or have deletions.
     """
 
     scans: tuple[WScan, ...]
@@ -201,6 +212,47 @@ class Pattern:
     def name(self, variable: int) -> str:
         """What people call a variable."""
         return self.names[variable] if self.names else f"v{variable}"
+
+
+@dataclass(frozen=True, slots=True)
+class FilteredPattern:
+    """⋈ with a residual: the pairs of a PATTERN's two inputs that satisfy a predicate.
+
+    ``bindings`` and ``output`` as in :class:`Pattern`; column ``c<i>`` of the ``predicate`` is
+    variable i, which the output need not keep.
+    """
+
+    bindings: tuple[tuple[int, ...], tuple[int, ...]]
+    output: tuple[int, ...]
+    predicate: Predicate
+    names: tuple[str, ...] = field(default=(), compare=False)
+
+    def canonical(self, inputs: tuple[I, ...]) -> tuple[LogicalOperator, tuple[I, ...]]:
+        """Variables renumbered by first occurrence, the predicate in its normal form."""
+        number: dict[int, int] = {}
+        for binding in self.bindings:
+            for variable in binding:
+                number.setdefault(variable, len(number))
+        left, right = (tuple(number[v] for v in binding) for binding in self.bindings)
+        return (
+            FilteredPattern(
+                (left, right),
+                tuple(number[v] for v in self.output),
+                self.predicate.renumbered(number).normal,
+                tuple(self.names[v] for v in number) if self.names else (),
+            ),
+            inputs,
+        )
+
+    def width(self, inputs: Sequence[int]) -> int:
+        """The number of output columns."""
+        return len(self.output)
+
+    @property
+    def unfiltered(self) -> Pattern:
+        """The PATTERN of all pairs, with all variables in order."""
+        variables = dict.fromkeys(v for binding in self.bindings for v in binding)
+        return Pattern(self.bindings, tuple(sorted(variables)), self.names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,6 +372,7 @@ LogicalOperator = (
     | Union
     | Project
     | Pattern
+    | FilteredPattern
     | Path
     | Empty
     | Compute

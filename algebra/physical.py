@@ -12,21 +12,28 @@ from typing import Literal
 
 from algebra.aggregates import Function, ReportMode
 
+WithDeletions = Literal["with_deletions"] | None
+"""Null where rows are never taken back before they expire."""
+
 
 @dataclass(frozen=True, slots=True)
 class WindowScan:
     """Reads one label of a stream and gives each edge its validity (Definition 30).
 
-    Columns are source, target, and the edge's ``properties`` by name (``ts``: its own time).
+    ``range`` and ``slide`` are those of its window; null for a stored graph, whose edges are
+    valid in ``[0, inf)``. Columns are source, target, and the edge's ``properties`` by name
+    (``ts``: its own time).
     ``predicate``, SQL over columns ``c0``, ``c1``, ..., is checked while reading; null: all edges.
+    Of a stream with deletions those come along, marked as such, for a RETRACT above.
     """
 
     stream: str
     label: str
-    range: int
-    slide: int
+    range: int | None
+    slide: int | None
     predicate: str | None = None
     properties: tuple[str, ...] = ()
+    update_pattern: WithDeletions = None
     op: Literal["WSCAN"] = "WSCAN"
 
     @property
@@ -45,10 +52,15 @@ class WindowScanUnion:
 
     stream: str
     selections: tuple[tuple[str, str | None], ...]
-    range: int
-    slide: int
+    range: int | None
+    slide: int | None
     properties: tuple[str, ...] = ()
     op: Literal["WSCAN_UNION"] = "WSCAN_UNION"
+
+    @property
+    def update_pattern(self) -> WithDeletions:
+        """A deletion is one of a single label, so there are none here."""
+        return None
 
     @property
     def scans(self) -> tuple[WindowScan, ...]:
@@ -57,6 +69,13 @@ class WindowScanUnion:
             WindowScan(self.stream, label, self.range, self.slide, predicate, self.properties)
             for label, predicate in self.selections
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Retract:
+    """Makes of a deletion, which names an edge, a row for each that takes back an open one."""
+
+    op: Literal["RETRACT"] = "RETRACT"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,17 +101,29 @@ class ProjectColumns:
     op: Literal["PROJECT"] = "PROJECT"
 
 
+Horizon = tuple[int, int]
+"""A column that holds a time, and how long after it the last row arrives that can be met."""
+
+
 @dataclass(frozen=True, slots=True)
 class HashJoin:
     """Symmetric hash join of two inputs on the variables that both bind.
 
     ``bindings[k][j]``: the variable of column ``j`` of input ``k``; ``output``: the
-    variables kept. Without a shared variable it is the cross product.
+    variables kept. Without a shared variable it is the cross product. ``residual``, SQL over
+    columns ``c0``, ``c1``, ... that stand for the variables, has to hold of the two rows
+    joined; null: nothing has. ``horizon`` says for each input until when its rows are held: no
+    row that arrives on the other side more than the bound after the time in the column meets
+    such a row, so it is given back then, if it has not expired; null: until it expires. Over a
+    stream with deletions it takes back what it gave, and holds all rows until they expire.
     """
 
     bindings: tuple[tuple[int, ...], tuple[int, ...]]
     output: tuple[int, ...]
     variables: tuple[str, ...] = field(default=(), compare=False)
+    residual: str | None = None
+    horizon: tuple[Horizon | None, Horizon | None] | None = None
+    update_pattern: WithDeletions = None
     op: Literal["HASH_JOIN"] = "HASH_JOIN"
 
     def named(self, columns: tuple[str, ...]) -> HashJoin:
@@ -122,6 +153,9 @@ class SPath:
 
     ``roots``: over several partitions each can grow the trees of ``all`` roots that it meets,
     or only of its ``own``, those that hash to it; its inputs are then broadcast.
+
+    Over a stream with deletions it is RAPQ: what rested on an edge that ends is looked for anew,
+    and taken back where it is not found (thesis 4.3, keyed on expiry).
     """
 
     states: int
@@ -129,13 +163,18 @@ class SPath:
     accepting: tuple[int, ...]
     regex: str = field(default="", compare=False)
     roots: Literal["all", "own"] = "all"
+    update_pattern: WithDeletions = None
     op: Literal["S_PATH"] = "S_PATH"
 
 
 @dataclass(frozen=True, slots=True)
 class Coalesce:
-    """Drops a row that earlier rows of its value already said; extends validity."""
+    """Drops a row that earlier rows of its value already said; extends validity.
 
+    Over a stream with deletions it counts rows, and takes back what holds no more.
+    """
+
+    update_pattern: WithDeletions = None
     op: Literal["COALESCE"] = "COALESCE"
 
 
@@ -210,6 +249,7 @@ class ReportRows:
 PhysicalOperator = (
     WindowScan
     | WindowScanUnion
+    | Retract
     | FilterRows
     | MergeUnion
     | ProjectColumns
@@ -223,3 +263,12 @@ PhysicalOperator = (
     | AggregateRows
     | ReportRows
 )
+
+
+def over_deletions(operator: PhysicalOperator) -> PhysicalOperator:
+    """The operator that computes the same over an input with deletions."""
+    if isinstance(operator, HashJoin):
+        operator = replace(operator, horizon=None)
+    if isinstance(operator, WindowScan | HashJoin | SPath | Coalesce):
+        return replace(operator, update_pattern="with_deletions")
+    return operator

@@ -65,16 +65,31 @@ class PlanNode(_Model):
 
 
 class PlanStream(_Model):
-    """What the plan reads of a stream; ``properties`` are the types of those it reads."""
+    """What the plan reads of a stream; ``properties`` are the types of those it reads.
+
+    Its rows may come out of order by ``delay``, in time units of the catalog. ``idle_ms`` is for
+    how long it may be silent, by the clock of the machine, before others no longer wait for it.
+    """
 
     name: str
     labels: tuple[str, ...]
     vertex_type: VertexType = "string"
     properties: dict[str, PropertyType] = Field(default_factory=dict)
+    delay: int = Field(default=0, ge=0)
+    idle_ms: int | None = Field(default=None, gt=0)
+
+    def to_document(self) -> dict[str, Any]:
+        """As JSON-able values; what the order of its rows needs stands there only if said."""
+        document = self.model_dump(mode="json")
+        return {k: v for k, v in document.items() if v or k not in _OF_DISORDER}
+
+
+_OF_DISORDER = ("delay", "idle_ms")
 
 
 class PlanWindow(_Model):
-    """The window of a label of a stream, in time units of the catalog."""
+    """The window of a label of a stream, in time units of the catalog; a label of a stored
+    graph has none."""
 
     stream: str
     label: str
@@ -102,6 +117,9 @@ class PhysicalPlan(_Model):
                 raise ValueError(f"node {node.id} reads a node that does not come before it")
         if self.root != len(self.nodes) - 1:
             raise ValueError("the root is not the last node")
+        for node, scan in self.scans:
+            if (scan.range is None) != (scan.slide is None):
+                raise ValueError(f"node {node.id} has a window of a range or a slide alone")
         return self
 
     @property
@@ -127,7 +145,13 @@ class PhysicalPlan(_Model):
             for n in self.nodes
         ]
         made_for = [self.version, self.time_unit, self.parallelism]
-        text = json.dumps([*made_for, essence, self.columns], sort_keys=True)
+        disorder = [
+            [stream.name, stream.delay, stream.idle_ms]
+            for stream in self.streams
+            if stream.delay or stream.idle_ms
+        ]
+        said = [disorder] if disorder else []  # plans without any keep their digests
+        text = json.dumps([*made_for, essence, self.columns, *said], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def to_document(self) -> dict[str, Any]:
@@ -145,7 +169,7 @@ class PhysicalPlan(_Model):
             "parallelism": dumped["parallelism"],
             "nodes": nodes,
             "root": dumped["root"],
-            "streams": dumped["streams"],
+            "streams": [stream.to_document() for stream in self.streams],
             "windows": dumped["windows"],
         }
 

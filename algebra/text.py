@@ -3,10 +3,12 @@
 ========================  ==========================================================
 ``W[w,b](l)``             WSCAN of label ``l``, window ``w`` and slide ``b`` (1 if unsaid);
                           ``W[w](F[condition](l), m)`` where it selects, or reads several
+``K(l)``                  WSCAN of label ``l`` of a stored graph, which has no window
 ``F[condition](S)``       FILTER
 ``U[d](S1,S2)``           UNION, called ``d`` by the query
 ``J[s,t,d ; eq](S1,..)``  PATTERN: its columns, and the endpoints that are equal;
-                          columns after the second stand in a fourth part
+                          columns after the second stand in a fourth part, a condition
+                          on the joined rows in the third
 ``P[d;R](S1,..)``         PATH over the regex ``R``
 ``C[columns](S)``         projection; columns may be computed
 ``A[keys ; aggs](S)``     AGGREGATE, of rows with the same keys; perhaps at multiples of a period
@@ -31,6 +33,7 @@ from algebra.logical import (
     Compute,
     Empty,
     Filter,
+    FilteredPattern,
     LogicalExpression,
     Path,
     PathSemantics,
@@ -90,12 +93,13 @@ class _Notation:
             case WScan() | WScanUnion():
                 scans = e.operator.scans
                 read = ", ".join(map(self._scan, scans))
-                return f"W[{self._window(scans[0].window)}]({read})"
+                window = scans[0].window
+                return f"K({read})" if window is None else f"W[{self._window(window)}]({read})"
             case Filter(predicate):
                 return f"F[{_condition(predicate, e.width)}]"
             case Union():
                 return f"U[{name}]" if name else "U"
-            case Pattern():
+            case Pattern() | FilteredPattern():
                 return f"J[{_pattern(e.operator, [i.width for i in e.inputs], name)}]"
             case Path(path, semantics):
                 parts = [name] if name else []
@@ -161,14 +165,18 @@ def _column(column: int, width: int, number: str = "") -> str:
 
 
 def _condition(predicate: Predicate, width: int) -> str:
+    return _named(predicate, lambda column: _column(column, width))
+
+
+def _named(predicate: Predicate, name: Callable[[int], str]) -> str:
     tree = predicate.expression
     for column in list(tree.find_all(exp.Column)):
-        column.this.set("this", _column(int(column.name[1:]), width))
+        column.this.set("this", name(int(column.name[1:])))
     return tree.sql(dialect="spark")
 
 
-def _pattern(pattern: Pattern, widths: list[int], name: str | None) -> str:
-    """``s,t,d ; equalities ; ; further columns``."""
+def _pattern(pattern: Pattern | FilteredPattern, widths: list[int], name: str | None) -> str:
+    """``s,t,d ; equalities ; residual ; further columns``."""
     first: dict[int, str] = {}
     equal: list[str] = []
     for number, (binding, width) in enumerate(zip(pattern.bindings, widths, strict=True), start=1):
@@ -180,6 +188,10 @@ def _pattern(pattern: Pattern, widths: list[int], name: str | None) -> str:
                 first[variable] = end
     ends = [first[variable] for variable in pattern.output]
     columns = ",".join(ends[:2] + ([name] if name else []))
-    condition = f" ; {' & '.join(equal)}" if equal else " ;" if ends[2:] else ""
-    further = f" ; ; {','.join(ends[2:])}" if ends[2:] else ""
-    return columns + condition + further
+    residual = ""
+    if isinstance(pattern, FilteredPattern):
+        residual = _named(pattern.predicate, lambda variable: first[variable])
+    parts = [columns, " & ".join(equal), residual, ",".join(ends[2:])]
+    while not parts[-1]:
+        parts.pop()
+    return " ;".join(f" {part}" if part else "" for part in parts).lstrip()

@@ -24,7 +24,10 @@ def account(report: RunReport, place: str) -> str:
         f"results   {place}",
     ]
     if report.late:
-        lines.insert(1, f"late      {report.late:,} edges left out")
+        of_each = ", ".join(f"{count:,} of {name}" for name, count in report.late_by_stream.items())
+        lines.insert(1, f"late      {report.late:,} edges set aside ({of_each})")
     if report.rejected and report.rejected_file:
         lines.append(f"rejected  {report.rejected_file}")
+    if report.late_file:
+        lines.append(f"too late  {report.late_file}")
     return "\n".join(lines)

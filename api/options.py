@@ -46,6 +46,18 @@ Inputs = Annotated[
         show_default=False,
     ),
 ]
+Stored = Annotated[
+    list[str],
+    typer.Option(
+        "--stored",
+        metavar="[LABEL=]FILE",
+        help="Edges of a stored graph, which has no times and is valid always. Repeatable; LABEL= "
+        "as in --input. They are read once, before the stream, and joined without a window.",
+        rich_help_panel=READING,
+        default_factory=list,
+        show_default=False,
+    ),
+]
 Columns = Annotated[
     str | None,
     typer.Option(

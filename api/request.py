@@ -45,6 +45,7 @@ def plan_request(
     language: str | None,
     catalog: Path | None,
     inputs: Sequence[str],
+    stored: Sequence[str],
     columns: str | None,
     separator: str | None,
     options: PlanningOptions,
@@ -58,12 +59,14 @@ def plan_request(
         raise UsageError(f"{query.name} is a plan; this command wants a query")
     known = read_catalog(catalog)
     files: tuple[EdgeFile, ...] = ()
-    if known is None and (inputs or columns is not None or separator is not None):
+    graph: tuple[EdgeFile, ...] = ()
+    if known is None and (inputs or stored or columns is not None or separator is not None):
         # A catalog has statistics already; without one the inputs are measured.
         from headrace.running import read_inputs
 
         files = read_inputs(inputs, columns, separator)
-    return PlanRequest(query.text, query.name, language, known, files, options)
+        graph = read_inputs(stored, stored=True)
+    return PlanRequest(query.text, query.name, language, known, files, options, graph)
 
 
 def warn(translated: Translated) -> None:

@@ -19,15 +19,30 @@ DEFAULT_STATISTICS = LabelStatistics(
 )
 """One edge per time unit among ten thousand vertices, any of which may be either end."""
 
+DEFAULT_STORED = LabelStatistics(
+    rate=0.0,
+    distinct_src=10_000.0,
+    distinct_trg=10_000.0,
+    vertices=10_000.0,
+    population=10_000.0,
+)
+"""Of a label of a stored graph: one edge for each vertex."""
+
 DEFAULT_STREAM = "input"
 """The name of the one stream that is there without a catalog."""
+VERTEX_STREAM = "vertices"
+"""The name of the stored vertices that are declared without a catalog."""
 
 
-def default_catalog(labels: Iterable[str], streams: Iterable[str] = ()) -> Catalog:
+def default_catalog(
+    labels: Iterable[str], streams: Iterable[str] = (), vertices: Iterable[str] = ()
+) -> Catalog:
     """A catalog with ``labels``, each of :data:`DEFAULT_STATISTICS`, in one stream ``input``.
 
     A label ``stream.label`` of one of ``streams`` goes to that stream. The streams have no
     source and open labels; it is enough to plan with. The time unit is the second.
+    Labels of ``vertices`` are stored, but ``stream.label`` of one of the streams of which no
+    label of edges is read.
     """
     known = set(streams)
     own: dict[str, set[str]] = {}
@@ -37,12 +52,24 @@ def default_catalog(labels: Iterable[str], streams: Iterable[str] = ()) -> Catal
         own.setdefault(stream if qualified else DEFAULT_STREAM, set()).add(
             rest if qualified else label
         )
-    return Catalog(
-        {
-            name: Stream(
-                name, dict.fromkeys(sorted(own[name]), DEFAULT_STATISTICS), open_labels=True
-            )
-            for name in sorted(own)
-        }
-        or {DEFAULT_STREAM: Stream(DEFAULT_STREAM, {}, open_labels=True)}
-    )
+    found = {
+        name: Stream(name, dict.fromkeys(sorted(own[name]), DEFAULT_STATISTICS), open_labels=True)
+        for name in sorted(own)
+    }
+    of_vertices: dict[str, set[str]] = {}
+    for label in vertices:
+        stream, _, rest = label.partition(".")
+        qualified = stream in known and rest != ""
+        place = stream if qualified and stream not in own else VERTEX_STREAM
+        of_vertices.setdefault(place, set()).add(rest if qualified else label)
+    for name, mine in sorted(of_vertices.items()):
+        stored = name == VERTEX_STREAM
+        statistics = DEFAULT_STORED if stored else DEFAULT_STATISTICS
+        found[name] = Stream(
+            name,
+            dict.fromkeys(sorted(mine), statistics),
+            open_labels=True,
+            stored=stored,
+            vertices=True,
+        )
+    return Catalog(found or {DEFAULT_STREAM: Stream(DEFAULT_STREAM, {}, open_labels=True)})

@@ -32,6 +32,7 @@ from catalog.model import (
     Source,
     Stream,
     VertexType,
+    roles_of,
 )
 
 Place = tuple[str | int, ...]
@@ -133,8 +134,10 @@ class _Stream(_Shape):
     open_labels: bool = False
     vertex_type: VertexType = "string"
     delay: int = 0
+    idle: int | None = None
     deletions: bool = False
     stored: bool = False
+    vertices: bool = False
     properties: dict[Text, PropertyType] = Field(default_factory=dict)
     labels: dict[Text, _Statistics] = Field(default_factory=dict)
 
@@ -149,6 +152,16 @@ class _Stream(_Shape):
             raise ValueError("expected a length of time that is not negative")
         return ticks
 
+    @field_validator("idle", mode="before")
+    @classmethod
+    def _milliseconds(cls, value: object) -> object:
+        if value is None or not isinstance(value, str) or value.strip().isdigit():
+            raise ValueError("expected a length of time with its unit, as 10m")
+        milliseconds = durations.ticks(value, "millisecond")
+        if not milliseconds:
+            raise ValueError("expected a length of time that is not zero")
+        return milliseconds
+
     @model_validator(mode="after")
     def _rates_fit(self) -> _Stream:
         for label, statistics in self.labels.items():
@@ -162,23 +175,33 @@ class _Stream(_Shape):
                 raise ValueError(
                     f"label {label}: only a stored graph (stored: true) has a population"
                 )
+        if self.stored and self.deletions:
+            raise ValueError("deletions: a stored graph does not change")
+        if self.stored and self.delay:
+            raise ValueError("delay: a stored graph is there before all else")
+        if self.stored and "ts" in self.columns:
+            raise ValueError(
+                "columns: ts: a stored graph has no times and is valid always; give the column "
+                "another name among the properties, or leave stored out"
+            )
         if self.label is not None and self.labels and self.label not in self.labels:
             raise ValueError(f"labels: expected statistics of {self.label}, the stream's label")
         return self
 
     @model_validator(mode="after")
     def _properties_fit(self) -> _Stream:
+        roles, every = roles_of(self.vertices), "vertex" if self.vertices else "edge"
         for name in self.properties:
-            if name in ROLES:
+            if name in (*roles, *ROLES):
                 raise ValueError(
-                    f"properties: {name} is no property but what every edge has; give the "
+                    f"properties: {name} is no property but what every {every} has; give the "
                     "property another name, and its column in columns"
                 )
-        known = (*ROLES, *self.properties)
+        known = (*roles, *self.properties)
         for name in self.columns:
             if name not in known:
                 raise ValueError(
-                    f"columns: {name} is neither one of {', '.join(ROLES)} nor among the "
+                    f"columns: {name} is neither one of {', '.join(roles)} nor among the "
                     "properties of the stream"
                 )
         for label, statistics in self.labels.items():
@@ -200,8 +223,10 @@ class _Stream(_Shape):
             open_labels=self.open_labels,
             vertex_type=self.vertex_type,
             delay=self.delay,
+            idle_ms=self.idle,
             deletions=self.deletions,
             stored=self.stored,
+            vertices=self.vertices,
             properties=MappingProxyType(dict(self.properties)),
         )
 
@@ -246,13 +271,15 @@ def _stream_document(stream: Stream, time_unit: str) -> dict[str, Any]:
         document["columns"] = dict(stream.columns)
     if stream.label is not None:
         document["label"] = stream.label
-    for name in ("open_labels", "deletions", "stored"):
+    for name in ("open_labels", "deletions", "stored", "vertices"):
         if getattr(stream, name):
             document[name] = True
     if stream.vertex_type != "string":
         document["vertex_type"] = stream.vertex_type
     if stream.delay:
         document["delay"] = durations.text(stream.delay, time_unit)
+    if stream.idle_ms is not None:
+        document["idle"] = durations.text(stream.idle_ms, "millisecond")
     if stream.properties:
         document["properties"] = dict(stream.properties)
     if stream.labels:

@@ -22,7 +22,7 @@ import pyarrow as pa
 
 from catalog import delimited, json_lines, parquet
 from catalog.lines import Block, EdgeFileError, Progress, blocks
-from catalog.model import ROLES, PropertyType, VertexType
+from catalog.model import ROLES, PropertyType, VertexType, roles_of
 from catalog.raw import RawRows
 from catalog.rows import Expectation, checked
 
@@ -66,7 +66,8 @@ class EdgeFile:
     property whose column a file does not have is null. ``label`` is given to every
     row instead of a label column. A CSV file without ``header`` has fields called
     ``names``, or ``_c0``, ``_c1``, ... as Spark calls them. ``ts`` counts in ``time_unit``.
-    A ``stored`` graph needs no ``ts``.
+    Of a ``stored`` graph ``ts`` is not read: its edges are of time 0. A file of ``vertices`` has
+    ``id`` where edges have ``src`` and ``trg``; both are the vertex in what is read.
 
     Raises:
         EdgeFileError: if the separator is none, names are given to a file with a header, or
@@ -84,6 +85,7 @@ class EdgeFile:
     vertex_type: VertexType = "string"
     deletions: bool = False
     stored: bool = False
+    vertices: bool = False
     properties: Mapping[str, PropertyType] = field(default_factory=lambda: MappingProxyType({}))
 
     def __post_init__(self) -> None:
@@ -94,14 +96,25 @@ class EdgeFile:
         if self.header and self.names is not None:
             raise EdgeFileError(f"{self.path}: names are given to files without a header only")
         for name in self.properties:
-            if name in ROLES:
-                raise EdgeFileError(f"{self.path}: {name} is no property: every edge has it")
+            if name in (*self.roles, *ROLES):
+                every = "vertex" if self.vertices else "edge"
+                raise EdgeFileError(f"{self.path}: {name} is no property: every {every} has it")
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """What its columns are there for, besides properties."""
+        return roles_of(self.vertices)
 
     @property
     def expectation(self) -> Expectation:
         """What its rows have to be."""
         return Expectation(
-            self.vertex_type, self.time_unit, self.label, self.deletions, self.properties
+            self.vertex_type,
+            self.time_unit,
+            self.label,
+            self.deletions,
+            self.properties,
+            self.vertices,
         )
 
     @property
@@ -215,7 +228,7 @@ def _raw_csv(file: EdgeFile, on_progress: Progress | None) -> Iterator[tuple[lis
 
 def _raw_json(file: EdgeFile, on_progress: Progress | None) -> Iterator[tuple[list[str], RawRows]]:
     # Which members there are differs from line to line, so every role is asked for.
-    roles = ["src", "trg", "op"]
+    roles = [*_ends(file), "op"]
     roles += ["label"] if file.label is None else []
     roles += ["ts"] if not file.stored else []
     wanted = [_name(file, role) for role in roles]
@@ -229,8 +242,8 @@ def _raw_parquet(
     file: EdgeFile, on_progress: Progress | None
 ) -> Iterator[tuple[list[str], RawRows]]:
     roles = _roles(file, parquet.names_of(file.path))
-    wanted = [_name(file, role) for role in roles if role in ROLES]
-    properties = [_name(file, role) for role in roles if role not in ROLES]
+    wanted = [_name(file, role) for role in roles if role in file.roles]
+    properties = [_name(file, role) for role in roles if role not in file.roles]
     for raw in parquet.rows_of(file.path, wanted, on_progress, properties):
         yield roles, raw
 
@@ -239,13 +252,17 @@ def _name(file: EdgeFile, role: str) -> str:
     return file.columns.get(role, role)
 
 
+def _ends(file: EdgeFile) -> list[str]:
+    return ["id"] if file.vertices else ["src", "trg"]
+
+
 def _roles(file: EdgeFile, names: Sequence[str]) -> list[str]:
     """The roles that the file's columns fill.
 
     Raises:
         EdgeFileError: if one that is needed is not there, or is there twice.
     """
-    needed = ["src", "trg"]
+    needed = _ends(file)
     needed += [] if file.stored else ["ts"]
     needed += ["label"] if file.label is None else []
     known = [role for role in file.properties if role in file.columns]

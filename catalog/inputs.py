@@ -137,6 +137,7 @@ def files_of_stream(stream: Stream, time_unit: str) -> tuple[EdgeFile, ...]:
             vertex_type=stream.vertex_type,
             deletions=stream.deletions,
             stored=stream.stored,
+            vertices=stream.vertices,
             properties=stream.properties,
         )
         for path in source.path
@@ -166,7 +167,7 @@ def stream_of_files(name: str, files: Sequence[EdgeFile], measurement: Measureme
             options["header"] = "false"
     columns = dict(first.columns)
     if first.names is not None:
-        known = (*ROLES, *first.properties)
+        known = {*first.roles, *first.properties} - ({"ts"} if first.stored else set())
         columns = {name: f"_c{i}" for i, name in enumerate(first.names) if name in known}
     labels = {f.path: f.label for f in files if f.label is not None}
     one_label = next(iter(labels.values())) if len(set(labels.values())) == 1 else None
@@ -184,6 +185,7 @@ def stream_of_files(name: str, files: Sequence[EdgeFile], measurement: Measureme
         vertex_type=first.vertex_type,
         deletions=first.deletions,
         stored=first.stored,
+        vertices=first.vertices,
         properties=first.properties,
     )
 
@@ -266,4 +268,5 @@ def _layout(file: EdgeFile) -> tuple[object, ...]:
         file.vertex_type,
         file.deletions,
         file.stored,
+        file.vertices,
     )

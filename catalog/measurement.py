@@ -206,13 +206,20 @@ def _statistics(
             vertices=_rounded(seen.vertices.distinct),
             distinct_pairs=_rounded(seen.pairs.distinct),
             degree_skew=None if skew is None else round(skew, 3),
-            population=_rounded(seen.pairs.distinct) if stored else None,
+            population=_population(seen, parts, label) if stored else None,
             measured_at=measured_at,
             distinct_properties=MappingProxyType(
                 {name: _rounded(values.distinct) for name, values in seen.properties.items()}
             ),
         )
     return statistics
+
+
+def _population(seen: _Label, parts: Sequence[_Part], label: str) -> float:
+    """The different edges of a stored label; of a sample as many to the rest as to its part."""
+    read = sum(part.counts.get(label, 0) for part in parts)
+    edges = sum(part.counts.get(label, 0) / part.fraction for part in parts)
+    return _rounded(seen.pairs.distinct * edges / read) if read else 0.0
 
 
 def _covered(spans: Sequence[tuple[float, float]]) -> float:

@@ -8,10 +8,27 @@ from types import MappingProxyType
 
 from algebra.values import PropertyType, VertexType
 
-__all__ = ["ROLES", "Catalog", "LabelStatistics", "PropertyType", "Source", "Stream", "VertexType"]
+__all__ = [
+    "ROLES",
+    "VERTEX_ROLES",
+    "Catalog",
+    "LabelStatistics",
+    "PropertyType",
+    "Source",
+    "Stream",
+    "VertexType",
+    "roles_of",
+]
 
 ROLES = ("src", "trg", "label", "ts", "op")
 """What the columns of a source are there for; no property is called so."""
+VERTEX_ROLES = ("id", "label", "ts", "op")
+"""The same for a source of vertices."""
+
+
+def roles_of(vertices: bool) -> tuple[str, ...]:
+    """What the columns of a source of edges, or of vertices, are there for."""
+    return VERTEX_ROLES if vertices else ROLES
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +71,15 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """A stream of edges, or a stored graph.
+    """A stream of edges, or a stored graph; or one of ``vertices``.
 
+    A row of vertices is an edge from the vertex to itself, so that all that is said of edges
+    and their properties here, and of statistics, holds for it too.
     ``properties`` are the types of its edges' properties; an edge may lack any of them.
     ``columns`` maps ``src``, ``trg``, ``label``, ``ts`` and properties to the source's
     names; ``label`` fixes the label of every row. With ``open_labels`` any other label may
-    occur too, and nothing is known of it.
+    occur too, and nothing is known of it. Rows may come out of order by ``delay``, in time units;
+    after ``idle_ms`` milliseconds of silence other streams no longer wait for this one.
     """
 
     name: str
@@ -70,8 +90,10 @@ class Stream:
     open_labels: bool = False
     vertex_type: VertexType = "string"
     delay: int = 0
+    idle_ms: int | None = None
     deletions: bool = False
     stored: bool = False
+    vertices: bool = False
     properties: Mapping[str, PropertyType] = field(default_factory=lambda: MappingProxyType({}))
 
 
@@ -82,11 +104,13 @@ class Catalog:
     streams: Mapping[str, Stream]
     time_unit: str = "second"
 
-    def streams_of(self, label: str) -> tuple[Stream, ...]:
-        """The streams in which ``label`` may occur, in the order of their names.
+    def streams_of(self, label: str, *, vertices: bool = False) -> tuple[Stream, ...]:
+        """The streams in which ``label`` of edges, or of ``vertices``, may occur, in the order of
+        their names.
 
         Streams that list the label win over streams with open labels.
         """
-        ordered = [self.streams[name] for name in sorted(self.streams)]
+        named = [self.streams[name] for name in sorted(self.streams)]
+        ordered = [s for s in named if s.vertices == vertices]
         listed = tuple(s for s in ordered if label in s.labels)
         return listed or tuple(s for s in ordered if s.open_labels)

@@ -40,13 +40,23 @@ def offered_properties(files: Iterable[EdgeFile]) -> dict[str, PropertyType]:
     """
     found: dict[str, set[PropertyType]] = {}
     for file in files:
-        taken = {file.columns.get(role, role) for role in ROLES}
+        roles = (*file.roles, *ROLES)
+        taken = {file.columns.get(role, role) for role in roles}
         for name, kind in _offered(file):
             if name and not name.startswith("_") and name not in taken:
                 found.setdefault(name, set())
                 if kind is not None:
                     found[name].add(kind)
     return {name: _one(kinds) for name, kinds in sorted(found.items())}
+
+
+def files_with_times(files: Iterable[EdgeFile]) -> list[EdgeFile]:
+    """Those that have a column for the role ``ts``; errors as :func:`offered_properties`."""
+    return [
+        file
+        for file in files
+        if any(name == file.columns.get("ts", "ts") for name, _ in _offered(file))
+    ]
 
 
 def _one(kinds: set[PropertyType]) -> PropertyType:

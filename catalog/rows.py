@@ -27,7 +27,7 @@ LATEST = 2**62
 
 Mask = NDArray[np.bool_]
 Columns = Mapping[str, Column]
-"""By role: ``src``, ``trg``, ``ts``, perhaps ``label`` and ``op``, and by the name of a
+"""By role: ``src``, ``trg`` (or ``id``), ``ts``, perhaps ``label`` and ``op``, and by the name of a
 property; equally long."""
 
 
@@ -35,9 +35,9 @@ property; equally long."""
 class Expectation:
     """What the rows of a file have to be.
 
-    ``label`` is given to every row, if there is one. A stored graph need not have ``ts``;
-    its edges are then of time 0. A property may be missing, but if it is there it has a
-    value of its type.
+    ``label`` is given to every row, if there is one. Edges of a stored graph have no
+    ``ts`` and are of time 0. A property may be missing, but if it is there it has a
+    value of its type. A row of ``vertices`` has ``id``, which is both ends of the edge it becomes.
     """
 
     vertex_type: VertexType = "string"
@@ -45,6 +45,7 @@ class Expectation:
     label: str | None = None
     deletions: bool = False
     properties: Mapping[str, PropertyType] = field(default_factory=lambda: MappingProxyType({}))
+    vertices: bool = False
 
     @property
     def schema(self) -> pa.Schema:
@@ -78,9 +79,12 @@ class _Column:
 
 def checked(columns: Columns, rows: int, expectation: Expectation) -> Checked:
     """Sorts rows into edges and others; of several reasons the first column's counts."""
+    ends = ("src", "trg")
+    if expectation.vertices:
+        columns, ends = {**columns, "src": columns["id"], "trg": columns["id"]}, ("id", "id")
     found = {
-        "src": _vertices("src", columns["src"], expectation),
-        "trg": _vertices("trg", columns["trg"], expectation),
+        "src": _vertices(ends[0], columns["src"], expectation),
+        "trg": _vertices(ends[1], columns["trg"], expectation),
         "label": _labels(columns, rows, expectation),
         "ts": _times(columns, rows, expectation),
     }

@@ -32,6 +32,13 @@ class Characteristics:
     longest_path: int | None = None
     vertices: float = inf
 
+    def loaded(self, spread: float) -> Self:
+        """What costs are computed of: a stored relation, which comes once and never again, as
+        if its rows came over a time of ``spread``; any other relation as it is."""
+        if self.arrival_rate or not self.population or self.validity < inf:
+            return self
+        return replace(self, arrival_rate=self.population / spread)
+
     def share(self, partitions: int) -> Self:
         """What one of so many partitions sees of it, spread evenly."""
         if partitions == 1:

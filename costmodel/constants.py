@@ -49,17 +49,22 @@ class Assumptions:
     ``vertices``: the cap of n in formula 12; None takes it from the relation itself.
     ``cap_distinct``: whether distinct counts of intermediate results are capped by their
     population.
+    ``loading``: over so many time units the cost of what is computed once, when stored graphs
+    are loaded, is spread.
 
     Raises:
-        ValueError: if ``longest_path`` or ``vertices`` is below 1.
+        ValueError: if ``longest_path`` or ``vertices`` is below 1, or ``loading`` not positive.
     """
 
     longest_path: int = 10
     vertices: float | None = None
     cap_distinct: bool = True
+    loading: float = 1e7
 
     def __post_init__(self) -> None:
         if self.longest_path < 1:
             raise ValueError(f"longest_path is {self.longest_path}: a path has at least one edge")
         if self.vertices is not None and not self.vertices >= 1:
             raise ValueError(f"vertices is {self.vertices}: it must be at least 1")
+        if not (isfinite(self.loading) and self.loading > 0):
+            raise ValueError(f"loading is {self.loading}: it must be a length of time")

@@ -17,11 +17,13 @@ from functools import lru_cache
 from math import inf, prod
 
 from algebra import regex, scalar
-from algebra.logical import Aggregate, Pattern, Report
+from algebra.logical import Aggregate, FilteredPattern, Pattern, Report
+from algebra.physical import HashJoin
+from algebra.predicate import Predicate
 from algebra.window import Window
 from catalog.model import LabelStatistics, PropertyType
 from costmodel.characteristics import Characteristics
-from costmodel.selectivity import Condition, equal_columns
+from costmodel.selectivity import Condition, condition, equal_columns
 
 LARGEST = 1e100
 """Where rates and populations end; the square of it is still a finite float."""
@@ -46,23 +48,24 @@ DISTINCT_PROPERTY = 100.0
 
 def window_scan(
     statistics: LabelStatistics,
-    window: Window,
-    stored: bool,
+    window: Window | None,
     reading: Reading,
     properties: Sequence[tuple[str, PropertyType]] = (),
 ) -> Characteristics:
     """Formula 1: rO = ri (6.1), vO = omega (6.2), over edges with the given properties.
 
     Saturating: vO is omega - (beta - 1)/2, the true mean over the instants of a slide. A
-    stored graph has no rate and no end of validity, and its declared population. The property
+    stored graph has no window, no rate and no end of validity, and its population as given.
+    The property
     ``ts`` has a value for each instant of the window, and not more than there are edges.
     """
-    rate, validity = statistics.rate, float(window.range)
-    if reading.set_semantics:
-        validity -= (window.slide - 1) / 2
-    population = rate * validity
-    if stored:
+    if window is None:
         rate, validity, population = 0.0, inf, statistics.population or 0.0
+    else:
+        rate, validity = statistics.rate, float(window.range)
+        if reading.set_semantics:
+            validity -= (window.slide - 1) / 2
+        population = rate * validity
 
     def distinct(name: str, kind: PropertyType) -> float:
         if name == "ts":
@@ -200,6 +203,40 @@ def joined(
     return result
 
 
+def joined_where(
+    pattern: FilteredPattern, inputs: Sequence[Characteristics], reading: Reading
+) -> Characteristics:
+    """A FILTER over a PATTERN of all variables, of which a projection keeps some."""
+    pairs = joined(pattern.unfiltered, inputs, reading)
+    place = {variable: k for k, variable in enumerate(pattern.unfiltered.output)}
+    residual = condition(pattern.predicate.renumbered(place))
+    kept = tuple(place[variable] for variable in pattern.output)
+    return projected(filtered(pairs, residual, reading), kept, reading)
+
+
+def pairs_of(join: HashJoin, output: Characteristics, inputs: Sequence[Characteristics]) -> float:
+    """How often per time unit a residual is checked: for so many results, by its selectivity."""
+    if join.residual is None:
+        return 0.0
+    distinct: dict[int, float] = {}
+    for binding, side in zip(join.bindings, inputs, strict=True):
+        for variable, values in zip(binding, side.distinct, strict=True):
+            distinct[variable] = min(values, distinct.get(variable, values))
+    everywhere = tuple([distinct.get(v, 1.0) for v in range(1 + max(distinct, default=-1))])
+    selectivity = condition(Predicate(join.residual)).selectivity(everywhere)
+    return min(output.arrival_rate / selectivity, LARGEST) if selectivity > 0 else 0.0
+
+
+def held(join: HashJoin, inputs: Sequence[Characteristics]) -> tuple[float, float]:
+    """The rows that each side of a join holds: what is valid, or arrived within its horizon."""
+    found = []
+    for side, horizon in zip(inputs, join.horizon or (None, None), strict=True):
+        within = inf if horizon is None else side.arrival_rate * max(horizon[1] + 1, 0)
+        found.append(min(side.population, within))
+    left, right = found
+    return left, right
+
+
 @dataclass(frozen=True, slots=True)
 class JoinStep:
     """One binary join, over the left columns followed by the right ones.
@@ -223,8 +260,11 @@ def join(
 
     f is the product over the shared columns of 1 / max(V1, V2); without one it is 1, the
     cross product. The population is f·(v1·r1)·(v2·r2), which is rO·vO and also holds where
-    an input is a stored graph; the interval is (6.8, 6.10).
+    an input is a stored graph; the interval is (6.8, 6.10). Saturating: of rows of an input that
+    say the same, one counts.
     """
+    if reading.set_semantics:
+        left, right = _of_values(left), _of_values(right)
     values = left.distinct + right.distinct
     selectivity = 1.0
     for i, j in step.shared:
@@ -351,6 +391,15 @@ def _overlap(left: float, right: float) -> float:
 
 def _combinations(distinct: Sequence[float]) -> float:
     return prod(max(v, 1.0) for v in distinct)
+
+
+def _of_values(rows: Characteristics) -> Characteristics:
+    """The characteristics with no more rows valid at an instant than there are values."""
+    limit = _combinations(rows.distinct)
+    if rows.population <= limit:
+        return rows
+    rate = rows.arrival_rate * limit / rows.population
+    return replace(rows, arrival_rate=rate, population=limit)
 
 
 def _result(

@@ -9,7 +9,7 @@ can be checked with a pocket calculator (log is of base 2, and 0 below 1).
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from costmodel import formulas
@@ -26,8 +26,9 @@ MEANINGS: Mapping[str, str] = {
     "a": "aggregates",
     "m": "values that are computed",
     "p": "rows valid at an instant: of the operator's input, of PATH's results",
-    "p1": "rows of the first input valid at an instant",
-    "p2": "rows of the second input valid at an instant",
+    "p1": "rows of the first input held at an instant",
+    "p2": "rows of the second input held at an instant",
+    "c": "pairs of rows per time unit on which a residual is checked",
     "n": "vertices of the snapshot graph",
     "k": "states of the minimal DFA",
     "CO": "constant: push a row",
@@ -142,11 +143,15 @@ def scan(name: str, examined: float, output: Characteristics, c: Constants) -> E
 
 
 def pattern(
-    left: Characteristics, right: Characteristics, output: Characteristics, c: Constants
+    inputs: Sequence[Characteristics],
+    populations: tuple[float, float],
+    output: Characteristics,
+    c: Constants,
+    pairs: float,
 ) -> Explanation:
-    """Formula 11."""
+    """Formula 11, over what each side holds; with a residual also its evaluation on ``pairs``."""
+    left, right = inputs
     rates = left.arrival_rate, right.arrival_rate
-    populations = left.population, right.population
     symbols = {
         "r1": rates[0],
         "r2": rates[1],
@@ -158,7 +163,11 @@ def pattern(
         "Ph": c.hash_probe,
         "CO": c.push,
     }
-    cost = formulas.pattern(rates, populations, output.arrival_rate, c)
+    evaluated = ""
+    if pairs:
+        symbols |= {"c": pairs, "Csigma": c.evaluate}
+        evaluated = " + c · Csigma"
+    cost = formulas.pattern(rates, populations, output.arrival_rate, c, pairs)
     kept = [formulas.keep(population, c) for population in populations]
     return _explained(
         11,
@@ -171,7 +180,7 @@ def pattern(
             ("P2", "Ph", c.hash_probe),
             ("E1", "Uh + Upq · log(p1)", kept[0]),
             ("E2", "Uh + Upq · log(p2)", kept[1]),
-            ("cost", "r1 · (I1 + P2 + E2) + r2 · (I2 + P1 + E1) + rO · CO", cost),
+            ("cost", f"r1 · (I1 + P2 + E2) + r2 · (I2 + P1 + E1){evaluated} + rO · CO", cost),
         ),
     )
 
@@ -215,7 +224,9 @@ def path(
     )
 
 
-def coalesce(source: Characteristics, output: Characteristics, c: Constants) -> Explanation:
+def coalesce(
+    source: Characteristics, output: Characteristics, c: Constants, operator: str = "COALESCE"
+) -> Explanation:
     """Ours: formula 11 with one input."""
     symbols = {
         "ri": source.arrival_rate,
@@ -230,7 +241,7 @@ def coalesce(source: Characteristics, output: Characteristics, c: Constants) -> 
     cost = formulas.coalesce(source.arrival_rate, source.population, output.arrival_rate, c)
     return _explained(
         None,
-        "COALESCE",
+        operator,
         symbols,
         (
             ("I", "Uh + Upq · log(p)", kept),

@@ -40,13 +40,20 @@ def keep(population: float, c: Constants) -> float:
 
 
 def pattern(
-    rates: tuple[float, float], populations: tuple[float, float], rate: float, c: Constants
+    rates: tuple[float, float],
+    populations: tuple[float, float],
+    rate: float,
+    c: Constants,
+    pairs: float = 0.0,
 ) -> float:
-    """Formula 11: r1·(I1 + P2 + E2) + r2·(I2 + P1 + E1) + rO·CO (6.21), P = Ph (6.23)."""
+    """Formula 11: r1·(I1 + P2 + E2) + r2·(I2 + P1 + E1) + rO·CO (6.21), P = Ph (6.23).
+
+    Ours: of the ``pairs`` per time unit on which a residual is checked, each costs Csigma.
+    """
     r1, r2 = rates
     kept1, kept2 = keep(populations[0], c), keep(populations[1], c)
     per_row = kept1 + kept2 + c.hash_probe
-    return r1 * per_row + r2 * per_row + rate * c.push
+    return r1 * per_row + r2 * per_row + pairs * c.evaluate + rate * c.push
 
 
 def path(input_rate: float, vertices: float, states: int, rate: float, c: Constants) -> float:

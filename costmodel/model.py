@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any, Literal
 
@@ -12,7 +12,7 @@ from algebra import logical, physical
 from algebra.logical import LogicalOperator
 from algebra.physical import PhysicalOperator
 from algebra.window import Window
-from catalog.defaults import DEFAULT_STATISTICS
+from catalog.defaults import DEFAULT_STATISTICS, DEFAULT_STORED
 from catalog.model import Catalog
 from costmodel import estimates, explanation, formulas
 from costmodel.characteristics import Characteristics
@@ -50,6 +50,7 @@ class CostModel:
     assumptions: Assumptions = field(default_factory=Assumptions)
     parallelism: int = 1
     reading: Reading = field(init=False, repr=False, compare=False)
+    _any_stored: bool = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.kind not in ("saturating", "thesis"):
@@ -60,6 +61,8 @@ class CostModel:
             longest_path=self.assumptions.longest_path,
         )
         object.__setattr__(self, "reading", reading)
+        any_stored = any(stream.stored for stream in self.catalog.streams.values())
+        object.__setattr__(self, "_any_stored", any_stored)
 
     def characteristics(self, operator: LogicalOperator, inputs: Inputs) -> Characteristics:
         """The characteristics of the operator's result (formulas 1-7).
@@ -74,15 +77,22 @@ class CostModel:
 
         ``output`` and ``inputs`` are the characteristics of what it computes and reads, over
         several partitions those of the busiest one's share (:meth:`Characteristics.share`);
-        the cost of a plan is the sum over its operators.
+        the cost of a plan is the sum over its operators. What is computed once, of stored
+        graphs alone, costs a part of that (:meth:`Characteristics.loaded`).
         """
-        return _COSTS[type(operator)](self, operator, output, inputs)
+        return _COSTS[type(operator)](self, operator, *self._at_work(output, inputs))
 
     def explain(
         self, operator: PhysicalOperator, output: Characteristics, inputs: Inputs
     ) -> explanation.Explanation:
         """The formula of :meth:`cost` with the numbers put in."""
-        return _EXPLANATIONS[type(operator)](self, operator, output, inputs)
+        return _EXPLANATIONS[type(operator)](self, operator, *self._at_work(output, inputs))
+
+    def _at_work(self, output: Characteristics, inputs: Inputs) -> tuple[Characteristics, Inputs]:
+        if not self._any_stored:
+            return output, inputs
+        spread = self.assumptions.loading
+        return output.loaded(spread), tuple([i.loaded(spread) for i in inputs])
 
     def path_inputs(self, operator: physical.SPath, inputs: Inputs) -> tuple[float, float, int]:
         """What formula 12 reads: rate of the inputs' union, n and k.
@@ -116,15 +126,18 @@ def _scan_of_several(
 
 
 def _edges(
-    model: CostModel, name: str, label: str, window: Window, properties: Sequence[str] = ()
+    model: CostModel, name: str, label: str, window: Window | None, properties: Sequence[str] = ()
 ) -> Characteristics:
     stream = model.catalog.streams.get(name)
     if stream is None:
         known = ", ".join(sorted(model.catalog.streams)) or "none"
         raise CostModelError(f"no stream {name!r} in the catalog; it has: {known}")
-    statistics = stream.labels.get(label, DEFAULT_STATISTICS)
+    statistics = stream.labels.get(label, DEFAULT_STORED if stream.stored else DEFAULT_STATISTICS)
+    if stream.vertices:
+        # Both columns are the vertex: there are as many combinations as vertices.
+        statistics = replace(statistics, distinct_trg=1.0)
     typed = [(name, stream.properties.get(name, "integer")) for name in properties]
-    return estimates.window_scan(statistics, window, stream.stored, model.reading, typed)
+    return estimates.window_scan(statistics, window, model.reading, typed)
 
 
 _ESTIMATES: Mapping[type, Callable[[CostModel, Any, Inputs], Characteristics]] = {
@@ -134,6 +147,7 @@ _ESTIMATES: Mapping[type, Callable[[CostModel, Any, Inputs], Characteristics]] =
     logical.Union: lambda m, o, i: estimates.union(i, m.reading),
     logical.Project: lambda m, o, i: estimates.projected(i[0], o.columns, m.reading),
     logical.Pattern: lambda m, o, i: estimates.joined(o, i, m.reading),
+    logical.FilteredPattern: lambda m, o, i: estimates.joined_where(o, i, m.reading),
     logical.Path: lambda m, o, i: estimates.path(o.regex, i, m.reading),
     logical.Empty: lambda m, o, i: estimates.empty(o.columns),
     logical.Compute: lambda m, o, i: estimates.computed(i[0], o.values, m.reading),
@@ -161,25 +175,43 @@ def _examined(model: CostModel, operator: physical.WindowScan | physical.WindowS
     """The edges per time unit on which a scan evaluates a predicate."""
     return sum(
         [
-            _edges(model, s.stream, s.label, Window(s.range, s.slide)).arrival_rate
+            _edges(model, s.stream, s.label, _window(s))
+            .loaded(model.assumptions.loading)
+            .arrival_rate
             for s in operator.scans
             if s.predicate is not None
         ]
     )
 
 
+def _window(scan: physical.WindowScan) -> Window | None:
+    if scan.range is None or scan.slide is None:
+        return None
+    return Window(scan.range, scan.slide)
+
+
 def _filter(model: CostModel, _: Any, output: Characteristics, inputs: Inputs) -> float:
     return formulas.evaluate(inputs[0].arrival_rate, output.arrival_rate, model.constants)
 
 
-def _hash_join(model: CostModel, _: Any, output: Characteristics, inputs: Inputs) -> float:
+def _hash_join(
+    model: CostModel, join: physical.HashJoin, output: Characteristics, inputs: Inputs
+) -> float:
     left, right = inputs
     return formulas.pattern(
         (left.arrival_rate, right.arrival_rate),
-        (left.population, right.population),
+        estimates.held(join, inputs),
         output.arrival_rate,
         model.constants,
+        estimates.pairs_of(join, output, inputs),
     )
+
+
+def _explain_hash_join(
+    model: CostModel, join: physical.HashJoin, output: Characteristics, inputs: Inputs
+) -> explanation.Explanation:
+    held, pairs = estimates.held(join, inputs), estimates.pairs_of(join, output, inputs)
+    return explanation.pattern(inputs, held, output, model.constants, pairs)
 
 
 def _s_path(
@@ -259,6 +291,7 @@ _COSTS: Mapping[type, Callable[[CostModel, Any, Characteristics, Inputs], float]
     physical.SPath: _s_path,
     physical.Coalesce: _coalesce,
     physical.Exchange: _exchange,
+    physical.Retract: _coalesce,
     physical.ToKernel: _to_kernel,
     physical.EmptyRelation: _nothing,
     physical.ComputeColumns: lambda m, o, out, i: formulas.compute(
@@ -290,12 +323,13 @@ _EXPLANATIONS: Mapping[
     physical.ProjectColumns: lambda m, o, out, i: explanation.push(
         None, "PROJECT", out, m.constants
     ),
-    physical.HashJoin: lambda m, o, out, i: explanation.pattern(i[0], i[1], out, m.constants),
+    physical.HashJoin: _explain_hash_join,
     physical.SPath: _explain_s_path,
     physical.Coalesce: lambda m, o, out, i: explanation.coalesce(i[0], out, m.constants),
     physical.Exchange: lambda m, o, out, i: explanation.exchange(
         _busiest(out, i), len(out.distinct), m.constants
     ),
+    physical.Retract: lambda m, o, out, i: explanation.coalesce(i[0], out, m.constants, "RETRACT"),
     physical.ToKernel: lambda m, o, out, i: explanation.convert(
         out.arrival_rate, len(out.distinct), m.constants
     ),

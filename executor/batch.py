@@ -21,6 +21,9 @@ class Batch:
 
     ``columns[j, i]`` is the vertex code of column ``j`` in row ``i`` (shape width × rows,
     C-contiguous); ``ts`` and ``exp`` are in the catalog's time unit.
+
+    In a stream with deletions a row with a negative expiry takes back, at its ``ts``, one row of
+    the same columns that was given before with the expiry ``~exp``.
     """
 
     columns: IntArray

@@ -137,6 +137,10 @@ class Dictionary:
         ``MISSING`` (of :mod:`executor.kernels.vertices`)."""
         return np.minimum(self._lengths(codes), kernel.STRING)
 
+    def integers(self, codes: IntArray) -> tuple[IntArray, NDArray[np.bool_]]:
+        """The integers that codes stand for, and which of them stand for one."""
+        return np.asarray(self._entries[codes, kernel.START]), self.kinds(codes) == kernel.INTEGER
+
     def _lengths(self, codes: IntArray) -> IntArray:
         return np.asarray(self._entries[codes, kernel.LENGTH])
 

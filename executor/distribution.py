@@ -9,6 +9,8 @@ Rules, for more than one partition:
 * EXCHANGE brings its spread; copies are not exchanged again;
 * FILTER and COALESCE keep the distribution of their input; COALESCE needs the rows of a value
   on one partition, so it does not stand over rows that lie anywhere;
+* RETRACT keeps it too, and needs an edge and its deletion on one partition: rows hashed on an
+  end, on a single partition, or copies;
 * PROJECT and COMPUTE keep it, as long as the column hashed on stays;
 * AGGREGATE has rows hashed by a key, or all on one partition; REPORT has the rows of a value on
   one partition;
@@ -39,13 +41,16 @@ from algebra.physical import (
     PhysicalOperator,
     ProjectColumns,
     ReportRows,
+    Retract,
     SPath,
     ToKernel,
     WindowScan,
     WindowScanUnion,
 )
 from algebra.plan import PhysicalPlan, PlanError
+from algebra.properties import UpdatePattern
 from algebra.scalar import Column, parsed
+from algebra.update_patterns import update_pattern
 from executor.leaves import leaves
 from executor.widths import widths_of
 
@@ -78,12 +83,20 @@ ANY, SINGLE, BROADCAST, NOTHING = (
 
 
 def check(plan: PhysicalPlan) -> None:
-    """Refuses a plan that would give wrong answers on its partitions.
+    """Refuses a plan that would give wrong answers on its partitions, or of deletions.
 
     Raises:
         PlanError: with the node and the reason.
     """
     distributions(plan)
+    patterns: list[UpdatePattern] = []
+    for node in plan.nodes:
+        try:
+            patterns.append(update_pattern(node.operator, [patterns[i] for i in node.inputs]))
+        except ValueError as error:
+            raise PlanError(f"node {node.id} ({node.op}): {error}") from error
+    if patterns[plan.root] is UpdatePattern.MARKED:
+        raise PlanError(f"node {plan.root}: nothing makes of a deletion what it takes back")
 
 
 def distributions(plan: PhysicalPlan) -> dict[int, Distribution]:
@@ -127,6 +140,11 @@ def delivered(operator: PhysicalOperator, inputs: Sequence[Distribution]) -> Dis
             if inputs[0] == ANY:
                 raise ValueError("the rows of a value may lie on several partitions")
             return inputs[0]
+        case Retract():
+            given = inputs[0]
+            if given == ANY or (given.kind == "hash" and not given.columns & {0, 1}):
+                raise ValueError("an edge and what deletes it may lie on several partitions")
+            return given
         case ProjectColumns(columns=columns):
             return _moved(inputs[0], columns)
         case MergeUnion():
@@ -138,8 +156,8 @@ def delivered(operator: PhysicalOperator, inputs: Sequence[Distribution]) -> Dis
         case EmptyRelation():
             return NOTHING
         case ComputeColumns(values=values):
-            given = [parsed(value, 1 << 20) for value in values]
-            return _moved(inputs[0], [c.position if isinstance(c, Column) else -1 for c in given])
+            read = [parsed(value, 1 << 20) for value in values]
+            return _moved(inputs[0], [c.position if isinstance(c, Column) else -1 for c in read])
         case AggregateRows(keys=keys, output=output):
             return _grouped(inputs[0], keys, output)
         case ReportRows():

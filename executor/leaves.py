@@ -25,7 +25,7 @@ from algebra.plan import PhysicalPlan, PlanError, PlanStream
 from algebra.predicate import Predicate
 from algebra.values import PropertyType, VertexType
 from executor import predicates
-from executor.batch import Batch, IntArray
+from executor.batch import FOREVER, Batch, IntArray
 from executor.dictionary import Dictionary
 from executor.predicates import Mask
 from executor.values import ARROW_TYPES
@@ -78,7 +78,9 @@ class Leaf:
         return len(self.columns)
 
     def expiry(self, ts: IntArray) -> IntArray:
-        """``floor(ts / slide) * slide + range`` (thesis Definition 30)."""
+        """``floor(ts / slide) * slide + range`` (thesis Definition 30); of a stored graph never."""
+        if self.scan.range is None or self.scan.slide is None:
+            return np.full(len(ts), FOREVER, np.int64)
         return ts // self.scan.slide * self.scan.slide + self.scan.range
 
     def select(self, edges: pa.RecordBatch) -> pa.RecordBatch:
@@ -111,6 +113,9 @@ class Leaf:
     def encode(self, edges: pa.RecordBatch, dictionary: Dictionary) -> Batch:
         """Selected edges (columns ts and those it gives; sorted by ts) as a batch of codes.
 
+        Of a stream with deletions the column ``op``, if there is one, says ``-`` of those; their
+        expiry is the negative one (:class:`executor.batch.Batch`) of an edge at their time.
+
         Raises:
             ValueError: if a vertex is null, or a value not of the type that it should be.
         """
@@ -122,6 +127,9 @@ class Leaf:
             if field[0] in ("src", "trg") and values.null_count:
                 raise ValueError(f"{values.null_count} of {len(values)} vertices are null")
             columns[place] = dictionary.encode(values, exp)
+        if self.scan.update_pattern is not None and "op" in edges.schema.names:
+            deletes = np.array([op == "-" for op in edges["op"].to_pylist()], np.bool_)
+            exp = np.where(deletes, ~exp, exp)
         return Batch(columns, ts, exp)
 
     def _values(self, edges: pa.RecordBatch) -> list[pa.Array[Any]]:

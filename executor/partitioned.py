@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from algebra.plan import PhysicalPlan
-from executor.batch import FOREVER, Batch, merged
+from executor.batch import Batch, merged
 from executor.dictionary import Dictionary
 from executor.pipeline import Counters, Pipeline, StageInput, StageNode
 from executor.placement import Place
@@ -47,14 +47,10 @@ class Partitioned:
             for stage in self.stages
         )
 
-    def finish(self) -> Batch:
-        """The results that are given when no more rows will come."""
-        return self.process({}, FOREVER)
-
     def process(self, leaves: Mapping[int, Batch], until: int | None = None) -> Batch:
         """Takes a batch per leaf (none where there are no rows) and gives the results.
 
-        ``until``: time has come this far; by default to the largest ts.
+        ``until``: time has come this far, FOREVER to the end; by default to the largest ts.
 
         Raises:
             ValueError: if a batch is not sorted by ts, starts before what was processed

@@ -36,6 +36,7 @@ from algebra.physical import (
     PhysicalOperator,
     ProjectColumns,
     ReportRows,
+    Retract,
     SPath,
     ToKernel,
     WindowScan,
@@ -51,8 +52,14 @@ from executor.operators.compute import ComputeOperator
 from executor.operators.filter import FilterOperator
 from executor.operators.join import JoinOperator
 from executor.operators.path import PathOperator
+from executor.operators.path_with_deletions import PathWithDeletions
 from executor.operators.report import ReportOperator
 from executor.operators.stateless import EmptyOperator, ProjectOperator, UnionOperator
+from executor.operators.taking_back import (
+    CoalesceWithDeletions,
+    JoinWithDeletions,
+    RetractOperator,
+)
 from executor.placement import Place
 from executor.widths import width_of
 
@@ -311,14 +318,20 @@ def _operator(
 ) -> Operator:
     inputs, below = len(widths), next(iter(widths), 0)
     match operator:
+        case HashJoin(update_pattern="with_deletions"):
+            return JoinWithDeletions(operator, dictionary)
         case HashJoin():
-            return JoinOperator(operator)
-        case SPath(roots="own") if place.partitions > 1:
-            return PathOperator(operator, inputs, _OwnRoots(dictionary, place))
-        case SPath():
-            return PathOperator(operator, inputs)
+            return JoinOperator(operator, dictionary)
+        case SPath(roots=roots, update_pattern=pattern):
+            own = _OwnRoots(dictionary, place) if roots == "own" and place.partitions > 1 else None
+            kind = PathWithDeletions if pattern else PathOperator
+            return kind(operator, inputs, own)
+        case Coalesce(update_pattern="with_deletions"):
+            return CoalesceWithDeletions(width)
         case Coalesce():
             return CoalesceOperator(width)
+        case Retract():
+            return RetractOperator(width)
         case MergeUnion():
             return UnionOperator()
         case ProjectColumns(columns=columns):

@@ -16,14 +16,20 @@ from algebra.physical import (
     PhysicalOperator,
     ProjectColumns,
     ReportRows,
+    Retract,
     SPath,
     ToKernel,
     WindowScan,
     WindowScanUnion,
 )
 from algebra.plan import PhysicalPlan, PlanError
+from algebra.predicate import columns_of
 from algebra.scalar import parsed
+from executor import predicates
 from executor.leaves import leaves, reached
+
+FURTHEST = 2**62
+"""Bounds of horizons are smaller."""
 
 
 def width_of(operator: PhysicalOperator, inputs: Sequence[int]) -> int:
@@ -33,13 +39,19 @@ def width_of(operator: PhysicalOperator, inputs: Sequence[int]) -> int:
         ValueError: if the operator does not fit its inputs.
     """
     match operator:
-        case HashJoin(bindings=bindings, output=output):
+        case HashJoin(bindings=bindings, output=output, residual=residual, horizon=horizon):
             _require(len(inputs) == 2, "a join has two inputs")
             bound = {v for binding in bindings for v in binding}
             for width, binding in zip(inputs, bindings, strict=True):
                 _require(len(binding) == width, f"{len(binding)} variables for {width} columns")
                 _require(len(set(binding)) == width, "a variable occurs twice in one input")
             _require(set(output) <= bound, "an output variable is not bound")
+            if residual is not None:
+                tree = predicates.checked(residual, 1 + max(bound, default=-1))
+                _require(columns_of(tree) <= bound, "the residual looks at an unbound variable")
+            for width, side in zip(inputs, horizon or (None, None), strict=True):
+                there = side is None or (0 <= side[0] < width and abs(side[1]) < FURTHEST)
+                _require(there, "a horizon names a column that does not exist, or no bound")
             return len(output)
         case SPath(transitions=transitions, states=states, accepting=accepting):
             _require(all(width == 2 for width in inputs), "a path is made of pairs")
@@ -81,6 +93,10 @@ def width_of(operator: PhysicalOperator, inputs: Sequence[int]) -> int:
         case ReportRows(every=every):
             _require(len(inputs) == 1, "it has one input")
             _require(every > 0, "between two reports lies no time")
+            return inputs[0]
+        case Retract():
+            _require(len(inputs) == 1, "it has one input")
+            _require(inputs[0] >= 2, "a deletion names source and target")
             return inputs[0]
         case FilterRows() | Coalesce() | ToKernel():
             _require(len(inputs) == 1, "it has one input")

@@ -7,7 +7,7 @@ that it gave, the time that it took and the state that it holds at the end.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -32,7 +32,8 @@ _ROWS = 8_192
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What one operator did: ``rate`` in rows per time unit, ``seconds`` of work."""
+    """What one operator did: ``rate`` in rows per time unit (0 for what is made of stored
+    graphs alone, once), ``seconds`` of work."""
 
     rows: int
     rate: float
@@ -100,18 +101,24 @@ def analyze(
         sorter = TimeSorter(_schema(plan), Path(folder))
         edges, rejected = _read(plan, inputs, sorter)
         started = time.perf_counter()
+        graphs = {scan.stream for _, scan in plan.scans if scan.range is None}
         done, first, last, results = 0, None, 0, 0
         for chunk in _chunks(sorter.sorted()):
             times = chunk["ts"]
-            first = times[0].as_py() if first is None else first
+            if first is None and (place := _first_of_streams(chunk, graphs)) is not None:
+                first = times[place].as_py()
             last = times[-1].as_py()
             results += len(run.push(_by_stream(plan, chunk)))
             done += chunk.num_rows
             if on_progress is not None:
                 on_progress(done)
     ticks = 0 if first is None else last - first + 1
+    once = _computed_once(plan)
     return Analysis(
-        {key: _measured(counters, ticks) for key, counters in _counted(plan, run.counters)},
+        {
+            key: _measured(counters, 0 if key in once else ticks)
+            for key, counters in _counted(plan, run.counters)
+        },
         edges,
         rejected,
         results,
@@ -167,6 +174,21 @@ def _with_stream(edges: pa.RecordBatch, stream: PlanStream, schema: pa.Schema) -
 def _chunks(tables: Iterator[pa.Table]) -> Iterator[pa.RecordBatch]:
     for table in tables:
         yield from table.combine_chunks().to_batches(max_chunksize=_ROWS)
+
+
+def _first_of_streams(chunk: pa.RecordBatch, graphs: Set[str]) -> int | None:
+    """Where the first edge is that is not of a stored graph."""
+    streams = enumerate(chunk["stream"].to_pylist())
+    return next((place for place, stream in streams if stream not in graphs), None)
+
+
+def _computed_once(plan: PhysicalPlan) -> set[int]:
+    """The nodes that read nothing but stored graphs."""
+    found = {node.id for node, scan in plan.scans if scan.range is None}
+    for node in plan.nodes:
+        if node.inputs and found.issuperset(node.inputs):
+            found.add(node.id)
+    return found
 
 
 def _by_stream(plan: PhysicalPlan, chunk: pa.RecordBatch) -> list[pa.RecordBatch]:

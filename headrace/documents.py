@@ -38,7 +38,7 @@ def query_document(translated: Translated) -> dict[str, Any]:
     query = translated.regular_query
     return {
         **_head(translated),
-        "rules": [printer.rule_text(rule) for rule in query.rules],
+        "rules": [printer.rule_text(rule, dict(query.label_sets)) for rule in query.rules],
         "answer": query.answer,
         "windows": [
             {
@@ -141,7 +141,8 @@ def statistics_from(translated: Translated) -> str:
     """Where statistics come from: a ``catalog``, a sample (``measured``), or are ``assumed``."""
     if translated.request.catalog is not None:
         return "catalog"
-    return "measured" if translated.request.inputs else "assumed"
+    request = translated.request
+    return "measured" if request.inputs or request.stored else "assumed"
 
 
 def memo_statistics(planned: Planned) -> dict[str, Any]:

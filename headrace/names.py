@@ -36,7 +36,12 @@ class Names:
             assert isinstance(operator, physical.PhysicalOperator)
             name, text = operator.op, self._physical(operator, inputs)
         says_inputs = isinstance(
-            operator, logical.Pattern | logical.Path | physical.HashJoin | physical.SPath
+            operator,
+            logical.Pattern
+            | logical.FilteredPattern
+            | logical.Path
+            | physical.HashJoin
+            | physical.SPath,
         )
         over = f"({', '.join(inputs)})" if inputs and not says_inputs else ""
         return f"{name}{f'[{text}]' if text else ''}{over}"
@@ -60,6 +65,8 @@ class Names:
     def _logical(self, operator: LogicalOperator, inputs: tuple[str, ...]) -> tuple[str, str]:
         if isinstance(operator, logical.Pattern):
             return "PATTERN", notation.joined_inputs(operator.bindings, operator.output, inputs)
+        if isinstance(operator, logical.FilteredPattern):
+            return "PATTERN", _where(operator, operator.predicate.sql, inputs)
         # Inputs of a projection or filter are groups, whose columns have no names.
         widths = [_columns_used(operator)] * len(inputs)
         name, text = notation.logical_operator(operator, inputs, widths, self._time_unit)
@@ -67,10 +74,18 @@ class Names:
 
     def _physical(self, operator: physical.PhysicalOperator, inputs: tuple[str, ...]) -> str:
         if isinstance(operator, physical.HashJoin):
-            return notation.joined_inputs(operator.bindings, operator.output, inputs)
+            return _where(operator, operator.residual, inputs)
         columns = [notation.ends(_columns_used(operator))] * len(inputs)
         text = notation.physical_operator(operator, inputs, columns, self._time_unit)
         return " ".join(text.split())
+
+
+def _where(
+    join: logical.FilteredPattern | physical.HashJoin, residual: str | None, inputs: tuple[str, ...]
+) -> str:
+    """A join over groups, with its residual over the columns v0, v1, ..."""
+    over = notation.joined_inputs(join.bindings, join.output, inputs)
+    return over + notation.where(residual, "v{}".format).replace("  ", " ")
 
 
 def _columns_used(operator: Hashable) -> int:

@@ -40,19 +40,23 @@ _LONGEST_NAME = 32
 _ONLY_NUMBERS = re.compile(r"[0-9()|·*+?^]+")
 
 
-def window(range_: int, slide: int, time_unit: str) -> str:
-    """``30d slide 1d``; the slide is left out where it is one tick."""
-    length = durations.text(range_, time_unit)
+def window(range_: int | None, slide: int | None, time_unit: str) -> str:
+    """``window 30d slide 1d``, the slide left out where it is one tick; else ``stored``."""
+    if range_ is None or slide is None:
+        return "stored"
+    length = f"window {durations.text(range_, time_unit)}"
     return length if slide == 1 else f"{length} slide {durations.text(slide, time_unit)}"
 
 
 def condition(predicate: str, columns: Sequence[str]) -> str:
     """A condition with the names of the columns in place of ``c0``, ``c1``, ..."""
+    return _named(predicate, lambda k: columns[k] if k < len(columns) else f"c{k}")
+
+
+def _named(predicate: str, name: Callable[[int], str]) -> str:
     tree = Predicate(predicate).expression
     for column in list(tree.find_all(exp.Column)):
-        position = int(column.name[1:])
-        if position < len(columns):
-            column.this.set("this", columns[position])
+        column.this.set("this", name(int(column.name[1:])))
     return tree.sql(dialect="spark")
 
 
@@ -80,6 +84,9 @@ def logical_operator(
             return "PROJECT", f"{','.join(names)} → {','.join(names[c] for c in columns)}"
         case logical.Pattern():
             return "PATTERN", joined(operator.bindings, operator.output, operator.name)
+        case logical.FilteredPattern(bindings, output, predicate, variables):
+            name = _variable(variables)
+            return "PATTERN", joined(bindings, output, name) + where(predicate.sql, name)
         case logical.Path(path, semantics):
             simple = "" if semantics is logical.PathSemantics.ARBITRARY else f"  {semantics}"
             return "PATH", regex.text(path, lambda ref: inputs[int(ref)]) + simple
@@ -117,7 +124,10 @@ def physical_operator(
         case physical.ProjectColumns(kept):
             return f"{','.join(columns[0])} → {','.join(columns[0][c] for c in kept)}"
         case physical.HashJoin(bindings, output, variables):
-            return joined(bindings, output, _variable(variables))
+            name = _variable(variables)
+            return (
+                joined(bindings, output, name) + where(operator.residual, name) + _until(operator)
+            )
         case physical.SPath(roots=roots):
             return path_text(operator, inputs) + (" by root" if roots == "own" else "")
         case physical.ComputeColumns(values):
@@ -162,6 +172,24 @@ def joined(
     common = [name(v) for v in dict.fromkeys(uses) if uses.count(v) > 1]
     on = f"on {','.join(common)}" if common else "cross product"
     return f"{sides} → {','.join(map(name, output))}  {on}"
+
+
+def where(residual: str | None, name: Callable[[int], str]) -> str:
+    """``  where e.ts < f.ts``: what has to hold of two rows that are joined."""
+    return "" if residual is None else f"  where {_named(residual, name)}"
+
+
+def _until(join: physical.HashJoin) -> str:
+    """``  held to e.ts + 10``: the horizons of a join."""
+    if join.horizon is None:
+        return ""
+    name = _variable(join.variables)
+    held = [
+        f"{name(binding[horizon[0]])} {'-' if horizon[1] < 0 else '+'} {abs(horizon[1])}"
+        for binding, horizon in zip(join.bindings, join.horizon, strict=True)
+        if horizon is not None
+    ]
+    return f"  held to {', '.join(held)}"
 
 
 def joined_inputs(
@@ -211,7 +239,7 @@ def relation(operator: physical.PhysicalOperator, inputs: Sequence[str | None]) 
             name = f"^{below[0]}"
         case physical.FilterRows():
             name = f"σ({below[0]})"
-        case physical.Exchange() | physical.ToKernel() | physical.Coalesce():
+        case physical.Exchange() | physical.ToKernel() | physical.Retract() | physical.Coalesce():
             name = below[0]
         case _:
             return None
@@ -226,7 +254,8 @@ def step_name(label: str | None, position: int) -> str:
 def _logical_scan(scans: Sequence[logical.WScan], time_unit: str) -> str:
     first = scans[0]
     read = [(s.label, None if s.predicate is None else s.predicate.sql) for s in scans]
-    length = window(first.window.range, first.window.slide, time_unit)
+    range_, slide = (w.range, w.slide) if (w := first.window) is not None else (None, None)
+    length = window(range_, slide, time_unit)
     return _scan(first.stream, read, length, first.properties)
 
 
@@ -243,7 +272,7 @@ def _scan(
         f"{stream}.{label}{given}" + (f" where {condition(sql, names)}" if sql else "")
         for label, sql in selections
     )
-    return f"{read}  window {length}"
+    return f"{read}  {length}"
 
 
 def _variable(names: Sequence[str]) -> Callable[[int], str]:

@@ -6,23 +6,24 @@ In: a :class:`PlanRequest`. Out: a :class:`Planned`, which holds every stage on 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from algebra import durations
 from algebra.logical import LogicalExpression, LogicalQuery, WScan, WScanUnion
 from algebra.plan import PhysicalPlan, PlanStream
 from algebra.window import Window
 from catalog.defaults import DEFAULT_STREAM, default_catalog
-from catalog.model import Catalog
+from catalog.model import Catalog, Stream
 from costmodel import CostModel
 from headrace.errors import InvalidQueryError, UsageError
 from headrace.requests import PlanningOptions, PlanRequest
 from languages import QueryError, RegularQuery, detect, parse
-from languages.canonical import input_labels, translate
+from languages.canonical import input_labels, translate, vertex_labels
 from optimizer import CannotPlanError, Optimization, Optimizer, Options
 from rules.registry import UnknownRuleError
 
-NOT_WITH_DELETIONS = frozenset({"WScanUnionTransposeInverse"})
-"""Rules that do not hold for streams with deletions (thesis rule 13)."""
+if TYPE_CHECKING:
+    from catalog import Measurement
 
 
 @dataclass(frozen=True)
@@ -86,11 +87,8 @@ def optimize(request: PlanRequest, *, trace: bool = False) -> Planned:
     cost_model = CostModel(options.cost_model, translated.catalog, parallelism=options.parallelism)
     defaults = Options()
     streams = _plan_streams(translated.logical, translated.catalog)
-    disabled = frozenset(options.disabled_rules)
-    if any(translated.catalog.streams[stream.name].deletions for stream in streams):
-        disabled |= NOT_WITH_DELETIONS
     chosen = Options(
-        disabled_rules=disabled,
+        disabled_rules=frozenset(options.disabled_rules),
         budget_ms=options.budget_ms,
         budget_expressions=options.budget_expressions or defaults.budget_expressions,
         parallelism=options.parallelism,
@@ -155,28 +153,40 @@ def _unit_of_inputs(request: PlanRequest) -> str:
 def _catalog_of(request: PlanRequest, query: RegularQuery) -> tuple[Catalog, tuple[str, ...]]:
     """The catalog to plan with, and what is doubtful about it."""
     if request.catalog is not None:
-        return _with_statistics(request.catalog), ()
+        return _with_statistics(request.catalog, query), ()
     labels = input_labels(query)
-    if not request.inputs:
-        streams = (clause.stream for clause in query.windows if clause.stream is not None)
-        return default_catalog(labels, streams), ()
+    streams = [clause.stream for clause in query.windows if clause.stream is not None]
+    if not request.inputs and not request.stored:
+        return default_catalog(labels, streams, vertex_labels(query)), ()
     from catalog import EdgeFileError, measured_catalog
+    from catalog.offers import files_with_times
 
     try:
-        catalog, (measurement,) = measured_catalog(request.inputs)
+        catalog, measurements = measured_catalog(request.inputs, request.stored)
+        timed = files_with_times(request.stored)
     except EdgeFileError as error:
         raise UsageError(str(error), code="E-FILE") from error
-    stream = catalog.streams[DEFAULT_STREAM]
-    unseen = tuple(label for label in labels if label not in stream.labels)
-    if not unseen or measurement.complete:
-        return catalog, ()
+    doubts = [
+        f"{file.path}: its column ts is not read: a stored graph is valid always" for file in timed
+    ]
+    known = {label for stream in catalog.streams.values() for label in stream.labels}
+    unseen = tuple(label for label in labels if label.rpartition(".")[2] not in known)
+    if not request.inputs:
+        assumed = default_catalog(unseen, streams)
+        return replace(catalog, streams={**assumed.streams, **catalog.streams}), tuple(doubts)
+    given = all(file.label is not None for file in request.inputs)
+    any_label = bool(query.label_sets) and not given
+    if measurements[0].complete or not (unseen or any_label):
+        return catalog, tuple(doubts)
     # What a sample does not show may still be there.
-    open_stream = replace(stream, open_labels=True)
-    doubt = f"not among the first {measurement.rows:,} edges: {', '.join(unseen)}"
-    return replace(catalog, streams={DEFAULT_STREAM: open_stream}), (doubt,)
+    open_stream = replace(catalog.streams[DEFAULT_STREAM], open_labels=True)
+    if unseen:
+        doubts.append(f"not among the first {measurements[0].rows:,} edges: {', '.join(unseen)}")
+    known_streams = {**catalog.streams, DEFAULT_STREAM: open_stream}
+    return replace(catalog, streams=known_streams), tuple(doubts)
 
 
-def _with_statistics(catalog: Catalog) -> Catalog:
+def _with_statistics(catalog: Catalog, query: RegularQuery) -> Catalog:
     """The catalog with the statistics measured of streams that declare none."""
     unknown = [s for s in catalog.streams.values() if s.source is not None and not s.labels]
     if not unknown:
@@ -185,15 +195,23 @@ def _with_statistics(catalog: Catalog) -> Catalog:
 
     try:
         measured = {
-            stream.name: replace(
-                stream,
-                labels=measure_files(files_of_stream(stream, catalog.time_unit)).statistics,
+            stream.name: _measured(
+                stream, measure_files(files_of_stream(stream, catalog.time_unit)), query
             )
             for stream in unknown
         }
     except EdgeFileError as error:
         raise UsageError(str(error), code="E-FILE") from error
     return replace(catalog, streams={**catalog.streams, **measured})
+
+
+def _measured(stream: Stream, measurement: Measurement, query: RegularQuery) -> Stream:
+    """The stream with the labels that were seen; others may be there, if not all was read."""
+    assert stream.source is not None
+    given = stream.label is not None or len(stream.source.path_labels) > 0
+    known = given or measurement.complete
+    open_labels = stream.open_labels or (bool(query.label_sets) and not known)
+    return replace(stream, labels=measurement.statistics, open_labels=open_labels)
 
 
 def _plan_streams(query: LogicalQuery, catalog: Catalog) -> tuple[PlanStream, ...]:
@@ -220,6 +238,8 @@ def _plan_streams(query: LogicalQuery, catalog: Catalog) -> tuple[PlanStream, ..
                 property_: catalog.streams[name].properties[property_]
                 for property_ in sorted(properties[name] - {"ts"})
             },
+            delay=catalog.streams[name].delay,
+            idle_ms=catalog.streams[name].idle_ms,
         )
         for name in sorted(labels)
     )

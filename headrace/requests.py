@@ -39,8 +39,9 @@ class PlanRequest:
     """A query to plan, and what is known of its streams.
 
     ``name`` is the place the query came from. Without a ``catalog`` the streams are those
-    of ``inputs``, of which a sample is measured; without either a stream is assumed that
-    has the labels of the query and of which nothing is known.
+    of ``inputs`` and the stored graph of ``stored``, of which a sample is measured; without
+    ``catalog`` and ``inputs`` a stream is assumed that has the other labels of the query and of
+    which nothing is known.
     """
 
     query: str
@@ -49,3 +50,4 @@ class PlanRequest:
     catalog: Catalog | None = None
     inputs: tuple[EdgeFile, ...] = ()
     options: PlanningOptions = field(default_factory=PlanningOptions)
+    stored: tuple[EdgeFile, ...] = ()

@@ -6,10 +6,10 @@ In: a plan, the files of its streams, a place for the results. Out: a `RunReport
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from algebra.plan import PhysicalPlan, PlanError
+from algebra.plan import PhysicalPlan, PlanError, PlanStream
 from catalog.defaults import DEFAULT_STREAM
 from catalog.edges import EdgeFile, EdgeFileError, RejectedRowError
 from catalog.inputs import Layout, files_of_inputs, files_of_stream
@@ -45,10 +45,12 @@ def read_inputs(
     *,
     time_unit: str = "second",
     stream: Stream | None = None,
+    stored: bool = False,
 ) -> tuple[EdgeFile, ...]:
     """The files that ``FILE`` and ``LABEL=FILE`` mean.
 
-    ``stream`` is what a catalog says of their columns, label and vertices.
+    ``stream`` is what a catalog says of their columns, label and vertices; ``stored`` files
+    are those of a stored graph.
 
     Raises:
         UsageError: if one is not there, or the layout makes no sense.
@@ -58,7 +60,7 @@ def read_inputs(
     try:
         known = stream or Stream(DEFAULT_STREAM, {})
         layout = Layout.of(columns, separator, time_unit, known.vertex_type)
-        files = files_of_inputs(inputs, layout)
+        files = files_of_inputs(inputs, layout, stored=stored)
     except EdgeFileError as error:
         raise UsageError(str(error), code="E-FILE") from error
     return tuple(
@@ -66,6 +68,7 @@ def read_inputs(
             file,
             label=file.label or known.label,
             columns=known.columns if columns is None else file.columns,
+            vertices=known.vertices,
         )
         for file in files
     )
@@ -77,43 +80,85 @@ def inputs_of_plan(
     inputs: Sequence[str],
     columns: str | None = None,
     separator: str | None = None,
+    *,
+    stored: Sequence[str] = (),
 ) -> dict[str, tuple[EdgeFile, ...]]:
-    """The files of every stream that a plan reads.
+    """The files of every stream that a plan reads, and of every stored graph.
 
-    ``inputs`` are those of the plan's only stream; without them the catalog has the
-    sources.
+    ``inputs`` are those of the plan's only stream, ``stored`` those of its only stored graph;
+    without them the catalog has the sources. ``columns`` and ``separator`` describe ``inputs``.
 
     Raises:
         UsageError: if a stream has no files, or it is not clear whose ``inputs`` are.
     """
-    streams = [stream.name for stream in plan.streams]
-    known = catalog.streams if catalog else {}
-    if inputs:
+    read_inputs(inputs, columns, separator)  # whatever the plan reads, they have to make sense
+    graphs = {scan.stream for _, scan in plan.scans if scan.range is None}
+    found: dict[str, tuple[EdgeFile, ...]] = {}
+    for kind, given, streams in (
+        (_STREAM, inputs, [s for s in plan.streams if s.name not in graphs]),
+        (_STORED, stored, [s for s in plan.streams if s.name in graphs]),
+    ):
+        if not given:
+            found |= _sources(kind, streams, catalog, plan.time_unit)
+            continue
         if len(streams) > 1:
+            names = ", ".join(stream.name for stream in streams)
             raise UsageError(
-                f"the plan reads {len(streams)} streams ({', '.join(streams)}), and --input "
+                f"the plan reads {len(streams)} {kind.names} ({names}), and {kind.option} "
                 "does not say which",
-                hint="give their sources in the catalog, and leave --input out",
+                hint=f"give their sources in the catalog, and leave {kind.option} out",
             )
-        files = read_inputs(
-            inputs,
-            columns,
-            separator,
-            time_unit=plan.time_unit,
-            stream=known.get(streams[0]) if streams else None,
-        )
-        if streams and plan.streams[0].vertex_type != "string":
-            files = tuple(replace(f, vertex_type=plan.streams[0].vertex_type) for f in files)
-        return dict.fromkeys(streams, files)
-    missing = [name for name in streams if name not in known or known[name].source is None]
+        for stream in streams:
+            files = read_inputs(
+                given,
+                columns if kind is _STREAM else None,
+                separator if kind is _STREAM else None,
+                time_unit=plan.time_unit,
+                stream=catalog.streams.get(stream.name) if catalog else None,
+                stored=kind is _STORED,
+            )
+            found[stream.name] = tuple(replace(f, vertex_type=stream.vertex_type) for f in files)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """What a plan reads, and the option that names its files."""
+
+    names: str
+    option: str
+
+
+_STREAM = _Kind("streams", "--input")
+_STORED = _Kind("stored graphs", "--stored")
+
+
+def _sources(
+    kind: _Kind, streams: Sequence[PlanStream], catalog: Catalog | None, time_unit: str
+) -> dict[str, tuple[EdgeFile, ...]]:
+    """The files that the catalog has for streams.
+
+    Raises:
+        UsageError: if it has none, or says otherwise whether they are stored.
+    """
+    known = {} if catalog is None else catalog.streams
+    names = [stream.name for stream in streams]
+    missing = [name for name in names if name not in known or known[name].source is None]
     if missing:
         raise UsageError(
             f"there is no input for {', '.join(missing)}",
             code="E-FILE",
-            hint="name its files with --input FILE, or its source in a --catalog",
+            hint=f"name its files with {kind.option} FILE, or its source in a --catalog",
         )
+    for name in names:
+        if known[name].stored != (kind is _STORED):
+            raise UsageError(
+                f"{name} is among the {kind.names} of the plan, and in the catalog it is not",
+                code="E-CATALOG",
+                hint="say stored: true there of a stored graph, of others not; or plan anew",
+            )
     try:
-        return {name: files_of_stream(known[name], plan.time_unit) for name in streams}
+        return {name: files_of_stream(known[name], time_unit) for name in names}
     except EdgeFileError as error:
         raise UsageError(str(error), code="E-FILE") from error
 

@@ -6,20 +6,22 @@ operators to put above.
 An aggregate is over the *set of full bindings* of a rule's body: its vertices, and of each edge
 all that tells it from others (ends, label, time, all properties that the catalog declares). So
 parallel edges count each, as in languages whose results are bags, and a path counts once for its
-two ends. Of several rules each has bindings of its own: what two of them find counts twice, so a
-constant in front tells them apart.
+two ends; so does a vertex, however often it is told, unless the head looks at different values.
+Of several rules each has bindings of its own: what two of them find counts twice, so a constant
+in front tells them apart.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from algebra.aggregates import AggregateCall
 from algebra.logical import Aggregate, Compute
 from algebra.scalar import Column, Literal, Value, normal
 from algebra.values import PropertyType
-from languages.conditions import key, scalar_of
+from languages.conditions import key, references_in, scalar_of
+from languages.join_keys import JoinKeys
 from languages.regular_query import Aggregated, EdgeAtom, Property, Rule, Variable
 from languages.regular_query import Value as Written
 
@@ -37,60 +39,63 @@ def with_named_edges(rule: Rule) -> Rule:
     return replace(rule, body=tuple(body))
 
 
-def identity(rule: Rule, names: Mapping[str, Sequence[str]]) -> Iterator[Property]:
-    """What tells the edges of a rule apart beside their ends: ``names`` of properties by label."""
-    for atom in rule.body:
-        if isinstance(atom, EdgeAtom) and atom.edge is not None:
-            for name in names.get(atom.predicate, ()):
-                yield Property(atom.edge, name)
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """A rule, and the columns of the relation that its body binds: the references that each is
+    called by (:func:`languages.conditions.key`), some by that of what they are joined with."""
+
+    rule: Rule
+    names: tuple[str, ...]
+    keys: JoinKeys
+
+    @property
+    def place(self) -> dict[str, int]:
+        """The column of each reference by its key."""
+        place = {name: column for column, name in reversed(list(enumerate(self.names)))}
+        joined = self.keys.leader.items()
+        return place | {name: place[lead] for name, lead in joined if lead in place}
 
 
-def bindings(rule: Rule, kept: Sequence[Sequence[str]]) -> tuple[str, ...]:
-    """The columns of a rule's full bindings: its vertices, and the properties kept of each edge."""
-    names = {
-        term.name: None
-        for atom in rule.body
-        for term in (atom.source, atom.target)
-        if isinstance(term, Variable)
-    }
-    for atom, properties in zip(rule.body, kept, strict=True):
-        if isinstance(atom, EdgeAtom) and atom.edge is not None:
-            names.update((key(Property(atom.edge, name)), None) for name in properties)
-    return tuple(names)
+def bindings(rule: Rule, identity: Sequence[Property], keys: JoinKeys) -> tuple[str, ...]:
+    """The columns of a rule's full bindings: its vertices, what tells its edges apart, and the
+    properties that its head looks at."""
+    terms = (term for atom in rule.body for term in (atom.source, atom.target))
+    names = [term.name for term in terms if isinstance(term, Variable)]
+    looked_at = [r for _, of in rule.properties for r in references_in(of)]
+    names += [key(r) for r in (*identity, *looked_at) if isinstance(r, Property)]
+    return tuple(dict.fromkeys(map(keys.column, names)))
 
 
-def computed(rule: Rule, columns: Sequence[str]) -> Compute:
-    """The head of a rule over such columns."""
-    values = (of for of in _outputs(rule) if not isinstance(of, Aggregated))
+def computed(columns: Columns) -> Compute:
+    """The head of a rule over its columns."""
+    values = (of for of in _outputs(columns.rule) if not isinstance(of, Aggregated))
     return Compute(tuple(_value(value, columns) for value in values))
 
 
-def aggregated(
-    rules: Sequence[Rule], columns: Sequence[Sequence[str]]
-) -> tuple[list[Compute | None], Aggregate]:
+def aggregated(rules: Sequence[Columns]) -> tuple[list[Compute | None], Aggregate]:
     """What to compute over the bindings of each rule, and the aggregation over all of them.
 
     None: they stay as they are.
     """
-    looked_at = [_looked_at(rule, own) for rule, own in zip(rules, columns, strict=True)]
-    outputs = _outputs(rules[0])
+    looked_at = [_looked_at(columns) for columns in rules]
+    outputs = _outputs(rules[0].rule)
     if len(rules) == 1:
-        bound: list[Value] = [Column(i) for i in range(len(columns[0]))]
+        bound: list[Value] = [Column(i) for i in range(len(rules[0].names))]
         values = list(dict.fromkeys((*bound, *(v for v in looked_at[0] if v is not None))))
         places = [None if value is None else values.index(value) for value in looked_at[0]]
         compute = Compute(tuple(values)) if len(values) > len(bound) else None
         return [compute], _aggregate(outputs, places)
-    width = max(map(len, columns))
+    width = max(len(columns.names) for columns in rules)
     computes = [
         Compute(
             (
                 Literal(number),
                 *(Literal(0) if value is None else value for value in values),
-                *(Column(i) for i in range(len(own))),
-                *(Literal(0) for _ in range(width - len(own))),
+                *(Column(i) for i in range(len(columns.names))),
+                *(Literal(0) for _ in range(width - len(columns.names))),
             )
         )
-        for number, (values, own) in enumerate(zip(looked_at, columns, strict=True))
+        for number, (values, columns) in enumerate(zip(looked_at, rules, strict=True))
     ]
     return [*computes], _aggregate(outputs, range(1, 1 + len(outputs)))
 
@@ -119,15 +124,16 @@ def _outputs(rule: Rule) -> list[Written | Aggregated]:
     return [of.get(name, Variable(name)) for name in rule.variables]
 
 
-def _looked_at(rule: Rule, columns: Sequence[str]) -> list[Value | None]:
+def _looked_at(columns: Columns) -> list[Value | None]:
     """For each column of the head the key or what is aggregated; None: rows are counted.
 
     That is so for ``count(*)``, and for ``count(e)`` of an edge or path, which is always there.
     """
     found: list[Value | None] = []
-    for of in _outputs(rule):
+    place = columns.place
+    for of in _outputs(columns.rule):
         value = of.argument if isinstance(of, Aggregated) else of
-        is_column = not isinstance(value, Variable) or value.name in columns
+        is_column = not isinstance(value, Variable) or value.name in place
         found.append(_value(value, columns) if value is not None and is_column else None)
     return found
 
@@ -150,9 +156,8 @@ def _aggregate(outputs: Sequence[Written | Aggregated], places: Sequence[int | N
     return Aggregate(tuple(keys), tuple(calls), tuple(positions))
 
 
-def _value(value: Written, columns: Sequence[str]) -> Value:
-    place = {name: column for column, name in reversed(list(enumerate(columns)))}
-    found = scalar_of(value, place)
+def _value(value: Written, columns: Columns) -> Value:
+    found = scalar_of(value, columns.place)
     return normal(found) or found
 
 

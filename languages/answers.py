@@ -6,12 +6,12 @@ those that are no vertices of the body stand for.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from algebra.aggregates import Function
-from languages.conditions import references_of
+from languages.conditions import references_in
 from languages.errors import QueryError
 from languages.regular_query import (
     Aggregated,
@@ -20,7 +20,6 @@ from languages.regular_query import (
     Property,
     Rule,
     Value,
-    Variable,
 )
 
 FUNCTIONS: Final[dict[str, Function]] = {
@@ -178,18 +177,6 @@ def _functions(rule: Rule) -> list[Function | None]:
     of = dict(rule.properties)
     columns = (of.get(name) for name in rule.variables)
     return [column.function if isinstance(column, Aggregated) else None for column in columns]
-
-
-def value_in(of: Output) -> Value | None:
-    """What is looked at: an aggregate's argument, or the value itself."""
-    return of.argument if isinstance(of, Aggregated) else of
-
-
-def references_in(of: Output) -> Iterator[Variable | Property]:
-    """The variables and properties that a column looks at, with repeats."""
-    value = value_in(of)
-    if value is not None:
-        yield from references_of(value)
 
 
 def location_in(of: Output, otherwise: Location) -> Location:

@@ -9,13 +9,14 @@ Beyond the algorithm: a constant in an atom, or a variable twice in it, is a FIL
 atom; a rule of one atom is a projection of it, or the atom itself; what is certainly empty
 is not carried along. A condition over one atom is a FILTER on it, others a FILTER above the
 PATTERN; a WSCAN gives the properties that these or the answer need, and a PROJECT drops each
-where nothing above needs it. What an answer computes, aggregates and reports stands above all
-(:mod:`languages.answer_algebra`, :mod:`languages.reports`).
+where nothing above needs it. Properties of two atoms that are equal are one variable of the
+PATTERN (:mod:`languages.join_keys`). What an answer computes, aggregates and reports stands above
+all (:mod:`languages.answer_algebra`, :mod:`languages.reports`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 
@@ -43,21 +44,26 @@ from languages import answer_algebra
 from languages.answers import computes, is_aggregate
 from languages.checks import aliases, evaluation_order, predicates
 from languages.condition_types import resolved, vertex
-from languages.conditions import key, predicate, unified
+from languages.conditions import key, named_edges, predicate, unified
 from languages.errors import QueryError, line_of
 from languages.inputs import Inputs
+from languages.join_keys import JoinKeys, join_keys
+from languages.label_sets import expanded
 from languages.needs import Needs, keys_above, needs
 from languages.regular_query import (
     Atom,
-    Condition,
     Constant,
     EdgeAtom,
     Location,
     Property,
     RegularQuery,
+    Row,
     Rule,
+    Variable,
+    VertexAtom,
 )
 from languages.reports import reported
+from languages.vertex_properties import with_rows_of_vertices
 
 MOST_OPERATORS = 10_000
 """The largest expression: derived predicates are unfolded wherever they are used."""
@@ -83,6 +89,7 @@ def translate(
             f"the query's windows are in {query.time_unit}s and the catalog's time unit is "
             f"{catalog.time_unit}: parse the query with that time unit"
         )
+    query, warnings = expanded(query, catalog)
     # The same rule twice says nothing new.
     rules: dict[str, dict[Rule, None]] = {}
     for rule in query.rules:
@@ -95,7 +102,7 @@ def translate(
     return LogicalQuery(
         reported(translation.relations[query.answer].expression, query.emit),
         _distinct(head.variables),
-        (*inputs.unused_windows(), *translation.warnings),
+        (*warnings, *inputs.unused_windows(), *translation.warnings),
     )
 
 
@@ -145,65 +152,69 @@ class _Translation:
 
     def _rule(self, rule: Rule) -> _Relation:
         """The rows of a rule's head."""
-        wanted = needs(rule, self._conditions(rule))
-        head, others = keys_above(rule, wanted.residual)
-        bound = self._bound(rule, wanted, head, others)
-        if computes(rule) and not bound.empty:
-            compute = answer_algebra.computed(rule, head)
-            bound = _over(compute, [bound], answer_algebra.types_of(compute, bound.types))
-        elif bound.empty:
-            bound = _nothing(len(rule.variables))
-        return _named(bound, rule.head)
+        columns, relation = self._bound(rule, named=False)
+        if relation.empty:
+            return _nothing(len(rule.variables))
+        if computes(rule):
+            compute = answer_algebra.computed(columns)
+            relation = _over(compute, [relation], answer_algebra.types_of(compute, relation.types))
+        return _named(relation, rule.head)
 
     def _aggregated(self, rules: Sequence[Rule]) -> _Relation:
         """The aggregates of an answer over the full bindings of its rules."""
-        parts: list[tuple[Rule, tuple[str, ...], _Relation]] = []
-        for rule in map(answer_algebra.with_named_edges, rules):
-            identity = list(answer_algebra.identity(rule, self._declared(rule)))
-            wanted = needs(rule, self._conditions(rule), identity)
-            _, others = keys_above(rule, wanted.residual)
-            columns = answer_algebra.bindings(rule, wanted.kept)
-            extra = tuple(name for name in others if name not in columns)
-            bound = self._bound(rule, wanted, columns, extra)
-            if not bound.empty:
-                parts.append((rule, columns, bound))
+        parts = [self._bound(rule, named=True) for rule in rules]
+        parts = [(columns, relation) for columns, relation in parts if not relation.empty]
         if not parts:
             return _nothing(len(rules[0].variables))
-        kept, columns_of, relations = zip(*parts, strict=True)
-        computed, aggregate = answer_algebra.aggregated(kept, columns_of)
-        whole = reduce(
-            _union,
-            (
-                relation
-                if compute is None
-                else _over(compute, [relation], answer_algebra.types_of(compute, relation.types))
-                for compute, relation in zip(computed, relations, strict=True)
-            ),
-        )
+        computes, aggregate = answer_algebra.aggregated([columns for columns, _ in parts])
+        relations = [relation for _, relation in parts]
+        for place, compute in enumerate(computes):
+            if compute is not None:
+                types = answer_algebra.types_of(compute, relations[place].types)
+                relations[place] = _over(compute, [relations[place]], types)
+        whole = reduce(_union, relations)
         types = answer_algebra.types_of_aggregates(aggregate, whole.types)
         return _over(aggregate, [whole], types)
 
-    def _declared(self, rule: Rule) -> dict[str, tuple[str, ...]]:
-        """The names of all properties of the input labels of a rule."""
-        return {
-            atom.predicate: tuple(self.inputs.origin(atom.predicate)[2])
-            for atom in rule.body
-            if isinstance(atom, EdgeAtom) and self._is_input(atom.predicate)
-        }
+    def _identity(self, rule: Rule) -> Iterator[Property]:
+        """What tells the edges of a rule apart beside their ends: all properties there are."""
+        for atom in rule.body:
+            if isinstance(atom, EdgeAtom) and atom.edge is not None and self._is_input(atom):
+                for name in self.inputs.origin(atom)[2]:
+                    yield Property(atom.edge, name)
 
-    def _is_input(self, name: str) -> bool:
-        return name not in self.rules and name not in self.aliases
+    def _is_input(self, atom: EdgeAtom) -> bool:
+        return atom.predicate not in self.rules and atom.predicate not in self.aliases
 
-    def _conditions(self, rule: Rule) -> list[Condition]:
+    def _bound(self, rule: Rule, *, named: bool) -> tuple[answer_algebra.Columns, _Relation]:
+        """The columns of a rule's bindings that its head looks at; where all edges are to be
+        ``named``, all that tells its bindings apart."""
+        rule = with_rows_of_vertices(rule, self.inputs)
+        if named:
+            rule = answer_algebra.with_named_edges(rule)
+        identity = list(self._identity(rule)) if named else []
         looked_at = bool(rule.conditions) or computes(rule)
         vertex_types = [self._plain(atom).types for atom in rule.body] if looked_at else []
-        return resolved(rule, self.inputs, vertex_types)
+        conditions = resolved(rule, self.inputs, vertex_types)
+        conditions, keys = join_keys(rule, conditions, self._types_in(rule, vertex_types))
+        wanted = needs(rule, conditions, [*keys.properties, *identity])
+        head, others = keys_above(rule, wanted.residual, keys)
+        if named:
+            head = answer_algebra.bindings(rule, identity, keys)
+            others = tuple(name for name in others if name not in head)
+        relation = self._joined(rule, wanted, keys, head, others)
+        return answer_algebra.Columns(rule, head, keys), relation
 
-    def _bound(
-        self, rule: Rule, wanted: Needs, head: tuple[str, ...], others: tuple[str, ...]
+    def _joined(
+        self,
+        rule: Rule,
+        wanted: Needs,
+        keys: JoinKeys,
+        head: tuple[str, ...],
+        others: tuple[str, ...],
     ) -> _Relation:
-        """The columns ``head`` of the bindings of a body; ``others`` are for its conditions."""
-        atoms = [self._atom(atom, number, wanted) for number, atom in enumerate(rule.body)]
+        """The columns ``head`` of the join of the atoms; ``others`` are for its conditions."""
+        atoms = [self._atom(atom, number, wanted, keys) for number, atom in enumerate(rule.body)]
         if any(relation.empty for relation, _ in atoms):
             return _nothing(len(head))
         self._warn_of_types(rule, atoms)
@@ -227,12 +238,16 @@ class _Translation:
         joined = _over(pattern, inputs, tuple(types[name] for name in output))
         if wanted.residual:
             place = {name: column for column, name in reversed(list(enumerate(output)))}
+            place |= {name: place[lead] for name, lead in keys.leader.items() if lead in place}
             condition = predicate(wanted.residual, place, rule.location)
             joined = _projected(_filtered(joined, condition), range(len(head)))
         return _named(_sized(joined, rule.head, rule.location), rule.head)
 
     def _plain(self, atom: Atom) -> _Relation:
         """The relation of an atom, before anything is asked of it."""
+        if isinstance(atom, VertexAtom):
+            scan, vertex_type = self.inputs.vertex_scan(atom)
+            return _Relation(LogicalExpression(scan), (vertex_type, vertex_type))
         if isinstance(atom, EdgeAtom):
             return self.relations[atom.predicate]
         if atom.alias is not None:
@@ -244,27 +259,54 @@ class _Translation:
         plain = self._plain(atom)
         if not properties:
             return plain
-        assert isinstance(atom, EdgeAtom)
+        assert isinstance(atom, Row)
         scan = plain.expression.operator
         assert isinstance(scan, WScan)
-        _, _, types = self.inputs.origin(atom.predicate)
+        _, _, types = self.inputs.origin(atom)
         return _Relation(
             LogicalExpression(replace(scan, properties=properties)),
             (*plain.types, *(types[name] for name in properties)),
         )
 
-    def _atom(self, atom: Atom, number: int, wanted: Needs) -> tuple[_Relation, tuple[str, ...]]:
+    def _types_in(
+        self, rule: Rule, vertex_types: Sequence[tuple[PropertyType | None, ...]]
+    ) -> Callable[[Variable | Property], PropertyType | None]:
+        """The type of what a reference in a rule stands for; None where streams disagree."""
+        edges = named_edges(rule.body)
+        ends = [
+            (term, kind)
+            for atom, types in zip(rule.body, vertex_types, strict=False)
+            for term, kind in zip((atom.source, atom.target), types, strict=True)
+        ]
+
+        def type_of(reference: Variable | Property) -> PropertyType | None:
+            if isinstance(reference, Property):
+                return self.inputs.property_type(edges[reference.edge], reference, rule.location)
+            kinds = {kind for term, kind in ends if term == reference}
+            return kinds.pop() if len(kinds) == 1 else None
+
+        return type_of
+
+    def _atom(
+        self, atom: Atom, number: int, wanted: Needs, keys: JoinKeys
+    ) -> tuple[_Relation, tuple[str, ...]]:
         """The filtered relation of an atom, and the variable that each column is bound to.
 
         A column that no variable is left for gets one with a blank in its name, one that holds
-        a property its :func:`languages.conditions.key`.
+        a property its :func:`languages.conditions.key`, or that of what it is joined with. Of a
+        vertex one column is kept.
         """
         relation = self._scanned(atom, wanted.scanned[number])
         binding: list[str] = []
+        one_vertex = self._is_of_one_vertex(atom)
         for column, term in enumerate((atom.source, atom.target)):
-            if isinstance(term, Constant):
+            if isinstance(term, Constant) and column and one_vertex:
+                binding.append(f"_ {number} {column}")
+            elif isinstance(term, Constant):
                 value = vertex(term, _vertex_type(relation.types[column]), atom.location)
                 relation = _filtered(relation, Predicate.column_equals(column, value))
+                binding.append(f"_ {number} {column}")
+            elif term.name in binding and one_vertex:
                 binding.append(f"_ {number} {column}")
             elif term.name in binding:
                 condition = Predicate.columns_equal(binding.index(term.name), column)
@@ -272,17 +314,30 @@ class _Translation:
                 binding.append(f"_ {number} {column}")
             else:
                 binding.append(term.name)
-        if isinstance(atom, EdgeAtom) and atom.edge is not None:
+        if isinstance(atom, Row) and atom.edge is not None:
             binding += [key(Property(atom.edge, name)) for name in wanted.scanned[number]]
         if wanted.own[number]:
             place = {name: column for column, name in enumerate(binding)}
             condition = predicate(wanted.own[number], place, atom.location)
             relation = _filtered(relation, condition)
-        kept = [0, 1, *(2 + wanted.scanned[number].index(n) for n in wanted.kept[number])]
+        ends = [0] if one_vertex else [0, 1]
+        kept = [*ends, *(2 + wanted.scanned[number].index(n) for n in wanted.kept[number])]
         if len(wanted.own) > 1:  # of a single atom, the head is all that is kept
+            named = [keys.column(binding[column]) for column in kept]
+            again = [column in named[:place] for place, column in enumerate(named)]
+            kept = [column for column, twice in zip(kept, again, strict=True) if not twice]
             relation = _projected(relation, kept)
-            binding = [binding[column] for column in kept]
+            binding = list(dict.fromkeys(named))
         return relation, tuple(binding)
+
+    def _is_of_one_vertex(self, atom: Atom) -> bool:
+        """Whether both columns of an atom's relation are the same vertex, and so its terms."""
+        if isinstance(atom, VertexAtom):
+            return True
+        if not isinstance(atom, EdgeAtom) or atom.source != atom.target:
+            return False
+        rules = self.rules.get(atom.predicate, ())
+        return bool(rules) and all(len(set(rule.variables)) == 1 for rule in rules)
 
     def _path(self, path: Regex, at: Location) -> _Relation:
         """PATH over the different relations of its steps, or what it comes down to."""
@@ -335,10 +390,17 @@ class _Translation:
 
 
 def input_labels(query: RegularQuery) -> tuple[str, ...]:
-    """The labels that a query reads from streams, in the order of their first use."""
+    """The labels of edges that a query reads from streams, in the order of their first use."""
     derived = {rule.head for rule in query.rules} | set(aliases(query.rules))
+    derived |= dict(query.label_sets).keys()
     used = [name for rule in query.rules for atom in rule.body for name in predicates(atom)]
     return tuple(name for name in dict.fromkeys(used) if name not in derived)
+
+
+def vertex_labels(query: RegularQuery) -> tuple[str, ...]:
+    """The labels of vertices that a query reads, in the order of their first use."""
+    atoms = (atom for rule in query.rules for atom in rule.body)
+    return tuple(dict.fromkeys(a.predicate for a in atoms if isinstance(a, VertexAtom)))
 
 
 def _over(

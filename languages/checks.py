@@ -9,21 +9,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
+from operator import itemgetter
 
 from algebra import regex
 from algebra.regex import Regex
 from languages.answers import check_alike, check_no_aggregate
-from languages.conditions import unified
+from languages.conditions import conjuncts, unified
 from languages.edge_checks import check_edges
 from languages.errors import QueryError, line_of, listed
+from languages.join_keys import connected
 from languages.regular_query import (
     Atom,
     EdgeAtom,
+    LabelSet,
     Location,
     PathAtom,
+    Property,
     RegularQuery,
     Rule,
     Variable,
+    VertexAtom,
     WindowClause,
 )
 
@@ -33,9 +38,13 @@ def checked(
     windows: Sequence[WindowClause],
     time_unit: str | None = None,
     warnings: Sequence[str] = (),
+    *,
     answer: str | None = None,
+    label_sets: Sequence[tuple[str, LabelSet]] = (),
 ) -> RegularQuery:
     """The query of these rules and windows; ``answer`` if it need not be found out.
+
+    ``label_sets`` are the predicates that stand for sets of labels.
 
     Raises:
         QueryError: E-ARITY, E-EDB, E-SAFE, E-PROPERTY, E-REC, E-ANSWER or E-WINDOW.
@@ -56,11 +65,14 @@ def checked(
         *_unused(rules, answer, order),
         *_odd_slides(windows),
     )
-    return RegularQuery(tuple(rules), answer, tuple(windows), found, time_unit)
+    sets = tuple(sorted(label_sets, key=itemgetter(0)))
+    return RegularQuery(tuple(rules), answer, tuple(windows), found, time_unit, label_sets=sets)
 
 
 def predicates(atom: Atom) -> tuple[str, ...]:
-    """The labels and derived predicates that an atom reads."""
+    """The labels of edges and derived predicates that an atom reads."""
+    if isinstance(atom, VertexAtom):
+        return ()
     if isinstance(atom, EdgeAtom):
         return (atom.predicate,)
     return tuple(map(str, regex.refs(atom.regex)))
@@ -131,7 +143,7 @@ def _check_names(rules: Sequence[Rule]) -> None:
     meanings: dict[str, Regex] = {}
     for rule in rules:
         for atom in rule.body:
-            if isinstance(atom, EdgeAtom) or atom.alias is None:
+            if not isinstance(atom, PathAtom) or atom.alias is None:
                 continue
             taken = atom.alias in heads
             if taken or meanings.setdefault(atom.alias, atom.regex) != atom.regex:
@@ -179,8 +191,12 @@ def _check_inner_arity(rules: Sequence[Rule], answer: str) -> None:
                 f"an inner predicate has two variables, this one has {len(rule.variables)}",
                 at=rule.location,
                 text=rule.head,
-                hint=f"only the answer may have more or fewer; here that is {answer}",
+                hint=f"only the answer may have more or fewer; here that is {answer}"
+                + _HOW_ONE * (len(rule.variables) == 1),
             )
+
+
+_HOW_ONE = "; a predicate of one vertex relates it to itself, as Rich(x, x) <- ..."
 
 
 def _check_safety(rules: Sequence[Rule]) -> None:
@@ -244,7 +260,7 @@ def _paths_without_edges(rules: Sequence[Rule]) -> Iterator[str]:
 
 def _crosses(rules: Sequence[Rule]) -> Iterator[str]:
     for rule in rules:
-        parts = _parts(unified(rule).body)
+        parts = _parts(unified(rule))
         if parts > 1:
             yield line_of(
                 "W-CROSS",
@@ -256,8 +272,9 @@ def _crosses(rules: Sequence[Rule]) -> Iterator[str]:
             )
 
 
-def _parts(body: Sequence[Atom]) -> int:
-    """How many parts hang together by variables; an atom of constants is a part too."""
+def _parts(rule: Rule) -> int:
+    """How many parts of the body hang together, by variables or by properties that are equal;
+    an atom of constants is a part too."""
     leader: dict[str, str] = {}
 
     def leader_of(name: str) -> str:
@@ -266,8 +283,12 @@ def _parts(body: Sequence[Atom]) -> int:
         return name
 
     parts = 0
-    for atom in body:
-        names = list(_variables(atom))
+    equal = connected(conjuncts(rule.conditions))
+    for atom in rule.body:
+        names = [
+            *_variables(atom),
+            *(f"= {n}" for n, pair in enumerate(equal) if _gives(atom, pair)),
+        ]
         new = [name for name in dict.fromkeys(names) if name not in leader]
         leader.update((name, name) for name in new)
         parts += len(new) if names else 1
@@ -277,6 +298,16 @@ def _parts(body: Sequence[Atom]) -> int:
                 leader[other] = one
                 parts -= 1
     return parts
+
+
+def _gives(atom: Atom, references: Iterable[Variable | Property]) -> bool:
+    """Whether some of the references are to an end of an atom, or a property of its edge."""
+    return any(
+        isinstance(atom, EdgeAtom) and atom.edge == r.edge
+        if isinstance(r, Property)
+        else r in (atom.source, atom.target)
+        for r in references
+    )
 
 
 def _unused(rules: Sequence[Rule], answer: str, order: Sequence[str]) -> Iterator[str]:

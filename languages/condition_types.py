@@ -12,8 +12,16 @@ from typing import Final
 
 from algebra.scalar import Literal
 from algebra.values import PropertyType, VertexType
-from languages.answers import computes, location_in, references_in, value_in
-from languages.conditions import conjuncts, key, named_edges, references, written_out
+from languages.answers import computes, location_in
+from languages.conditions import (
+    conjuncts,
+    key,
+    named_edges,
+    references,
+    references_in,
+    value_in,
+    written_out,
+)
 from languages.errors import QueryError
 from languages.inputs import Inputs
 from languages.regular_query import (
@@ -62,7 +70,7 @@ def resolved(
     types: dict[str, PropertyType | None] = {}
 
     def look_up(of: Property) -> None:
-        types[key(of)] = inputs.property_type(edges[of.edge].predicate, of, rule.location)
+        types[key(of)] = inputs.property_type(edges[of.edge], of, rule.location)
 
     for _, of in rule.properties:
         for reference in references_in(of):
@@ -77,7 +85,7 @@ def resolved(
                 types[term.name] = vertex_type if same else None
 
     def origin(name: str) -> tuple[str, str, tuple[str, ...]]:
-        stream, label, properties = inputs.origin(edges[name].predicate)
+        stream, label, properties = inputs.origin(edges[name])
         return stream, label, tuple(sorted(properties))
 
     for _, of in rule.properties:

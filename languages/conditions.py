@@ -21,17 +21,18 @@ from languages.regular_query import (
     Computed,
     Condition,
     Constant,
-    EdgeAtom,
     Either,
     Location,
     Missing,
     Negated,
     Output,
     Property,
+    Row,
     Rule,
     Term,
     Value,
     Variable,
+    with_terms,
 )
 
 TRUE, FALSE = Both(()), Either(())
@@ -44,11 +45,9 @@ def key(reference: Variable | Property) -> str:
     return f"{reference.edge}.{reference.name}"
 
 
-def named_edges(body: Iterable[Atom]) -> dict[str, EdgeAtom]:
-    """The atoms of the edges that have a name."""
-    return {
-        atom.edge: atom for atom in body if isinstance(atom, EdgeAtom) and atom.edge is not None
-    }
+def named_edges(body: Iterable[Atom]) -> dict[str, Row]:
+    """The atoms of the edges, and of the rows of vertices, that have a name."""
+    return {atom.edge: atom for atom in body if isinstance(atom, Row) and atom.edge is not None}
 
 
 def references(condition: Condition) -> Iterator[Variable | Property]:
@@ -74,6 +73,27 @@ def references_of(value: Value) -> Iterator[Variable | Property]:
         case Computed(_, arguments):
             for part in arguments:
                 yield from references_of(part)
+
+
+def value_in(of: Output) -> Value | None:
+    """What is looked at: an aggregate's argument, or the value itself."""
+    return of.argument if isinstance(of, Aggregated) else of
+
+
+def references_in(of: Output) -> Iterator[Variable | Property]:
+    """The variables and properties that a column looks at, with repeats."""
+    value = value_in(of)
+    if value is not None:
+        yield from references_of(value)
+
+
+def edges_looked_at(rule: Rule) -> set[str]:
+    """The edges that the conditions or the head of a rule look at."""
+    looked_at = [reference for one in rule.conditions for reference in references(one)]
+    names = {r.edge if isinstance(r, Property) else r.name for r in looked_at}
+    columns = [reference for _, of in rule.properties for reference in references_in(of)]
+    names |= {r.edge if isinstance(r, Property) else r.name for r in columns}
+    return names & named_edges(rule.body).keys()
 
 
 def conjuncts(conditions: Iterable[Condition]) -> Iterator[Condition]:
@@ -116,10 +136,7 @@ def unified(rule: Rule) -> Rule:
     return replace(
         rule,
         variables=tuple(map(leader_of, rule.variables)),
-        body=tuple(
-            replace(atom, source=renamed(atom.source), target=renamed(atom.target))
-            for atom in rule.body
-        ),
+        body=tuple(with_terms(atom, renamed) for atom in rule.body),
         conditions=tuple(_renamed(condition, leader_of) for condition in kept),
         properties=tuple((name, _output(of, leader_of)) for name, of in rule.properties),
     )
@@ -135,6 +152,8 @@ def _value_with(of: Value, name: Callable[[str], str]) -> Value:
     match of:
         case Variable(old):
             return Variable(name(old))
+        case Property(of_what):
+            return replace(of, edge=name(of_what))
         case Computed(function, arguments):
             return Computed(function, tuple(_value_with(part, name) for part in arguments))
         case _:
@@ -152,8 +171,8 @@ def _renamed(condition: Condition, name: Callable[[str], str]) -> Condition:
             return Negated(_renamed(part, name))
         case Both(parts) | Either(parts):
             return type(condition)(tuple(_renamed(part, name) for part in parts))
-        case Missing():
-            return condition
+        case Missing(of_what):
+            return Missing(replace(of_what, edge=name(of_what.edge)))
 
 
 # -- edges as values ------------------------------------------------------------------------
@@ -161,7 +180,7 @@ def _renamed(condition: Condition, name: Callable[[str], str]) -> Condition:
 
 def written_out(
     condition: Condition,
-    edges: Mapping[str, EdgeAtom],
+    edges: Mapping[str, Row],
     origin: Callable[[str], tuple[str, str, tuple[str, ...]]],
     positive: bool = True,
 ) -> Condition:
@@ -189,7 +208,7 @@ def written_out(
 
 
 def _difference(
-    one: EdgeAtom, other: EdgeAtom, names: tuple[str, ...], at: Location, same: bool
+    one: Row, other: Row, names: tuple[str, ...], at: Location, same: bool
 ) -> tuple[Condition, ...]:
     """For each end and property, that it is the same, or that it is not."""
     if one.edge == other.edge:

@@ -4,24 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from languages.answers import location_in, references_in
-from languages.conditions import named_edges, references, references_of
+from languages.answers import location_in
+from languages.conditions import named_edges, references, references_in, references_of
 from languages.errors import QueryError, listed
 from languages.regular_query import (
     Aggregated,
     Both,
     Comparison,
     Condition,
-    EdgeAtom,
     Either,
     Location,
     Negated,
     Output,
     PathAtom,
     Property,
+    Row,
     Rule,
     Value,
     Variable,
+    VertexAtom,
 )
 from languages.values_text import value_text
 
@@ -45,7 +46,7 @@ def _check_names(rule: Rule) -> None:
     variables = _vertices(rule)
     names: set[str] = set()
     for atom in rule.body:
-        if isinstance(atom, EdgeAtom) and atom.edge is not None:
+        if isinstance(atom, Row) and atom.edge is not None:
             if atom.edge in variables | names:
                 what = "an edge" if atom.edge in names else "a vertex"
                 raise _taken(atom.edge, what, atom.location)
@@ -140,20 +141,19 @@ class _Scope:
                 )
 
     def _check_property(self, of: Property, at: Location) -> None:
-        self._check_input(of.edge, value_text(of), of.location or at)
+        if of.edge not in self._vertices:
+            self._check_input(of.edge, value_text(of), of.location or at)
 
     def _check_input(self, name: str, text: str, at: Location) -> None:
-        """That ``name`` is an edge of an input label."""
+        """That ``name`` is a row of an input label."""
         atom = self._edges.get(name)
-        if atom is not None and atom.predicate not in self._derived:
+        if isinstance(atom, VertexAtom) or (atom and atom.predicate not in self._derived):
             return
         if atom is not None:
             reason = f"{name} is of the derived predicate {atom.predicate}, which has no properties"
             hint = "properties are those of edges of input labels: use them in its rule"
         elif name in self._paths:
             reason, hint = f"{name} is a path, which has no properties", "name an edge instead"
-        elif name in self._vertices:
-            reason, hint = f"{name} is a vertex, and only edges have properties", _NAMING
         else:
             reason, hint = f"no atom of the body is called {name}", _NAMING
         raise QueryError("E-PROPERTY", reason, at=at, text=text, hint=hint)

@@ -22,7 +22,7 @@ CODES: Mapping[str, str] = MappingProxyType(
         "E-AMBIGUOUS": "a label that several streams have",
         "E-TYPE": "a constant that is no vertex of its stream, or types that never compare",
         "E-PROPERTY": "a property, or a comparison, of something that is no edge of an input label",
-        "E-STORED": "a label of a stored graph, which cannot be read yet",
+        "E-STORED": "a window for a stored graph, or the time of an edge of one, which has neither",
         "E-SIZE": "a query or path larger than what is sensible to plan",
         "E-LANGUAGE": "no known query language",
         "E-LATER": "in the language, and not supported yet",

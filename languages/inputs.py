@@ -1,7 +1,9 @@
 """Which stream and window an input label of a query means, by a catalog.
 
 In: a query, a catalog, a default window. Out: a scan for each label. A clause for the label
-wins over one for its stream, this over the clause for all streams, this over the default.
+wins over one for its stream, this over the clause for all streams, this over the default. A
+label of a stored graph has no window: the clause for all streams does not mean it, and one that
+names it is an error.
 """
 
 from __future__ import annotations
@@ -15,7 +17,15 @@ from algebra.window import Window
 from catalog.model import Catalog, PropertyType, Stream, VertexType
 from languages.checks import aliases, predicates
 from languages.errors import QueryError, line_of, listed
-from languages.regular_query import Location, PathAtom, Property, RegularQuery, WindowClause
+from languages.regular_query import (
+    Location,
+    PathAtom,
+    Property,
+    RegularQuery,
+    Row,
+    VertexAtom,
+    WindowClause,
+)
 
 
 @dataclass(slots=True)
@@ -24,7 +34,8 @@ class Inputs:
 
     Raises:
         QueryError: E-EDB for a derived predicate that is an input label, E-UNKNOWN for a
-            window of a stream or label that the catalog does not have.
+            window of a stream or label that the catalog does not have, E-STORED for one of a
+            stored graph.
     """
 
     query: RegularQuery
@@ -46,46 +57,62 @@ class Inputs:
         """The scan of an input label, and the type of the vertices it gives.
 
         Raises:
-            QueryError: E-UNKNOWN, E-AMBIGUOUS, E-NOWIN, E-STORED.
+            QueryError: E-UNKNOWN, E-AMBIGUOUS, E-NOWIN.
         """
-        at = self.locations[label]
-        stream, own = self._stream(label, at)
-        if stream.stored:
-            raise QueryError(
-                "E-STORED",
-                f"{stream.name} is a stored graph, and these cannot be read yet",
-                at=at,
-                text=label,
-                hint="give its edges a time, and a window as long as they are to count",
-            )
-        return WScan(stream.name, own, self._window(stream, own, at)), stream.vertex_type
+        return self._scan(label, self.locations[label], False)
 
-    def origin(self, label: str) -> tuple[str, str, Mapping[str, PropertyType]]:
-        """The stream of an input label, its name there, and its properties with their types.
+    def vertex_scan(self, atom: VertexAtom) -> tuple[WScan, VertexType]:
+        """The scan of an input label of vertices, and their type; both columns are the vertex.
 
-        ``ts``, the time of an edge, is one of them.
+        Raises:
+            QueryError: as :meth:`scan`.
+        """
+        return self._scan(atom.predicate, atom.location, True)
+
+    def _scan(self, label: str, at: Location, vertices: bool) -> tuple[WScan, VertexType]:
+        stream, own = self._stream(label, at, vertices)
+        window = None if stream.stored else self._window(stream, own, at)
+        scan = WScan(stream.name, own, window, deletions=stream.deletions)
+        return scan, stream.vertex_type
+
+    def origin(self, atom: Row) -> tuple[str, str, Mapping[str, PropertyType]]:
+        """The stream of an atom of an input label, the label's name there, and the properties
+        with their types.
+
+        ``ts``, the time of an edge, is one of them, unless the graph is stored.
 
         Raises:
             QueryError: E-UNKNOWN, E-AMBIGUOUS.
         """
-        stream, own = self._stream(label, self.locations[label])
-        return stream.name, own, {**stream.properties, "ts": "integer"}
+        stream, own = self._stream(atom.predicate, atom.location, isinstance(atom, VertexAtom))
+        time: dict[str, PropertyType] = {} if stream.stored else {"ts": "integer"}
+        return stream.name, own, {**stream.properties, **time}
 
-    def property_type(self, label: str, of: Property, at: Location) -> PropertyType:
-        """The type of a property of the edges of an input label.
+    def property_type(self, atom: Row, of: Property, at: Location) -> PropertyType:
+        """The type of a property of the rows of an input label.
 
         Raises:
-            QueryError: E-UNKNOWN if they have no such property.
+            QueryError: E-UNKNOWN if they have no such property, E-STORED for the time of an
+                edge of a stored graph.
         """
-        stream, _, known = self.origin(label)
+        stream, _, known = self.origin(atom)
         if of.name in known:
             return known[of.name]
+        rows = "vertices" if isinstance(atom, VertexAtom) else "edges"
+        if of.name == "ts":
+            raise QueryError(
+                "E-STORED",
+                f"{stream} is a stored graph, whose {rows} have no time: they are valid always",
+                at=of.location or at,
+                text=f"{of.edge}.{of.name}",
+                hint="a column of its files that holds a time can be a property of another name",
+            )
         raise QueryError(
             "E-UNKNOWN",
-            f"the edges of stream {stream} have no property {of.name}",
+            f"the {rows} of stream {stream} have no property {of.name}",
             at=of.location or at,
             text=f"{of.edge}.{of.name}",
-            hint=_suggestion(of.name, known, "the properties are"),
+            hint=suggestion(of.name, known, "the properties are"),
         )
 
     def unused_windows(self) -> Iterator[str]:
@@ -96,29 +123,67 @@ class Inputs:
                 reason = "no label of the query takes its window from this clause"
                 yield line_of("W-UNUSED", clause.location, target, reason)
 
-    def _stream(self, label: str, at: Location) -> tuple[Stream, str]:
+    def _stream(self, label: str, at: Location, vertices: bool) -> tuple[Stream, str]:
         """The stream that a label is of, and what it is called there."""
-        streams = self.catalog.streams_of(label)
+        streams = self.catalog.streams_of(label, vertices=vertices)
         if not any(label in stream.labels for stream in streams):
             # `stream.label`, in backquotes, where no label is called just that.
             name, dot, own = label.partition(".")
             qualified = self.catalog.streams.get(name) if dot and own else None
-            if qualified and (own in qualified.labels or qualified.open_labels):
+            if (
+                qualified
+                and qualified.vertices == vertices
+                and (own in qualified.labels or qualified.open_labels)
+            ):
                 return qualified, own
+            if qualified and vertices:
+                return self._stored_vertices(label, own, at), own
         if not streams:
-            raise self._unknown_label(label, at)
+            raise self._unknown_label(label, at, vertices)
         meant = [s for s in streams if any(_names(c, s, label) for c in self.query.windows)]
         if len(streams) > 1 and len(meant) != 1:
             names = [stream.name for stream in streams]
+            windowed = [stream.name for stream in streams if not stream.stored]
+            clause = f", or a clause ON {windowed[0]} ({label}) WINDOW ..." if windowed else ""
             raise QueryError(
                 "E-AMBIGUOUS",
                 f"the label is in the streams {listed(names)}",
                 at=at,
                 text=label,
-                hint=f"say which: `{names[0]}.{label}`, in backquotes, "
-                f"or a clause ON {names[0]} ({label}) WINDOW ...",
+                hint=f"say which: `{names[0]}.{label}`, in backquotes{clause}",
             )
         return (meant or streams)[0], label
+
+    def _stored_vertices(self, label: str, own: str, at: Location) -> Stream:
+        """The stored vertices with a label that a stream of that name has not."""
+        having = [s for s in self.catalog.streams_of(own, vertices=True) if own in s.labels]
+        found = [stream for stream in having if stream.stored]
+        if len(found) == 1:
+            return found[0]
+        name = label.partition(".")[0]
+        if found:
+            names = [stream.name for stream in found]
+            raise QueryError(
+                "E-AMBIGUOUS",
+                f"{name} has no such vertices, and several stored graphs have: {listed(names)}",
+                at=at,
+                text=own,
+                hint=f"say which: `{names[0]}.{own}`, in G-CORE (x:{own}) ON {names[0]}",
+            )
+        raise QueryError(
+            "E-UNKNOWN",
+            f"{name} has no vertices of this label, and no stored graph has",
+            at=at,
+            text=own,
+            hint=f"it is in {having[0].name}: in G-CORE, write (x:{own}) ON {having[0].name} "
+            "WINDOW (24h)"
+            if having
+            else suggestion(own, self._labels(True), "the labels of vertices are"),
+        )
+
+    def _labels(self, vertices: bool) -> set[str]:
+        streams = self.catalog.streams.values()
+        return {name for s in streams if s.vertices == vertices for name in s.labels}
 
     def _window(self, stream: Stream, label: str, at: Location) -> Window:
         clauses = list(enumerate(self.query.windows))
@@ -140,7 +205,7 @@ class Inputs:
 
     def _check_is_no_label(self, name: str, at: Location) -> None:
         for stream in self.catalog.streams.values():
-            if name in stream.labels:
+            if name in stream.labels and not stream.vertices:
                 raise QueryError(
                     "E-EDB",
                     f"it is an input label, of the stream {stream.name}",
@@ -159,7 +224,15 @@ class Inputs:
                 "there is no such stream",
                 at=clause.location,
                 text=clause.stream,
-                hint=_suggestion(clause.stream, self.catalog.streams, "the streams are"),
+                hint=suggestion(clause.stream, self.catalog.streams, "the streams are"),
+            )
+        if stream.stored:
+            raise QueryError(
+                "E-STORED",
+                f"{stream.name} is a stored graph, which is valid always",
+                at=clause.location,
+                text=clause.stream,
+                hint="leave its window out",
             )
         for label in clause.labels:
             if label not in stream.labels and not stream.open_labels:
@@ -168,18 +241,43 @@ class Inputs:
                     f"the stream {stream.name} has no such label",
                     at=clause.location,
                     text=label,
-                    hint=_suggestion(label, stream.labels, "its labels are"),
+                    hint=suggestion(label, stream.labels, "its labels are"),
                 )
 
-    def _unknown_label(self, label: str, at: Location) -> QueryError:
-        known = {name for stream in self.catalog.streams.values() for name in stream.labels}
+    def _unknown_label(self, label: str, at: Location, vertices: bool) -> QueryError:
+        known = self._labels(vertices)
         derived = {rule.head for rule in self.query.rules}
+        if vertices:
+            if label in derived:
+                hint = f"it is derived, and relates two vertices: write {label}(x, y)"
+            elif label in self._labels(False):
+                hint = (
+                    f"it is a label of edges: write {label}(x, y), with _ for an end that does "
+                    "not matter"
+                )
+            else:
+                hint = suggestion(label, known, "the labels of vertices are")
+            return QueryError(
+                "E-UNKNOWN",
+                "no stream has vertices of this label",
+                at=at,
+                text=label,
+                hint=hint,
+            )
+        if label in self._labels(True):
+            return QueryError(
+                "E-UNKNOWN",
+                "it is a label of vertices, and no stream has such edges",
+                at=at,
+                text=label,
+                hint=f"write {label}(x), in G-CORE (x:{label})",
+            )
         return QueryError(
             "E-UNKNOWN",
             "no stream has this label, and no rule derives it",
             at=at,
             text=label,
-            hint=_suggestion(label, known, "the labels are", also=derived),
+            hint=suggestion(label, known, "the labels are", also=derived),
         )
 
 
@@ -199,9 +297,7 @@ def _first_uses(query: RegularQuery) -> dict[str, Location]:
     return places
 
 
-def _suggestion(
-    name: str, known: Iterable[str], introduction: str, also: Iterable[str] = ()
-) -> str:
+def suggestion(name: str, known: Iterable[str], introduction: str, also: Iterable[str] = ()) -> str:
     """What there is; first the name that is most like the wrong one, if any is."""
     names = sorted(known)
     everything = f"{introduction} {listed(names)}" if names else "the catalog has none at all"

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from languages.answers import computes, references_in
-from languages.conditions import key, references
-from languages.regular_query import Atom, Condition, EdgeAtom, Property, Rule, Variable
+from languages.answers import computes
+from languages.conditions import key, references, references_in
+from languages.join_keys import JoinKeys
+from languages.regular_query import Atom, Condition, Property, Row, Rule, Variable
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +28,11 @@ class Needs:
     kept: tuple[tuple[str, ...], ...]
 
 
-def needs(rule: Rule, conditions: Iterable[Condition], identity: Iterable[Property] = ()) -> Needs:
+def needs(rule: Rule, conditions: Iterable[Condition], joined: Sequence[Property] = ()) -> Needs:
     """The needs of a rule with these conditions, which say nothing of edges as values.
 
-    ``identity`` are properties that are needed above all, whether something looks at them or not.
+    ``joined`` are properties that are needed above all atoms, whether the head or a condition
+    looks at them or not: that the PATTERN joins on, or that tell edges apart.
 
     A condition over vertices alone is checked at every atom that binds them all, since each
     has fewer rows to keep then.
@@ -46,8 +48,8 @@ def needs(rule: Rule, conditions: Iterable[Condition], identity: Iterable[Proper
             own[place].append(condition)
         if not places:
             residual.append(condition)
-    above = [*identity]
-    above += [r for _, of in rule.properties for r in references_in(of) if isinstance(r, Property)]
+    above = [r for _, of in rule.properties for r in references_in(of) if isinstance(r, Property)]
+    above += joined
     above += [p for c in residual for p in references(c) if isinstance(p, Property)]
     return Needs(
         tuple(map(tuple, own)),
@@ -61,7 +63,7 @@ def needs(rule: Rule, conditions: Iterable[Condition], identity: Iterable[Proper
 
 
 def keys_above(
-    rule: Rule, residual: Iterable[Condition]
+    rule: Rule, residual: Iterable[Condition], keys: JoinKeys
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The columns of the head, and of those the residual conditions need besides.
 
@@ -69,13 +71,13 @@ def keys_above(
     """
     properties = dict(rule.properties)
     head = tuple(
-        key(r)
+        keys.column(key(r))
         for v in rule.variables
         for r in (references_in(properties[v]) if v in properties else [Variable(v)])
     )
     if computes(rule):
         head = tuple(dict.fromkeys(head))
-    others = dict.fromkeys(key(r) for c in residual for r in references(c))
+    others = dict.fromkeys(keys.column(key(r)) for c in residual for r in references(c))
     return head, tuple(other for other in others if other not in head)
 
 
@@ -91,4 +93,4 @@ def _of(atom: Atom, looked_at: Sequence[Variable | Property]) -> tuple[str, ...]
 
 
 def _is_of(atom: Atom, reference: Property) -> bool:
-    return isinstance(atom, EdgeAtom) and atom.edge == reference.edge
+    return isinstance(atom, Row) and atom.edge == reference.edge

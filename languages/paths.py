@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from algebra import regex
 from algebra.regex import Regex
@@ -22,13 +23,17 @@ MOST_DEPTH = 200
 
 @dataclass(frozen=True, slots=True)
 class PathExpression:
-    """A regex over labels, where it begins, how large it is, and the warnings that are due."""
+    """A regex over labels, where it begins, how large it is, and the warnings that are due.
+
+    ``leaves`` are what the front end keeps of steps that are no single labels, by name.
+    """
 
     regex: Regex
     at: Location | None = None
     steps: int = 1
     depth: int = 1
     warnings: tuple[str, ...] = ()
+    leaves: tuple[tuple[str, Any], ...] = ()
 
     def apply(self, operation: Callable[[Regex], Regex]) -> PathExpression:
         """A star, a plus, an optional or an inverse around it.
@@ -62,7 +67,7 @@ class PathExpression:
             reason = "no path fits: the upper bound is below the lower one"
             warnings = (*warnings, line_of("W-EMPTY", at, shown, reason))
         written_out = regex.repeat(self.regex, least, most)
-        return PathExpression(written_out, self.at, steps, depth, warnings)
+        return PathExpression(written_out, self.at, steps, depth, warnings, self.leaves)
 
 
 def joined(
@@ -77,7 +82,8 @@ def joined(
     _check_size(steps, depth, parts[0].at)
     warnings = tuple(warning for part in parts for warning in part.warnings)
     whole = join(part.regex for part in parts)
-    return PathExpression(whole, parts[0].at, steps, depth, warnings)
+    leaves = tuple(leaf for part in parts for leaf in part.leaves)
+    return PathExpression(whole, parts[0].at, steps, depth, warnings, leaves)
 
 
 def _check_size(steps: int, depth: int, at: Location | None) -> None:

@@ -7,50 +7,56 @@ query whose variables are names, and whose conditions are comparisons.
 from __future__ import annotations
 
 import json
-import re
+from collections.abc import Mapping
+from types import MappingProxyType
 
 from algebra import durations, regex
 from algebra.regex import Ref, Regex
+from languages.label_sets import label_set_text
 from languages.regular_query import (
     Atom,
     Constant,
-    EdgeAtom,
     Emit,
+    LabelSet,
     Output,
     RegularQuery,
+    Row,
     Rule,
     Term,
+    VertexAtom,
     WindowClause,
 )
-from languages.values_text import condition_text, output_text, value_text
+from languages.values_text import condition_text, name_text, output_text, value_text
 
 __all__ = ["condition_text", "path_text", "rule_text", "text", "value_text"]
 
-_PLAIN = re.compile(r"(?!_(?!\w))[^\W0-9]\w*")
-_KEYWORDS = {"as", "on", "window", "slide", "emit", "every", "entering", "exit", "snapshot", "not"}
+LabelSets = Mapping[str, LabelSet]
+NO_SETS: LabelSets = MappingProxyType({})
 
 
 def text(query: RegularQuery) -> str:
     """The rules and windows of a query, one a line."""
-    lines = [rule_text(rule) for rule in query.rules]
+    sets = dict(query.label_sets)
+    lines = [rule_text(rule, sets) for rule in query.rules]
     lines += [_window(clause, query.time_unit) for clause in query.windows]
     if query.emit is not None:
         lines.append(_emit(query.emit, query.time_unit))
     return "\n".join(lines)
 
 
-def rule_text(rule: Rule) -> str:
-    """``Head(x, y) <- atom, atom.``"""
+def rule_text(rule: Rule, sets: LabelSets = NO_SETS) -> str:
+    """``Head(x, y) <- atom, atom.``, of a query with these sets of labels."""
     properties = dict(rule.properties)
     columns = [_column(name, properties.get(name)) for name in rule.variables]
-    body = [*map(_atom, rule.body), *map(condition_text, rule.conditions)]
-    return f"{_name(rule.head)}({', '.join(columns)}) <- {', '.join(body)}."
+    body = [_atom(atom, sets) for atom in rule.body]
+    body += map(condition_text, rule.conditions)
+    return f"{name_text(rule.head)}({', '.join(columns)}) <- {', '.join(body)}."
 
 
 def _column(name: str, of: Output | None) -> str:
     if of is None:
         return name
-    return f"{output_text(of)} as {_name(name)}"
+    return f"{output_text(of)} as {name_text(name)}"
 
 
 def _emit(emit: Emit, time_unit: str | None) -> str:
@@ -63,7 +69,7 @@ def _length(ticks: int, time_unit: str | None) -> str:
     return str(ticks) if time_unit is None else durations.text(ticks, time_unit)
 
 
-def path_text(path: Regex) -> str:
+def path_text(path: Regex, sets: LabelSets = NO_SETS) -> str:
     """A path expression; `()` is the empty word, which RQ has no letter for."""
     match path:
         case regex.Epsilon():
@@ -71,29 +77,34 @@ def path_text(path: Regex) -> str:
         case regex.Nothing():
             return "(){1,0}"
         case _:
-            return regex.text(path, _label)
+            return regex.text(path, lambda ref: _step(ref, sets))
 
 
-def _atom(atom: Atom) -> str:
+def _atom(atom: Atom, sets: LabelSets) -> str:
     source, target = _term(atom.source), _term(atom.target)
-    if isinstance(atom, EdgeAtom):
-        edge = "" if atom.edge is None else f" as {_name(atom.edge)}"
-        return f"{_name(atom.predicate)}({source}, {target}){edge}"
-    alias = "" if atom.alias is None else f" as {_name(atom.alias)}"
+    if isinstance(atom, Row):
+        edge = "" if atom.edge is None else f" as {name_text(atom.edge)}"
+        if isinstance(atom, VertexAtom):
+            return f"{name_text(atom.predicate)}({source}){edge}"
+        called = _step(atom.predicate, sets)
+        if _negates(atom.predicate, sets):
+            return f"{source} {called} {target}{edge}"
+        return f"{called}({source}, {target}){edge}"
+    alias = "" if atom.alias is None else f" as {name_text(atom.alias)}"
     match atom.regex:
-        case regex.Symbol(ref, False):
-            return f"{_label(ref)}({source}, {target}){alias}"
-        case regex.Star(regex.Symbol(ref, False)):
-            return f"{_label(ref)}*({source}, {target}){alias}"
-        case regex.Plus(regex.Symbol(ref, False)):
-            return f"{_label(ref)}+({source}, {target}){alias}"
+        case regex.Symbol(ref, False) if not _negates(ref, sets):
+            return f"{_step(ref, sets)}({source}, {target}){alias}"
+        case regex.Star(regex.Symbol(ref, False)) if not _negates(ref, sets):
+            return f"{_step(ref, sets)}*({source}, {target}){alias}"
+        case regex.Plus(regex.Symbol(ref, False)) if not _negates(ref, sets):
+            return f"{_step(ref, sets)}+({source}, {target}){alias}"
         case path:
-            return f"{source} {path_text(path)} {target}{alias}"
+            return f"{source} {path_text(path, sets)} {target}{alias}"
 
 
 def _window(clause: WindowClause, time_unit: str | None) -> str:
-    labels = f" ({', '.join(map(_name, clause.labels))})" if clause.labels else ""
-    on = f"ON {_name(clause.stream)}{labels} " if clause.stream is not None else ""
+    labels = f" ({', '.join(map(name_text, clause.labels))})" if clause.labels else ""
+    on = f"ON {name_text(clause.stream)}{labels} " if clause.stream is not None else ""
     slide = f" SLIDE {_length(clause.window.slide, time_unit)}" if clause.window.slide != 1 else ""
     return f"{on}WINDOW {_length(clause.window.range, time_unit)}{slide}"
 
@@ -108,11 +119,12 @@ def _term(term: Term) -> str:
             return term.name
 
 
-def _label(ref: Ref) -> str:
-    return _name(str(ref))
+def _step(ref: Ref, sets: LabelSets) -> str:
+    labels = sets.get(str(ref))
+    return name_text(str(ref)) if labels is None else label_set_text(labels)
 
 
-def _name(name: str) -> str:
-    if _PLAIN.fullmatch(name) and name.lower() not in _KEYWORDS:
-        return name
-    return f"`{name.replace('`', '``')}`"
+def _negates(ref: Ref, sets: LabelSets) -> bool:
+    """Whether it is a set of labels that stands only between two terms."""
+    labels = sets.get(str(ref))
+    return labels is not None and "!" in label_set_text(labels)

@@ -8,7 +8,8 @@ Two queries are equal whatever the places in the text where their parts stand.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import Literal as OneOf
 
 from algebra.aggregates import Function, ReportMode
@@ -74,7 +75,40 @@ class PathAtom:
     alias: str | None = None
 
 
-Atom = EdgeAtom | PathAtom
+@dataclass(frozen=True, slots=True)
+class VertexAtom:
+    """``predicate(vertex)``: a vertex of an input label of vertices.
+
+    These labels are a name space of their own: one that is that of edges too is told apart by
+    its one term. ``edge`` is what the rule calls the row of the vertex, if anything.
+    """
+
+    predicate: str
+    vertex: Term
+    location: Location = field(compare=False)
+    edge: str | None = None
+
+    @property
+    def source(self) -> Term:
+        """The vertex: its row is an edge from it to itself."""
+        return self.vertex
+
+    @property
+    def target(self) -> Term:
+        """The vertex."""
+        return self.vertex
+
+
+Row = EdgeAtom | VertexAtom
+"""What may be a row of an input, and have properties."""
+Atom = EdgeAtom | PathAtom | VertexAtom
+
+
+def with_terms(atom: Atom, new: Callable[[Term], Term]) -> Atom:
+    """The atom with other terms."""
+    if isinstance(atom, VertexAtom):
+        return replace(atom, vertex=new(atom.vertex))
+    return replace(atom, source=new(atom.source), target=new(atom.target))
 
 
 # -- conditions -----------------------------------------------------------------------------
@@ -82,7 +116,11 @@ Atom = EdgeAtom | PathAtom
 
 @dataclass(frozen=True, slots=True)
 class Property:
-    """``edge.name``: a property of an edge of the rule; ``ts`` is the edge's own time."""
+    """``edge.name``: a property of an edge of the rule; ``ts`` is the edge's own time.
+
+    ``edge`` may be a variable, and the property then that of the vertex: of the one vertex
+    relation of the rule that gives it (:mod:`languages.vertex_properties`).
+    """
 
     edge: str
     name: str
@@ -183,6 +221,20 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
+class LabelSet:
+    """All labels but some: what ``_`` and ``!(a|^b)`` stand for.
+
+    ``forward`` are the labels left out of the edges that are walked from source to target,
+    ``backward`` of those walked the other way; None: none are walked that way. The labels are
+    those of ``stream``, or of all streams.
+    """
+
+    forward: tuple[str, ...] | None = ()
+    backward: tuple[str, ...] | None = None
+    stream: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class WindowClause:
     """A window for all labels (``stream`` None), for a stream, or for some of its labels."""
 
@@ -209,6 +261,7 @@ class RegularQuery:
     ``time_unit`` is what the windows are counted in; None when they were all written in
     bare ticks, which mean the catalog's unit. ``warnings`` are lines for people to read.
     Without ``emit`` answers are given as they are found, with their validity.
+    ``label_sets`` are the predicates that stand for sets of labels, which a catalog knows.
     """
 
     rules: tuple[Rule, ...]
@@ -217,3 +270,4 @@ class RegularQuery:
     warnings: tuple[str, ...] = field(default=(), compare=False)
     time_unit: str | None = None
     emit: Emit | None = None
+    label_sets: tuple[tuple[str, LabelSet], ...] = ()

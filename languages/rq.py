@@ -31,14 +31,18 @@ from languages.regular_query import (
     Location,
     PathAtom,
     RegularQuery,
+    Row,
     Rule,
     Term,
     Variable,
+    VertexAtom,
     WindowClause,
+    with_terms,
 )
 from languages.reports import EmitText, report_mode, with_emit
 from languages.rq_conditions import Conditions
 from languages.rq_errors import explained
+from languages.rq_steps import Filter, Steps, finished, step_of
 from languages.rq_tokens import check_text, location_of, name_of, string, whole_number
 from languages.windows import Length, window_of
 
@@ -59,7 +63,8 @@ def parse(text: str, time_unit: str = "second") -> RegularQuery:
         raise explained(parser, text) from None
     assert isinstance(program, _Program)
     clauses, unit = _windows(program.windows, time_unit)
-    query = checked(program.rules, clauses, unit, program.warnings)
+    rules, label_sets = finished(program.rules, program.steps)
+    query = checked(_with_aliases(rules), clauses, unit, program.warnings, label_sets=label_sets)
     return with_emit(query, program.emit, time_unit)
 
 
@@ -93,6 +98,7 @@ class _Body:
     atoms: tuple[Atom, ...]
     warnings: tuple[str, ...] = ()
     conditions: tuple[Condition, ...] = ()
+    steps: Steps = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +118,7 @@ class _Program:
     rules: tuple[Rule, ...]
     windows: tuple[_Window, ...]
     warnings: tuple[str, ...]
+    steps: Steps
     emit: EmitText | None = None
 
 
@@ -121,19 +128,19 @@ class _Builder(Conditions):
     def start(self, parts: list[Any]) -> _Program:
         rules = [part for part in parts if isinstance(part, tuple)]
         return _Program(
-            _with_aliases([rule for rule, _ in rules]),
+            tuple(rule for rule, _ in rules),
             tuple(part for part in parts if isinstance(part, _Window)),
-            tuple(warning for _, warnings in rules for warning in warnings),
+            tuple(warning for _, body in rules for warning in body.warnings),
+            tuple(step for _, body in rules for step in body.steps),
             next((part for part in parts if isinstance(part, EmitText)), None),
         )
 
-    def rule(self, parts: list[Any]) -> tuple[Rule, tuple[str, ...]]:
+    def rule(self, parts: list[Any]) -> tuple[Rule, _Body]:
         (head, columns, at), *bodies = parts
-        atoms = _with_names_for_anonymous([a for body in bodies for a in body.atoms])
-        conditions = tuple(condition for body in bodies for condition in body.conditions)
+        body = self.group(bodies)
+        atoms = _with_names_for_anonymous(body.atoms)
         variables, properties = named_columns(columns, _variables(atoms))
-        rule = Rule(head, variables, atoms, at, conditions, properties)
-        return rule, tuple(warning for body in bodies for warning in body.warnings)
+        return Rule(head, variables, atoms, at, body.conditions, properties), body
 
     def named_head(self, parts: list[Any]) -> tuple[str, tuple[str | Column, ...], Location]:
         name, *columns = parts
@@ -163,41 +170,54 @@ class _Builder(Conditions):
     other_term = term
 
     def edge(self, parts: list[Any]) -> _Body:
-        predicate, *rest = parts
-        closure = rest.pop(0) if isinstance(rest[0], Token) else None
-        if len(rest) != 2:
+        terms = [part.term for part in parts if isinstance(part, _Place)]
+        *written, last = (part for part in parts if not isinstance(part, _Place))
+        closure = last if isinstance(last, Token) and last.type == "CLOSURE" else None
+        written += [last] if closure is None else []
+        at = location_of(written[0])
+        if len(terms) != 2:
             raise QueryError(
                 "E-ARITY",
-                f"an atom relates two vertices, this one has {len(rest)} terms",
-                at=location_of(predicate),
-                text=name_of(predicate),
-                hint="write label(source, target); only Answer may have other arities",
+                f"an atom relates two vertices, this one has {len(terms)} terms",
+                at=at,
+                text=name_of(written[0]),
+                hint="write label(source, target), or label(vertex); only Answer may have other "
+                "arities",
             )
-        source, target, at = rest[0].term, rest[1].term, location_of(predicate)
+        predicate, steps = step_of(written)
+        source, target = terms
         if closure is None:
-            return _Body((EdgeAtom(name_of(predicate), source, target, at),))
+            return _Body((EdgeAtom(predicate, source, target, at),), steps=steps)
         repeat = regex.star if closure == "*" else regex.plus
-        path = repeat(regex.Symbol(name_of(predicate)))
-        return _Body((PathAtom(path, source, target, at),))
+        path = repeat(regex.Symbol(predicate))
+        return _Body((PathAtom(path, source, target, at),), steps=steps)
 
     def path(self, parts: list[Any]) -> _Body:
         first, path, target = parts
         place = first if isinstance(first, _Place) else self.term([first])
-        at = location_of(place.token)
-        return _Body((PathAtom(path.regex, place.term, target.term, at),), path.warnings)
+        atom = PathAtom(path.regex, place.term, target.term, location_of(place.token))
+        return _Body((atom,), path.warnings, steps=path.leaves)
+
+    def filter(self, parts: list[Comparison]) -> Filter:
+        return Filter(tuple(parts))
+
+    def vertex(self, parts: list[Any]) -> _Body:
+        label, place = parts
+        return _Body((VertexAtom(name_of(label), place.term, location_of(label)),))
 
     def edge_body(self, parts: list[Any]) -> _Body:
-        body, *alias = parts
-        (atom,) = body.atoms
-        if not alias:
-            return _Body((atom,))
-        if isinstance(atom, EdgeAtom):
-            return _Body((replace(atom, edge=alias[0]),))
-        return _Body((replace(atom, alias=alias[0]),))
+        body: _Body = parts[0]
+        alias = parts[1:]
+        atom: Atom = body.atoms[0]
+        if alias:
+            atom = replace(atom, **{"edge" if isinstance(atom, Row) else "alias": alias[0]})
+        return replace(body, atoms=(atom,))
 
     def path_body(self, parts: list[Any]) -> _Body:
-        body, *alias = parts
-        (atom,) = body.atoms
+        body: _Body = parts[0]
+        alias = parts[1:]
+        atom: Atom = body.atoms[0]
+        assert isinstance(atom, PathAtom)
         step = atom.regex
         if isinstance(step, regex.Symbol) and not (alias and step.inverse):
             # A path of one step is an edge, and against its direction a turned one.
@@ -206,7 +226,7 @@ class _Builder(Conditions):
             atom = EdgeAtom(str(step.ref), source, target, atom.location, *alias)
         elif alias:
             atom = replace(atom, alias=alias[0])
-        return _Body((atom,), body.warnings)
+        return replace(body, atoms=(atom,))
 
     def body(self, parts: list[Comparison]) -> _Body:
         return _Body((), (), tuple(parts))
@@ -219,6 +239,7 @@ class _Builder(Conditions):
             tuple(atom for body in parts for atom in body.atoms),
             tuple(warning for body in parts for warning in body.warnings),
             tuple(condition for body in parts for condition in body.conditions),
+            tuple(step for body in parts for step in body.steps),
         )
 
     def emit(self, parts: list[Token]) -> EmitText:
@@ -226,8 +247,20 @@ class _Builder(Conditions):
         length = Length(str(every[0]), location_of(every[0])) if every else None
         return EmitText(report_mode(str(mode)), length, location_of(word))
 
-    def label(self, parts: list[Token]) -> PathExpression:
-        return PathExpression(regex.Symbol(name_of(parts[0])), location_of(parts[0]))
+    def label(self, parts: list[Any]) -> PathExpression:
+        ref, steps = step_of(parts)
+        at = location_of(parts[0])
+        return PathExpression(regex.Symbol(ref), at, leaves=steps)
+
+    wildcard = label
+
+    def negation(self, parts: list[Any]) -> PathExpression:
+        left_out = [part for part in parts if isinstance(part, tuple)]
+        ref, steps = step_of([p for p in parts if not isinstance(p, tuple)], left_out)
+        return PathExpression(regex.Symbol(ref), location_of(parts[0]), leaves=steps)
+
+    def left_out(self, parts: list[Token]) -> tuple[bool, str]:
+        return len(parts) > 1, name_of(parts[-1])
 
     def empty_word(self, parts: list[Token]) -> PathExpression:
         return PathExpression(regex.EPSILON)
@@ -333,7 +366,7 @@ def _with_names_for_anonymous(atoms: Sequence[Atom]) -> tuple[Atom, ...]:
     def named(term: Term) -> Term:
         return Variable(f"_{next(numbers)}") if term == ANONYMOUS else term
 
-    return tuple(replace(a, source=named(a.source), target=named(a.target)) for a in atoms)
+    return tuple(with_terms(atom, named) for atom in atoms)
 
 
 def _repeated(path: PathExpression, least: Token | None, most: Token | None) -> PathExpression:

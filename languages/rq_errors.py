@@ -167,7 +167,7 @@ def _expected(accepted: Set[str]) -> tuple[str, ...]:
         words.append("(source, target)")
     if {"QUOTED", "_CARET"} <= rest:
         words.append("a path, as likes+ or (likes|^follows)*")
-        rest -= {"NAME", "QUOTED", "_CARET", "_LPAR"}
+        rest -= {"NAME", "QUOTED", "_CARET", "_LPAR", "ANY", "STREAM", "BANG"}
     if "CMP" in rest:
         words.append("a comparison, as e.amount > 100")
     if rest >= {"QUOTED", "QVAR", "_DOT"}:

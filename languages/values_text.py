@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 from algebra.scalar import Literal
 from languages.regular_query import (
@@ -20,6 +21,9 @@ from languages.regular_query import (
     Variable,
 )
 
+_PLAIN = re.compile(r"(?!_(?!\w))[^\W0-9]\w*")
+_KEYWORDS = {"as", "on", "window", "slide", "emit", "every", "entering", "exit", "snapshot", "not"}
+
 
 def condition_text(condition: Condition) -> str:
     """A condition; one that is a comparison, or a conjunction of them, is RQ."""
@@ -36,6 +40,13 @@ def condition_text(condition: Condition) -> str:
             return " AND ".join(map(_inner, parts)) or "TRUE"
         case Either(parts):
             return " OR ".join(map(_inner, parts)) or "FALSE"
+
+
+def name_text(name: str) -> str:
+    """The name of a label, predicate or stream, in backquotes where RQ needs them."""
+    if _PLAIN.fullmatch(name) and name.lower() not in _KEYWORDS:
+        return name
+    return f"`{_quoted(name)}`"
 
 
 def _inner(condition: Condition) -> str:

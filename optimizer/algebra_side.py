@@ -19,17 +19,20 @@ from algebra.predicate import TRUE
 from algebra.regex import Symbol
 from memo import Digest, GroupId, Memo, MemoListener, OperatorSide
 from rules.columns import FlatForms
+from rules.time_bounds import OWN_TIME, TimeBounds
 
 
 @dataclass(frozen=True, slots=True)
 class LogicalProperties:
     """What all expressions of a group agree on: their width and the windowed leaves they read.
 
-    ``scans`` is a set of numbers of leaves, as bits.
+    ``scans`` is a set of numbers of leaves, as bits; ``deletions`` whether a stream among them
+    has some.
     """
 
     width: int
     scans: int
+    deletions: bool = False
 
 
 class AlgebraSide:
@@ -40,6 +43,7 @@ class AlgebraSide:
         self._scans: dict[WScan, int] = {}
         self._memo: Memo | None = None
         self.flat = FlatForms()
+        self.times = TimeBounds()
 
     def new_memo(self, listener: MemoListener) -> Memo:
         """An empty memo over this algebra."""
@@ -48,6 +52,7 @@ class AlgebraSide:
         )
         self._memo = Memo(side, listener)
         self.flat.attach(self._memo)
+        self.times.attach(self._memo)
         return self._memo
 
     def _canonical(self, operator: Hashable, inputs: tuple[GroupId, ...]) -> Digest | GroupId:
@@ -83,8 +88,13 @@ class AlgebraSide:
             scans |= below.scans
         if isinstance(operator, WScan | WScanUnion):
             for scan in operator.scans:
+                self.times.any |= OWN_TIME in scan.properties
                 scans |= 1 << self._scans.setdefault(scan.unfiltered, len(self._scans))
-        return LogicalProperties(operator.width([below.width for below in inputs]), scans)
+        deletions = any(below.deletions for below in inputs) or (
+            isinstance(operator, WScan) and operator.deletions
+        )
+        width = operator.width([below.width for below in inputs])
+        return LogicalProperties(width, scans, deletions)
 
     @staticmethod
     def _contradiction(one: LogicalProperties, other: LogicalProperties) -> str | None:

@@ -11,6 +11,7 @@ from algebra.logical import (
     Compute,
     Empty,
     Filter,
+    FilteredPattern,
     Path,
     PathSemantics,
     Pattern,
@@ -38,6 +39,9 @@ from algebra.properties import Convention, RequiredProperties, Spread
 from memo import GroupId, Memo
 from memo.printer import format_memo
 from optimizer.goals import Choice
+
+STORED = "stored"
+"""What stands in place of the window of a stored graph."""
 
 Bindings = tuple[tuple[int, ...], ...]
 
@@ -74,7 +78,9 @@ def _parts(operator: Hashable, inputs: tuple[str, ...]) -> tuple[str, str, tuple
     """Name, arguments, and the inputs with how they are bound."""
     match operator:
         case WScan(stream, label, window):
-            return "wscan", f"{stream}.{label} {window}", inputs
+            return "wscan", f"{stream}.{label} {window or STORED}", inputs
+        case WindowScan(stream, label, None, _):
+            return "WSCAN", f"{stream}.{label} {STORED}", inputs
         case WindowScan(stream, label, width, slide):
             return "WSCAN", f"{stream}.{label} {width}" + (f",{slide}" * (slide != 1)), inputs
         case Filter(predicate):
@@ -91,8 +97,11 @@ def _parts(operator: Hashable, inputs: tuple[str, ...]) -> tuple[str, str, tuple
             return "PROJECT", _listed(columns), inputs
         case Pattern(bindings, output):
             return "join", _variables(output), _bound(bindings, inputs)
-        case HashJoin(bindings, output):
-            return "HASH_JOIN", _variables(output), _bound(bindings, inputs)
+        case FilteredPattern(bindings, output, predicate):
+            return "join", f"{_variables(output)} where {predicate}", _bound(bindings, inputs)
+        case HashJoin(bindings, output, residual=residual):
+            where = "" if residual is None else f" where {residual}"
+            return "HASH_JOIN", _variables(output) + where, _bound(bindings, inputs)
         case Path(r, semantics):
             simple = " simple" if semantics is PathSemantics.SIMPLE else ""
             return "path", _over(r, inputs) + simple, ()

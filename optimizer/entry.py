@@ -14,12 +14,14 @@ from collections.abc import Callable, Sequence
 from algebra import regex
 from algebra.logical import (
     Empty,
+    Filter,
     LogicalExpression,
     LogicalOperator,
     Path,
     Pattern,
     Project,
     Union,
+    WScan,
 )
 from memo import Expression, GroupId, Memo
 from rules.columns import FlatForms
@@ -173,7 +175,10 @@ def _folded(expression: LogicalExpression) -> LogicalExpression:
 def _without_projected_inputs(
     pattern: Pattern, inputs: tuple[LogicalExpression, ...]
 ) -> tuple[Pattern, tuple[LogicalExpression, ...]]:
-    """A pattern that binds the inputs of its projections directly, where no column repeats."""
+    """A pattern that binds the inputs of its projections directly, where no column repeats.
+
+    Not that of a projection that drops properties of edges: a join is not to carry them.
+    """
     count = 1 + max(v for binding in pattern.bindings for v in binding)
     names = list(pattern.names)
     bindings = list(pattern.bindings)
@@ -181,7 +186,11 @@ def _without_projected_inputs(
     for k in range(len(parts)):
         while True:
             below = parts[k].operator
-            if not isinstance(below, Project) or len(set(below.columns)) < len(below.columns):
+            if (
+                not isinstance(below, Project)
+                or len(set(below.columns)) < len(below.columns)
+                or _drops_properties(below, parts[k].inputs[0])
+            ):
                 break
             place = dict(zip(below.columns, bindings[k], strict=True))
             binding: list[int] = []
@@ -195,3 +204,10 @@ def _without_projected_inputs(
             bindings[k] = tuple(binding)
             parts[k] = parts[k].inputs[0]
     return Pattern(tuple(bindings), pattern.output, tuple(names)), tuple(parts)
+
+
+def _drops_properties(projection: Project, below: LogicalExpression) -> bool:
+    while isinstance(below.operator, Filter):
+        (below,) = below.inputs
+    properties = set(range(2, below.width))
+    return isinstance(below.operator, WScan) and not properties <= set(projection.columns)

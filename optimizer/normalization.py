@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from algebra.logical import (
     Empty,
     Filter,
+    FilteredPattern,
     LogicalExpression,
     Path,
     Union,
@@ -68,7 +69,7 @@ def absent_operators(expression: LogicalExpression) -> frozenset[type]:
             case WScan() | WScanUnion():
                 filters |= any(s.predicate is not None for s in current.operator.scans)
                 unions |= len(current.operator.scans) > 1
-    absent: set[type] = set() if filters else {Filter}
+    absent: set[type] = set() if filters else {Filter, FilteredPattern}
     return frozenset(absent | (set() if unions else {Union, WScanUnion}))
 
 

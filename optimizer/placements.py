@@ -30,6 +30,7 @@ from algebra.physical import (
     PhysicalOperator,
     ProjectColumns,
     ReportRows,
+    Retract,
     SPath,
     ToKernel,
     WindowScan,
@@ -156,6 +157,9 @@ def _over_several(operator: PhysicalOperator, widths: tuple[int, ...]) -> Spread
             for below in _everywhere(widths[0]):
                 if below != ANY:
                     yield (below,), below
+        case Retract():  # an edge and what takes it back are on one partition
+            for below in (SINGLE, BROADCAST, hashed(0), hashed(1)):
+                yield (below,), below
         case Exchange(spread=spread, columns=columns):
             for below in _everywhere(widths[0]):
                 if below.spread in DIVIDED:

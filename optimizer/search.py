@@ -7,6 +7,7 @@ from dataclasses import replace
 from math import inf
 
 from algebra.logical import LogicalOperator
+from algebra.physical import over_deletions
 from algebra.properties import RequiredProperties
 from costmodel.characteristics import Characteristics
 from memo import Group, GroupExpression, GroupId, Memo, MemoListener, Winner
@@ -211,9 +212,13 @@ class Search(MemoListener):
             found: dict[Hashable, Choice] = {}
             output = self._estimates[group]
             for expression in self.memo.group(group).expressions:
+                deletions = self._deletes(expression)
                 for rule in self._implementations.get(type(expression.operator), ()):
                     inputs = tuple([self._estimates[i] for i in expression.inputs])
-                    for operator in rule.implement(expression):
+                    for implemented in rule.implement(expression):
+                        operator = self.side.times.shrunk(implemented, expression.inputs)
+                        if deletions:
+                            operator = over_deletions(operator)
                         key = (operator, expression.inputs)
                         if key not in found:
                             local = self.cost_model.cost(operator, output, inputs)
@@ -223,6 +228,10 @@ class Search(MemoListener):
             known = tuple(sorted(found.values(), key=lambda c: (c.local, c.source)))
             self._choices[group] = known
         return known
+
+    def _deletes(self, expression: GroupExpression) -> bool:
+        """Whether an input may take back rows that it gave."""
+        return any(self.memo.group(i).properties.deletions for i in expression.inputs)
 
     def operator_ways(self, goal: Goal) -> list[tuple[Choice, tuple[Goal, ...]]]:
         """The ways to a goal by an operator that computes the group."""
@@ -317,6 +326,7 @@ class Search(MemoListener):
     def groups_merged(self, survivor: Group, absorbed: Group) -> None:
         """Has everything seen anew that a merge may concern; marks keep it from being repeated."""
         self.side.flat.merged(survivor, absorbed)
+        self.side.times.merged()
         self._estimates.pop(absorbed.id, None)
         if self._choices:
             self._stale = True

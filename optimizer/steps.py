@@ -132,6 +132,7 @@ def plan_of(
         for step, _ in ordered
         if isinstance(step.operator, WindowScan | WindowScanUnion)
         for scan in step.operator.scans
+        if scan.range is not None and scan.slide is not None
     }
     return PhysicalPlan(
         time_unit=time_unit,

@@ -12,6 +12,7 @@ from algebra.automaton import minimal_dfa
 from algebra.logical import (
     Empty,
     Filter,
+    FilteredPattern,
     Path,
     PathSemantics,
     Pattern,
@@ -30,6 +31,7 @@ from algebra.physical import (
     SPath,
     WindowScan,
     WindowScanUnion,
+    WithDeletions,
 )
 from algebra.regex import Regex
 from memo import GroupExpression
@@ -45,9 +47,10 @@ class ScanByWindow(ImplementationRule):
     def implement(self, expression: GroupExpression) -> Iterator[PhysicalOperator]:
         scan: Any = expression.operator
         assert isinstance(scan, WScan)
-        window, predicate = scan.window, scan.predicate
-        sql = None if predicate is None else predicate.sql
-        yield WindowScan(scan.stream, scan.label, window.range, window.slide, sql, scan.properties)
+        sql = None if scan.predicate is None else scan.predicate.sql
+        range_, slide = _lengths(scan)
+        deletions: WithDeletions = "with_deletions" if scan.deletions else None
+        yield WindowScan(scan.stream, scan.label, range_, slide, sql, scan.properties, deletions)
 
 
 class ScanOfSeveral(ImplementationRule):
@@ -59,12 +62,15 @@ class ScanOfSeveral(ImplementationRule):
     def implement(self, expression: GroupExpression) -> Iterator[PhysicalOperator]:
         leaf: Any = expression.operator
         assert isinstance(leaf, WScanUnion)
-        window = leaf.scans[0].window
         selections = tuple((s.label, s.predicate.sql if s.predicate else None) for s in leaf.scans)
         first = leaf.scans[0]
-        yield WindowScanUnion(
-            first.stream, selections, window.range, window.slide, first.properties
-        )
+        range_, slide = _lengths(first)
+        yield WindowScanUnion(first.stream, selections, range_, slide, first.properties)
+
+
+def _lengths(scan: WScan) -> tuple[int, int] | tuple[None, None]:
+    """Range and slide of a scan's window; none of a stored graph."""
+    return (None, None) if scan.window is None else (scan.window.range, scan.window.slide)
 
 
 class FilterByRows(ImplementationRule):
@@ -112,6 +118,18 @@ class PatternByHashJoin(ImplementationRule):
         assert isinstance(join, Pattern)
         left, right = join.bindings
         yield HashJoin((left, right), join.output, join.names)
+
+
+class FilteredPatternByHashJoin(ImplementationRule):
+    """A ⋈_F B  ⇒  HASH_JOIN with F as its residual"""
+
+    name = "FilteredPatternByHashJoin"
+    operator = FilteredPattern
+
+    def implement(self, expression: GroupExpression) -> Iterator[PhysicalOperator]:
+        join: Any = expression.operator
+        assert isinstance(join, FilteredPattern)
+        yield HashJoin(join.bindings, join.output, join.names, join.predicate.sql)
 
 
 class PathBySPath(ImplementationRule):

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from typing import TypeVar
 
-from algebra.logical import Pattern, Project
-from memo import Expression, Tree
+from algebra.logical import FilteredPattern, Pattern, Project
+from memo import Expression, GroupId, Tree
 from memo.pattern import Group, Match, Op
 from rules.rule import Context, Promise, TransformationRule
+
+Binding = tuple[int, ...]
+Joined = TypeVar("Joined", Pattern, FilteredPattern)
 
 
 class ProjectMerge(TransformationRule):
@@ -30,9 +34,10 @@ class ProjectMerge(TransformationRule):
 
 
 class ProjectIntoPattern(TransformationRule):
-    """π_p(A ⋈ B)  →  A ⋈ B with p's columns as output
+    """π_p(A ⋈ B)  →  π_q(A) ⋈ π_r(B) with p's columns as output
 
-    Always valid: a join may keep any of its variables, in any order.
+    Always valid: a join may keep any of its variables, in any order, and needs of its inputs
+    what it keeps or joins on. An input of two columns, an edge or a path, is left as it is.
     """
 
     name = "ProjectIntoPattern"
@@ -45,5 +50,35 @@ class ProjectIntoPattern(TransformationRule):
         assert isinstance(above, Project)
         assert isinstance(below, Pattern)
         output = tuple(below.output[c] for c in above.columns)
-        joined = Pattern(below.bindings, output, below.names)
-        yield Expression(joined, (match["a"], match["b"]))
+        left, right = below.bindings
+        used = {*output, *(set(left) & set(right))}
+        bindings, inputs = narrowed((left, right), match.expressions[1].inputs, used)
+        yield Expression(renumbered(Pattern(bindings, output, below.names)), inputs)
+
+
+def narrowed(
+    bindings: tuple[Binding, Binding], groups: tuple[GroupId, ...], used: Collection[int]
+) -> tuple[tuple[Binding, Binding], tuple[Tree, ...]]:
+    """A join's inputs without the columns of variables that are not used.
+
+    What has no more than two columns is an edge or a path, and is left whole.
+    """
+    kept: list[Binding] = []
+    inputs: list[Tree] = []
+    for binding, group in zip(bindings, groups, strict=True):
+        columns = tuple(k for k, variable in enumerate(binding) if variable in used)
+        if len(binding) <= 2 or len(columns) == len(binding):
+            kept.append(binding)
+            inputs.append(group)
+        else:
+            kept.append(tuple(binding[k] for k in columns))
+            inputs.append(Expression(Project(columns), (group,)))
+    left, right = kept
+    return (left, right), tuple(inputs)
+
+
+def renumbered(join: Joined) -> Joined:
+    """A join whose variables are numbered by first occurrence."""
+    canonical, _ = join.canonical((0, 1))
+    assert isinstance(canonical, type(join))
+    return canonical

@@ -31,6 +31,7 @@ from rules.path_rules import (
 )
 from rules.pattern_rules import PatternAssociate, PatternAssociateInverse, PatternCommute
 from rules.project_rules import ProjectIntoPattern, ProjectMerge
+from rules.residual_rules import FilterIntoPattern, ProjectIntoFilteredPattern
 from rules.rule import ImplementationRule, TransformationRule
 from rules.scan_rules import (
     FilterWScanTranspose,
@@ -88,6 +89,8 @@ def transformation_rules() -> tuple[TransformationRule, ...]:
         PathInline(),
         ProjectMerge(),
         ProjectIntoPattern(),
+        FilterIntoPattern(),
+        ProjectIntoFilteredPattern(),
     )
 
 
@@ -100,6 +103,7 @@ def implementation_rules() -> tuple[ImplementationRule, ...]:
         implementation.UnionByMerge(),
         implementation.ProjectByColumns(),
         implementation.PatternByHashJoin(),
+        implementation.FilteredPatternByHashJoin(),
         implementation.PathBySPath(),
         implementation.PathByOwnRoots(),
         implementation.EmptyByNothing(),

@@ -69,6 +69,7 @@ def explain(
     out: opt.Out = None,
     language: opt.Language = None,
     input_: opt.Inputs,
+    stored: opt.Stored,
     columns: opt.Columns = None,
     sep: opt.Separator = None,
     catalog: opt.CatalogFile = None,
@@ -103,6 +104,7 @@ def explain(
         language=language,
         catalog=catalog,
         inputs=input_,
+        stored=stored,
         columns=columns,
         separator=sep,
         options=PlanningOptions(
@@ -118,7 +120,7 @@ def explain(
     colour = out is None and watched(sys.stdout)
     shown = _Shown(stage, format_, costs, trace, why, colour)
     if analyze:
-        write(_analyzed(request, shown, input_, columns, sep), out)
+        write(_analyzed(request, shown, input_, columns, sep, stored=stored), out)
     else:
         write(_explained(request, shown), out)
 
@@ -155,6 +157,8 @@ def _analyzed(
     inputs: list[str],
     columns: str | None,
     separator: str | None,
+    *,
+    stored: list[str],
 ) -> str:
     from api.explanation import explained
     from api.request import warn
@@ -164,7 +168,7 @@ def _analyzed(
 
     planned = optimize(request, trace=shown.trace)
     warn(planned)
-    files = inputs_of_plan(planned.plan, request.catalog, inputs, columns, separator)
+    files = inputs_of_plan(planned.plan, request.catalog, inputs, columns, separator, stored=stored)
     return explained(
         planned,
         shown.stage,

@@ -12,6 +12,7 @@ def optimize(
     out: opt.Out = None,
     language: opt.Language = None,
     input_: opt.Inputs,
+    stored: opt.Stored,
     columns: opt.Columns = None,
     sep: opt.Separator = None,
     catalog: opt.CatalogFile = None,
@@ -36,6 +37,7 @@ def optimize(
             language=language,
             catalog=catalog,
             inputs=input_,
+            stored=stored,
             columns=columns,
             separator=sep,
             options=PlanningOptions(

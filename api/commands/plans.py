@@ -46,6 +46,7 @@ def plans(
     out: opt.Out = None,
     language: opt.Language = None,
     input_: opt.Inputs,
+    stored: opt.Stored,
     columns: opt.Columns = None,
     sep: opt.Separator = None,
     catalog: opt.CatalogFile = None,
@@ -73,6 +74,7 @@ def plans(
             language=language,
             catalog=catalog,
             inputs=input_,
+            stored=stored,
             columns=columns,
             separator=sep,
             options=PlanningOptions(

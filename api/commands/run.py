@@ -82,6 +82,7 @@ def run(
     ] = False,
     language: opt.Language = None,
     input_: opt.Inputs,
+    stored: opt.Stored,
     columns: opt.Columns = None,
     sep: opt.Separator = None,
     catalog: opt.CatalogFile = None,
@@ -119,6 +120,7 @@ def run(
                 language=language,
                 catalog=catalog,
                 inputs=input_,
+                stored=stored,
                 columns=columns,
                 separator=sep,
                 options=PlanningOptions(
@@ -134,7 +136,7 @@ def run(
         )
         warn(planned)
         plan = planned.plan
-    inputs = inputs_of_plan(plan, read_catalog(catalog), input_, columns, sep)
+    inputs = inputs_of_plan(plan, read_catalog(catalog), input_, columns, sep, stored=stored)
     with shown_progress(progress) as show:
         from executor.spark.errors import OutputError
         from executor.spark.run import RunOptions

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -21,6 +22,7 @@ _REJECTED_SHOWN = 3
 def stats(
     *,
     input_: opt.Inputs,
+    stored: opt.Stored,
     columns: opt.Columns = None,
     sep: opt.Separator = None,
     rows: Annotated[
@@ -53,23 +55,24 @@ def stats(
     ] = None,
     debug: opt.Debug = False,
 ) -> None:
-    """Measure a stream: rates and distinct vertices of each label."""
+    """Measure a stream, or a stored graph: rates and distinct vertices of each label."""
     from catalog import CatalogError, EdgeFileError, RejectedRowError, dump, dumps, measured_catalog
     from catalog.measurement import ROWS
     from headrace.errors import RunError
     from headrace.running import read_inputs
 
-    if not input_:
-        raise UsageError("there is nothing to measure: name files with --input")
-    files = read_inputs(input_, columns, sep)
+    if not input_ and not stored:
+        raise UsageError("there is nothing to measure: name files with --input or --stored")
+    files, graph = read_inputs(input_, columns, sep), read_inputs(stored, stored=True)
     try:
-        catalog, (measurement,) = measured_catalog(files, rows=rows or ROWS, strict=strict)
+        catalog, measured = measured_catalog(files, graph, rows=rows or ROWS, strict=strict)
     except EdgeFileError as error:
         raise UsageError(str(error), code="E-FILE") from error
     except RejectedRowError as error:
         raise RunError(str(error), code="E-ROW") from error
-    _warn(measurement)
-    write(dumps(catalog) if format_ == "yaml" else _table(catalog, measurement))
+    for measurement in measured:
+        _warn(measurement)
+    write(dumps(catalog) if format_ == "yaml" else _table(catalog, measured))
     if out is not None:
         try:
             dump(catalog, out)
@@ -89,7 +92,7 @@ def _warn(measurement: Measurement) -> None:
     say_warning(f"{what}:\n{first}{rest}")
 
 
-def _table(catalog: Catalog, measurement: Measurement) -> str:
+def _table(catalog: Catalog, measured: Sequence[Measurement]) -> str:
     from api.render.numbers import number, per_unit, printable
 
     rates = [s.rate for stream in catalog.streams.values() for s in stream.labels.values()]
@@ -98,7 +101,7 @@ def _table(catalog: Catalog, measurement: Measurement) -> str:
     rows = [
         (
             printable(label),
-            per(s.rate),
+            f"{s.population:,.0f} stored" if s.population is not None else per(s.rate),
             f"{s.distinct_src:,.0f}",
             f"{s.distinct_trg:,.0f}",
             f"{s.vertices:,.0f}",
@@ -125,5 +128,7 @@ def _table(catalog: Catalog, measurement: Measurement) -> str:
     ]
     if properties:
         lines += ["", "properties", *(f"  {line}" for line in properties)]
-    part = "all of the input" if measurement.complete else "the first of each file"
-    return "\n".join([*lines, "", f"measured on {measurement.rows:,} edges, {part}", ""])
+    whole = all(measurement.complete for measurement in measured)
+    part = "all of the input" if whole else "the first of each file"
+    edges = sum(measurement.rows for measurement in measured)
+    return "\n".join([*lines, "", f"measured on {edges:,} edges, {part}", ""])

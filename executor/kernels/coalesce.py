@@ -28,6 +28,6 @@ def advance(
     for i in range(start, ts.shape[0]):
         if is_due(h, rows, ts[i]):
             return i
-        new = insert(h, rows, values, keys, all_columns, all_columns, columns, i, exp[i])
+        new = insert(h, rows, values, keys, all_columns, all_columns, columns, i, exp[i], exp[i])
         extends[i] = 1 if new else 0
     return ts.shape[0]

@@ -39,6 +39,7 @@ def _meet(
     expiry: int,
     sources: IntArray,
     other_rows: IntArray,
+    other_width: int,
     out: IntArray,
 ) -> bool:
     """Writes a result for each partner from ``PARTNER`` on; False when ``out`` is full.
@@ -46,7 +47,7 @@ def _meet(
     ``sources[j]`` is the column of the arriving row that is output column ``j``, or -1 - c
     for column c of the partner.
     """
-    width, other_width = sources.shape[0], other_rows.shape[1] - 2
+    width = sources.shape[0]
     partner, written = h[PARTNER], h[OUT]
     while partner != EMPTY and written < out.shape[1]:
         if other_rows[partner, other_width] > now:
@@ -70,9 +71,11 @@ def advance(
     left_columns: IntArray,
     left_ts: IntArray,
     left_exp: IntArray,
+    left_until: IntArray,
     right_columns: IntArray,
     right_ts: IntArray,
     right_exp: IntArray,
+    right_until: IntArray,
     left_h: IntArray,
     left_rows: IntArray,
     left_values: IntArray,
@@ -89,7 +92,11 @@ def advance(
     right_sources: IntArray,
     out: IntArray,
 ) -> int:
-    """Works through both batches, merged by ts, left first, from where the header stands."""
+    """Works through both batches, merged by ts, left first, from where the header stands.
+
+    A row is held as long as its ``until`` says, which is its expiry or earlier; one that is not
+    held at all meets the other side all the same.
+    """
     while True:
         if h[IN_WORK] == EMPTY:
             left, right = h[LEFT_ROW], h[RIGHT_ROW]
@@ -99,9 +106,9 @@ def advance(
                 if is_due(left_h, left_rows, left_ts[left]):
                     return LEFT_DUE
                 h[LEFT_ROW] += 1
-                if insert(
+                if left_until[left] <= left_ts[left] or insert(
                     left_h, left_rows, left_values, left_index, left_all, left_keys,
-                    left_columns, left, left_exp[left],
+                    left_columns, left, left_exp[left], left_until[left],
                 ):  # fmt: skip
                     h[IN_WORK] = FROM_LEFT
                     h[PARTNER] = _first_partner(
@@ -111,9 +118,9 @@ def advance(
                 if is_due(right_h, right_rows, right_ts[right]):
                     return RIGHT_DUE
                 h[RIGHT_ROW] += 1
-                if insert(
+                if right_until[right] <= right_ts[right] or insert(
                     right_h, right_rows, right_values, right_index, right_all, right_keys,
-                    right_columns, right, right_exp[right],
+                    right_columns, right, right_exp[right], right_until[right],
                 ):  # fmt: skip
                     h[IN_WORK] = FROM_RIGHT
                     h[PARTNER] = _first_partner(
@@ -124,14 +131,16 @@ def advance(
         elif h[IN_WORK] == FROM_LEFT:
             i = h[LEFT_ROW] - 1
             if not _meet(
-                h, left_columns, i, left_ts[i], left_exp[i], left_sources, right_rows, out
-            ):
+                h, left_columns, i, left_ts[i], left_exp[i],
+                left_sources, right_rows, right_all.shape[0], out,
+            ):  # fmt: skip
                 return OUT_FULL
             h[IN_WORK] = EMPTY
         else:
             i = h[RIGHT_ROW] - 1
             if not _meet(
-                h, right_columns, i, right_ts[i], right_exp[i], right_sources, left_rows, out
-            ):
+                h, right_columns, i, right_ts[i], right_exp[i],
+                right_sources, left_rows, left_all.shape[0], out,
+            ):  # fmt: skip
                 return OUT_FULL
             h[IN_WORK] = EMPTY

@@ -42,6 +42,7 @@ from executor.kernels.forest import (
     ROW,
     SEARCH,
     SEEN,
+    SIGNED,
     SOURCE,
     STATE,
     SWEEP_AFTER,
@@ -201,15 +202,16 @@ def _improve(
         h[NEED] = top + last - first
         return ARENA_FULL
     reports = accepting[state] != 0
-    if reports and written + last - first > out.shape[1]:
-        h[NEED] = last - first
+    most = (last - first) * (1 + h[SIGNED])
+    if reports and written + most > out.shape[1]:
+        h[NEED] = most
         return OUT_FULL
     h[NEED] = h[POOL_TOP] + pool_room(nodes[node, CAPACITY], nodes[node, USED] + last - first)
     if h[NEED] > pool.shape[0]:
         return POOL_FULL
     # A result must also extend what other accepting states of its vertex have said.
     rival_count = 0
-    if reports and finals.shape[0] > 1:
+    if reports and finals.shape[0] > 1 and h[SIGNED] == 0:
         for i in range(finals.shape[0]):
             rival = node_map[find(node_map, code, finals[i]), 2]
             if rival not in (EMPTY, node) and nodes[rival, CAPACITY] > 0:
@@ -222,6 +224,7 @@ def _improve(
     for at in range(first, last):
         root, behind = arena[at, 0], arena[at, 1]
         value = min(behind, width)
+        before = now
         slot = slot_of(pool, block, capacity, root)
         if pool[slot, 0] == EMPTY:
             if 4 * (used + 1) > 3 * capacity:
@@ -234,6 +237,8 @@ def _improve(
             added += 1
         elif pool[slot, 1] >= value:
             continue
+        else:
+            before = pool[slot, 1]
         pool[slot, 1] = value
         arena[top, 0], arena[top, 1] = root, behind
         top += 1
@@ -246,6 +251,10 @@ def _improve(
             if not said:
                 out[0, written], out[1, written] = root, code
                 out[2, written], out[3, written] = now, value
+                written += 1
+            if h[SIGNED] != 0 and before > now:
+                out[0, written], out[1, written] = root, code
+                out[2, written], out[3, written] = now, ~before
                 written += 1
     nodes[node, USED] = used
     h[ENTRIES] += added

@@ -1,7 +1,8 @@
 """A set of rows of any width, each held once with its largest expiry.
 
 ``rows`` is int64[capacity, width + 2]: the columns, the expiry, and the next row with the
-same key. It is found through two indexes, int64[capacity, 2] of (hash, row) with open
+same key; in a set that gives rows back before they expire there is a further column, until
+when each is held. A row is found through two indexes, int64[capacity, 2] of (hash, row) with open
 addressing: ``values`` over all columns, and ``keys`` over the key columns, which leads to
 the first row of a chain. A set that nobody looks up by key has no ``keys`` (length 0).
 """
@@ -15,7 +16,8 @@ from executor.batch import FOREVER, IntArray
 from executor.kernels.tables import EMPTY, mixed
 
 # The header of a set.
-COUNT, ADDED, SWEEP_AT, SWEEP_AFTER, SET_FIELDS = range(5)
+COUNT, ADDED, SWEEP_AT, SWEEP_AFTER, UNTIL, SET_FIELDS = range(6)
+# UNTIL is the column that says until when a row is held: its expiry, or the further column.
 
 
 @njit(cache=True)
@@ -66,8 +68,11 @@ def insert(
     columns: IntArray,
     i: int,
     expiry: int,
+    until: int,
 ) -> bool:
     """Holds row ``i`` of a batch; False if it is held with no smaller an expiry.
+
+    ``until`` rises with the expiry; it is the expiry in a set without that further column.
 
     The caller sees to it that there is room.
     """
@@ -79,6 +84,7 @@ def insert(
         if rows[row, width] >= expiry:
             return False
         rows[row, width] = expiry
+        rows[row, h[UNTIL]] = until
         return True
     row = h[COUNT]
     h[COUNT] += 1
@@ -87,6 +93,7 @@ def insert(
     for j in range(width):
         rows[row, j] = columns[j, i]
     rows[row, width] = expiry
+    rows[row, h[UNTIL]] = until
     if keys.shape[0] > 0:
         hashed = hash_in(columns, i, key_columns)
         slot = find_row(keys, rows, key_columns, columns, i, key_columns, hashed)
@@ -103,18 +110,18 @@ def is_due(h: IntArray, rows: IntArray, now: int) -> bool:
 
 @njit(cache=True)
 def count_valid_rows(h: IntArray, rows: IntArray, now: int) -> tuple[int, int, int]:
-    """How many rows :func:`sweep_rows` will keep, how many of them never expire, and the
-    latest expiry of the others.
+    """How many rows :func:`sweep_rows` will keep, how many of them are kept forever, and
+    until when the others are held at the latest.
     """
-    expiry = rows.shape[1] - 2
+    until = h[UNTIL]
     valid, lasting, latest = 0, 0, now
     for row in range(h[COUNT]):
-        if rows[row, expiry] > now:
+        if rows[row, until] > now:
             valid += 1
-            if rows[row, expiry] == FOREVER:
+            if rows[row, until] == FOREVER:
                 lasting += 1
             else:
-                latest = max(latest, rows[row, expiry])
+                latest = max(latest, rows[row, until])
     return valid, lasting, latest
 
 
@@ -129,16 +136,19 @@ def sweep_rows(
     key_columns: IntArray,
     now: int,
 ) -> None:
-    """Copies what is valid after ``now`` into fresh arrays."""
-    count, width = h[COUNT], all_columns.shape[0]
+    """Copies what is held after ``now`` into fresh arrays."""
+    count, width, until = h[COUNT], all_columns.shape[0], h[UNTIL]
     h[COUNT] = 0
     # One row at a time as a batch of one, so that there is one way in. (The row's number
     # is no literal, which would have `insert` compiled once more.)
     line = np.empty((width, 1), np.int64)
     first = 0 * count
     for row in range(count):
-        if old[row, width] > now:
+        if old[row, until] > now:
             for j in range(width):
                 line[j, first] = old[row, j]
-            insert(h, rows, values, keys, all_columns, key_columns, line, first, old[row, width])
+            insert(
+                h, rows, values, keys, all_columns, key_columns,
+                line, first, old[row, width], old[row, until],
+            )  # fmt: skip
     h[ADDED] = 0

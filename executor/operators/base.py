@@ -8,6 +8,7 @@ from typing import Final, Protocol, runtime_checkable
 import numpy as np
 
 from executor.batch import Batch, IntArray
+from executor.predicates import Mask
 
 CHUNK: Final = 1 << 16
 """Rows of a result buffer."""
@@ -80,21 +81,26 @@ class Stateless:
 class Results:
     """Gathers what a kernel writes: a buffer of rows that is emptied when it is full.
 
-    ``buffer`` is int64[width + 2, rows]: the columns, ts and exp.
+    ``buffer`` is int64[width + further + 2, rows]: the columns, further ones that are looked at
+    before a row is taken and are no part of the results, ts and exp.
     """
 
-    def __init__(self, width: int, wanted: bool) -> None:
+    def __init__(self, width: int, wanted: bool, further: int = 0) -> None:
         self._width = width
         self._wanted = wanted
         self._chunks: list[IntArray] = []
-        self.buffer = np.empty((width + 2, CHUNK), np.int64)
+        self._places = np.r_[0:width, width + further : width + further + 2]
+        self.buffer = np.empty((width + further + 2, CHUNK), np.int64)
 
-    def take(self, rows: int, room: int = 0) -> None:
-        """Takes the first rows of the buffer; afterwards it has space for ``room``."""
+    def take(self, rows: int, room: int = 0, chosen: Mask | None = None) -> None:
+        """Takes the first rows of the buffer, of them those ``chosen``; afterwards it has space
+        for ``room``."""
         if self._wanted and rows:
-            self._chunks.append(self.buffer[:, :rows].copy())
+            places = self._places
+            whole = self.buffer[:, :rows] if chosen is None else self.buffer[:, :rows][:, chosen]
+            self._chunks.append(whole[places] if len(places) < len(whole) else whole.copy())
         if room > self.buffer.shape[1]:
-            self.buffer = np.empty((self._width + 2, room), np.int64)
+            self.buffer = np.empty((len(self.buffer), room), np.int64)
 
     def batch(self) -> Batch:
         """All that was taken."""

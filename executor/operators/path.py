@@ -78,12 +78,16 @@ class PathOperator:
         """A row for each pair whose paths last longer than was said before."""
         if not any(map(len, inputs)):
             return Batch.empty(2)
+        results = Results(2, wanted)
+        self._grow(merged_rows(inputs), results)
+        return results.batch()
+
+    def _grow(self, rows: IntArray, results: Results) -> None:
+        """Takes edges in, in the form of :func:`merged_rows`."""
         h = self._h
-        rows = _rows(inputs)
         rows[kernel.ROW_ROOTS] = kernel.ALL_ROOTS
         if self._is_root is not None:
             rows[kernel.ROW_ROOTS] = self._is_root(rows[0]) + 2 * self._is_root(rows[1])
-        results = Results(2, wanted)
         h[forest.ROW] = 0
         while True:
             status = kernel.advance(
@@ -96,7 +100,7 @@ class PathOperator:
                 results.take(int(h[forest.OUT]), int(h[forest.NEED]))
                 h[forest.OUT] = 0
                 if status == kernel.DONE:
-                    return results.batch()
+                    return
             elif status == kernel.SWEEP_DUE:
                 self.purge(int(rows[kernel.ROW_TS, h[forest.ROW]]))
             else:
@@ -161,7 +165,7 @@ class PathOperator:
         return sum(array.nbytes for array in arrays)
 
 
-def _rows(inputs: Sequence[Batch]) -> IntArray:
+def merged_rows(inputs: Sequence[Batch]) -> IntArray:
     """All inputs merged by ts, in the form that the kernel reads."""
     rows = np.empty((kernel.ROW_FIELDS, sum(map(len, inputs))), np.int64)
     if len(inputs) == 1:

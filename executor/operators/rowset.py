@@ -16,25 +16,28 @@ class RowSet:
     """Rows of ``width`` columns, each once with its largest expiry.
 
     With ``keys`` (perhaps none: then all rows are of one key) there is an index by them.
+    ``early``: each row says for itself until when it is held, which may be before it expires.
     """
 
-    def __init__(self, width: int, keys: tuple[int, ...] | None) -> None:
+    def __init__(self, width: int, keys: tuple[int, ...] | None, *, early: bool = False) -> None:
         self.columns: IntArray = np.arange(width, dtype=np.int64)
         self.keys: IntArray = np.array(keys or (), np.int64)
         self._schedule = Schedule()
         self._keyed = keys is not None
         self.h: IntArray = np.zeros(kernel.SET_FIELDS, np.int64)
         self.h[kernel.SWEEP_AFTER] = LEAST_ADDED
+        self.h[kernel.UNTIL] = width + 2 if early else width
+        self._fields = width + 3 if early else width + 2
         self._allocate(_SMALLEST)
 
     def _allocate(self, capacity: int) -> None:
         slots = capacity_for(capacity)
-        self.rows: IntArray = np.empty((capacity, len(self.columns) + 2), np.int64)
+        self.rows: IntArray = np.empty((capacity, self._fields), np.int64)
         self.values: IntArray = np.full((slots, 2), EMPTY, np.int64)
         self.index: IntArray = np.full((slots if self._keyed else 0, 2), EMPTY, np.int64)
 
     def sweep(self, now: int) -> None:
-        """Drops what expired; afterwards there is room for at least as much again."""
+        """Drops what is held no longer; afterwards there is room for at least as much again."""
         valid, lasting, latest = kernel.count_valid_rows(self.h, self.rows, now)
         old = self.rows
         self._allocate(max(_SMALLEST, 2 * valid))

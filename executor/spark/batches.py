@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
 from typing import Any
 
 from py4j.protocol import Py4JError
@@ -15,7 +16,9 @@ from pyspark.sql import DataFrame
 from executor.spark.checkpoint import Work
 from executor.spark.files import written_aside
 from executor.spark.head import OperatorTotals
+from executor.spark.late import LateFolder, added
 from executor.spark.parts import PART, WRITTEN, Part, part_writer
+from executor.spark.processor import LATE, REPORT
 from executor.spark.replay import Spool
 from executor.spark.report import OnProgress, Progress
 from executor.spark.sinks import Sink
@@ -27,7 +30,7 @@ class Counted:
 
     edges: int = 0
     results: int = 0
-    late: int = 0
+    late: Mapping[str, int] = field(default_factory=dict)
     rebuilt: int = 0
     now: int | None = None
     worker_peak_bytes: int = 0
@@ -44,7 +47,7 @@ class Counted:
         return Counted(
             edges=sum(report["edges"] for report in reports),
             results=sum(report["results"] for report in reports),
-            late=sum(report["late"] for report in reports),
+            late=reduce(added, (report["late"] for report in reports), {}),
             rebuilt=sum(report["rebuilt"] for report in reports),
             now=max((report["now"] for report in reports), default=None),
             worker_peak_bytes=max((report["peak_bytes"] for report in reports), default=0),
@@ -65,6 +68,7 @@ class Batches:
         self.work = work
         self.spool = spool
         self.sink = sink
+        self.late = LateFolder(work.late)
         self._on_progress = on_progress
         self._started = time.monotonic()
         self.error: Exception | None = None
@@ -89,7 +93,9 @@ class Batches:
     def _run(self, frame: DataFrame, batch: int) -> None:
         written = frame.mapInArrow(part_writer(self.sink.spec), WRITTEN).collect()
         parts = [Part(**json.loads(row.payload)) for row in written if row.kind == PART]
-        reports = [json.loads(row.payload) for row in written if row.kind != PART]
+        reports = [json.loads(row.payload) for row in written if row.kind == REPORT]
+        late = [row.payload.encode() for row in written if row.kind == LATE]
+        self.late.write(batch, late)
         self.sink.deliver(batch, sorted(parts, key=lambda part: part.partition))
         if reports:
             with written_aside(self.work.counts) as file:

@@ -9,6 +9,7 @@ from typing import Any
 
 from executor.pipeline import Counters
 from executor.spark.window_log import Blob, Directory
+from executor.watermarks import Watermark
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +38,10 @@ class Head:
     """The small value of a partition's state.
 
     ``token`` names the attempt that wrote it, ``worker`` the process that may still have its
-    index (:class:`executor.spark.index_home.IndexHome`); ``now`` is the largest ts seen; ``late``
-    counts rows left out because they came after a later one of an earlier batch; ``remembers``:
-    there is a memory (:meth:`executor.pipeline.Pipeline.memory`) among the blobs.
+    index (:class:`executor.spark.index_home.IndexHome`). ``now`` is how far time has come: the
+    watermark, or where edges come in order the largest ts seen. ``late`` counts the edges that came
+    when it had passed them, by stream. ``remembers``: there is a memory
+    (:meth:`executor.pipeline.Pipeline.memory`) among the blobs.
     """
 
     token: str = ""
@@ -47,11 +49,12 @@ class Head:
     now: int = -1
     edges: int = 0
     results: int = 0
-    late: int = 0
+    late: Mapping[str, int] = field(default_factory=dict)
     rebuilt: int = 0
     operators: Mapping[int, OperatorTotals] = field(default_factory=dict)
     directory: Directory = field(default_factory=Directory)
     remembers: bool = False
+    watermark: Watermark = field(default_factory=Watermark)
 
     def to_json(self) -> str:
         """The text that is kept in Spark's state."""
@@ -63,8 +66,14 @@ class Head:
         values: dict[str, Any] = json.loads(text)
         operators = {int(k): OperatorTotals(**v) for k, v in values.pop("operators").items()}
         directory = values.pop("directory")
+        watermark = Watermark.from_document(values.pop("watermark", {}))
         blobs = tuple(Blob(**blob) for blob in directory.pop("blobs"))
-        return Head(**values, operators=operators, directory=Directory(blobs, **directory))
+        return Head(
+            **values,
+            operators=operators,
+            directory=Directory(blobs, **directory),
+            watermark=watermark,
+        )
 
 
 def totals(

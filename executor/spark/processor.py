@@ -6,6 +6,7 @@ imports that the work itself needs are made when there is work.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -19,23 +20,59 @@ if TYPE_CHECKING:
 
 RESULTS = "results"
 REPORT = "report"
+LATE = "late"
 OUTPUT = "kind string, rows bigint, payload binary"
-"""What the last stage gives: blocks of results as Arrow streams; at the end of a batch the
-reports of all stages, as JSON. Others give messages (:mod:`executor.spark.packing`)."""
+"""What the last stage gives: blocks of results as Arrow streams; at the end of a batch edges that
+came too late, as JSON lines, and the reports of all stages, as JSON. Others give messages
+(:mod:`executor.spark.packing`)."""
+
+
+_FIRST_WAITING = -1
+"""Blobs of negative numbers are messages that wait; the log's numbers begin at 0."""
 
 
 class StageProcessor(StatefulProcessor):
-    """A stage of a plan, by its number; ``run`` tells one start of a query from another."""
+    """A stage of a plan, by its number; ``run`` tells one start of a query from another.
 
-    def __init__(self, plan: str, run: str, stage: int = 0) -> None:
+    ``loads``: the query has rows of stored graphs as its initial state. They are messages as
+    others are, and come before the first of these.
+    """
+
+    def __init__(self, plan: str, run: str, stage: int = 0, *, loads: bool = False) -> None:
         self._plan = plan
         self._run = run
         self._stage = stage
+        self._loads = loads
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Spark's hook, once per task and once on the driver."""
         self._head = handle.getValueState("head", "head string")
         self._blobs = SparkBlobs(handle.getMapState("log", "number bigint", "blob binary"))
+
+    def handleInitialState(  # noqa: N802 - Spark's name
+        self,
+        key: Any,
+        initialState: Any,  # noqa: N803 - Spark's name
+        timerValues: Any,  # noqa: N803 - Spark's name
+    ) -> None:
+        """Spark's hook, in the very first batch of a query, before its rows: no results can be
+        given here, so the messages wait in the state."""
+        from executor.spark.packing import bytes_of_frame
+
+        number = _FIRST_WAITING
+        while self._blobs.has(number):
+            number -= 1
+        self._blobs.put(number, bytes_of_frame(initialState))
+
+    def _loaded(self) -> Iterator[pd.DataFrame]:
+        """The messages that wait; they do so no longer."""
+        from executor.spark.packing import frame_of_bytes
+
+        number = _FIRST_WAITING
+        while self._blobs.has(number):
+            yield frame_of_bytes(self._blobs.get(number))
+            self._blobs.remove(number)
+            number -= 1
 
     def handleInputRows(  # noqa: N802 - Spark's name
         self,
@@ -50,6 +87,8 @@ class StageProcessor(StatefulProcessor):
         batch = PartitionBatch(
             self._plan, (self._run, self._stage, int(key[0])), head[0] if head else None
         )
+        if self._loads and head is None:
+            rows = itertools.chain(self._loaded(), rows)
         yield from batch.run(rows, self._blobs)
         self._head.update((batch.head.to_json(),))
 
@@ -62,6 +101,10 @@ class SparkBlobs:
 
     def __init__(self, state: Any) -> None:
         self._state = state
+
+    def has(self, number: int) -> bool:
+        """Whether there is a blob of a number."""
+        return bool(self._state.containsKey((number,)))
 
     def get(self, number: int) -> bytes:
         """The blob of a number."""

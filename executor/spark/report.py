@@ -37,10 +37,11 @@ OnProgress = Callable[[Progress], None]
 class RunReport:
     """The account of a run.
 
-    ``edges``, ``relevant`` (with a label that the plan reads), ``rejected`` (rows that are
-    no edges), ``results`` and ``operators`` (by node of the plan) are of the whole query;
-    ``seconds``, ``stream_seconds`` (Spark at work, without starting it and reading the
-    input), ``processed`` edges, ``batches`` and the peaks of memory are of this run, which
+    ``edges``, ``relevant`` (with a label that the plan reads), ``rejected`` (rows that are no
+    edges), ``late`` (relevant ones set aside because they came after their time), ``results``
+    and ``operators`` (by node of the plan) are of the whole query; ``seconds``,
+    ``stream_seconds`` (Spark at work, without starting it and reading the input), ``processed``
+    edges, ``batches`` and the peaks of memory are of this run, which
     may have taken up an earlier one.
     """
 
@@ -55,10 +56,12 @@ class RunReport:
     stream_seconds: float
     resumed: bool = False
     late: int = 0
+    late_by_stream: Mapping[str, int] = field(default_factory=dict)
     rebuilt: int = 0
     jvm_peak_bytes: int = 0
     worker_peak_bytes: int = 0
     rejected_file: str | None = None
+    late_file: str | None = None
     operators: Mapping[int, OperatorTotals] = field(default_factory=dict)
 
     @property

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from languages.errors import QueryError
+from languages.gcore import faults
 from languages.gcore.conditions import Alternative
-from languages.gcore.faults import LATER, Fault
+from languages.gcore.faults import Fault
 from languages.gcore.sources import Source
 from languages.gcore.syntax import Edge, Name, Node, Pattern
 from languages.gcore.values import renamed
-from languages.regular_query import Atom, Condition, Location, Rule
+from languages.regular_query import Atom, Condition, Location, Output, Rule, Variable, VertexAtom
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,17 +90,7 @@ class Body:
     _lone: list[tuple[Name, Source]] = field(default_factory=list)
 
     def variable(self, node: Node) -> str:
-        """The variable of a node, of its own if it is anonymous.
-
-        Raises:
-            QueryError: E-LATER for labels and properties.
-        """
-        if node.labels:
-            label = node.labels[0][0]
-            raise LATER["vertex label"].error(label.at, label.text)
-        if node.properties:
-            key = node.properties[0][0]
-            raise LATER["vertex property"].error(key.at, key.text)
+        """The variable of a node, of its own if it is anonymous."""
         return next(self.anonymous) if node.variable is None else node.variable.text
 
     def bind(self, name: str, *sources: Source) -> None:
@@ -110,16 +101,37 @@ class Body:
         """Where a variable is bound to a vertex of an edge."""
         return self._bound.get(name, set())
 
-    def require(self, node: Node, source: Source) -> str:
-        """A vertex by itself: some edge of the same source must have it.
+    def require(self, node: Node, source: Source) -> None:
+        """A vertex by itself, without a label: some edge of the same source must have it.
 
         Raises:
-            QueryError: E-LATER if it has no name, so that no edge can.
+            QueryError: E-SAFE if it has no name, so that no edge can.
         """
-        name = self.variable(node)
         if node.variable is None:
-            raise LATER["vertices"].error(node.at, "()")
+            raise faults.ANY_VERTEX.error(node.at, "()")
         self._lone.append((node.variable, source))
+
+    def test(self, predicate: str, variable: str, at: Location) -> int:
+        """Says that a vertex is in a vertex relation; the place of the one atom that does."""
+        place = next(
+            (
+                place
+                for place, atom in enumerate(self.atoms)
+                if isinstance(atom, VertexAtom)
+                and (atom.predicate, atom.vertex) == (predicate, Variable(variable))
+            ),
+            len(self.atoms),
+        )
+        if place == len(self.atoms):
+            self.atoms.append(VertexAtom(predicate, Variable(variable), at))
+        return place
+
+    def row(self, place: int) -> str:
+        """The name of the row of a vertex that the atom at this place is about."""
+        atom = self.atoms[place]
+        assert isinstance(atom, VertexAtom)
+        name = atom.edge or next(self.anonymous)
+        self.atoms[place] = replace(atom, edge=name)
         return name
 
     def hold(self, tests: Alternative) -> None:
@@ -129,15 +141,20 @@ class Body:
         self._compared += tests.compared
 
     def finished(
-        self, predicate: str, head: Sequence[str], at: Location, looked_at: Sequence[Name] = ()
+        self,
+        predicate: str,
+        head: Sequence[str],
+        at: Location,
+        looked_at: Sequence[Name] = (),
+        properties: Sequence[tuple[str, Output]] = (),
     ) -> Rule:
         """The rule with this head of vertices, and one variable for all that are equal.
 
-        ``looked_at`` are the edges of which the head has properties.
+        ``looked_at`` are the edges and vertices of which the head has ``properties``.
 
         Raises:
-            QueryError: E-SAFE for a comparison of what nothing binds, E-LATER for vertices
-                by themselves; E-LATER or E-PROPERTY for an edge that has no properties.
+            QueryError: E-SAFE for a comparison of what nothing binds and vertices that may be
+                any; E-LATER or E-PROPERTY for an edge that has no properties.
         """
         one = self._representatives(head)
         self._check_bound(looked_at)
@@ -146,10 +163,11 @@ class Body:
             found.setdefault(one.get(variable, variable), set()).update(sources)
         for name, source in self._lone:
             if source not in found.get(one.get(name.text, name.text), ()):
-                raise LATER["vertices"].error(name.at, name.text)
+                raise faults.ANY_VERTEX.error(name.at, name.text)
 
         variables = tuple(one.get(name, name) for name in head)
-        rule = Rule(predicate, variables, tuple(self.atoms), at, tuple(self.conditions))
+        body, conditions = tuple(self.atoms), tuple(self.conditions)
+        rule = Rule(predicate, variables, body, at, conditions, tuple(properties))
         return renamed(rule, lambda name: one.get(name, name), str)
 
     def _check_bound(self, looked_at: Sequence[Name]) -> None:

@@ -20,6 +20,7 @@ from languages.gcore.syntax import (
     And,
     Comparison,
     Condition,
+    EdgeComparison,
     Exists,
     Name,
     Not,
@@ -89,6 +90,12 @@ def _read(condition: Condition, scope: Scope, negated: Location | None) -> list[
             return [_compared(condition, scope, negated)]
         case Comparison():
             return [_compared(condition, scope, negated)]
+        case EdgeComparison(one, sign, other):
+            for name in (one, other):
+                scope.check_edge(name)
+            edges = (rq.Variable(one.text), rq.Variable(other.text))
+            test = rq.Comparison(edges[0], _sign(sign, negated), edges[1], one.at)
+            return [Alternative(conditions=(test,), compared=(one, other))]
         case Not(part):
             return _read(part, scope, condition.at if negated is None else None)
         case Or(parts) | And(parts):

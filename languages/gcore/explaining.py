@@ -161,9 +161,10 @@ def _hint(word: str, read: Sequence[Token], accepted: Set[str]) -> str:
         return f"a label in a path has a colon: :{word}"
     if word == "+":
         return "a + b with blanks on both sides means either, a+ without means once or more"
-    if {"_DOT", "LPAR"} <= accepted and word in {"=", "<", ">", "<>", "!="}:
+    if {"IS", "CMP"} & {token.type for token in read[-2:]} and accepted <= {"NAME", "QUOTED"}:
         return (
-            "vertices are compared in brackets, as (x) = (y), edges by properties, as e.ts = f.ts"
+            "vertices are compared in brackets, as (x) = (y), edges with each other, as e = f, "
+            "or by properties, as e.ts = f.ts"
         )
     if "_TO" in accepted or (word == "," and before.type == "INT"):
         return "bounds are written *{2..4}"

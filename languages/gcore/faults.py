@@ -28,31 +28,12 @@ class Fault:
         return QueryError(self.code, self.reason, at=at, text=text, hint=self.hint)
 
 
-_LABELS = "the labels of a stream are not known when the query is read"
-_WRITE_LABELS = "write the labels that are meant, as :likes|follows"
-
 LATER: Mapping[str, Fault] = MappingProxyType(
     {
-        "vertex property": Fault(
-            "E-LATER",
-            "properties of vertices are not supported yet",
-            "those of edges are, as in (x)-[e:pays]->(y) WHERE e.amount > 100",
-        ),
-        "edge of a choice": Fault(
-            "E-LATER",
-            "properties of an edge of several labels or either direction are not supported yet",
-            "say what must hold inside the edge, as -[:pays|owes {currency = 'EUR'}]->, "
-            "or match each label in a query of its own and join them by UNION",
-        ),
-        "vertex label": Fault(
-            "E-LATER",
-            "labels of vertices are not supported yet",
-            "an edge of the vertex can tell what it is, as (x)-[:isA]->(c)",
-        ),
         "vertices": Fault(
             "E-LATER",
-            "the vertices of a graph by themselves are not supported yet",
-            "say which edge of the same graph the vertex has",
+            "constructed vertices by themselves are not supported yet",
+            "construct edges between them, or select them",
         ),
         "edge value": Fault(
             "E-LATER",
@@ -64,20 +45,15 @@ LATER: Mapping[str, Fault] = MappingProxyType(
             "paths in the answer are not supported yet",
             "select or connect the two vertices that the path joins",
         ),
-        "same edge": Fault(
+        "same path": Fault(
             "E-LATER",
-            "one edge or path in two places is not supported yet",
+            "one path in two places is not supported yet",
             "give the second a variable of its own, or none",
         ),
         "several labels": Fault(
             "E-LATER",
             "edges of several labels in one answer are not supported yet",
             "write a query for each label",
-        ),
-        "constructed properties": Fault(
-            "E-LATER",
-            "constructed edges and vertices with labels or properties are not supported yet",
-            "construct (x)-[:label]->(y)",
         ),
         "named graph": Fault(
             "E-LATER",
@@ -99,8 +75,6 @@ LATER: Mapping[str, Fault] = MappingProxyType(
             "one vertex in two columns is not supported yet where these have names of their own",
             "select it once",
         ),
-        "any label": Fault("E-LABELS", _LABELS, _WRITE_LABELS),
-        "other label": Fault("E-LABELS", _LABELS, _WRITE_LABELS),
     }
 )
 """What a query may say and is not supported yet."""
@@ -163,8 +137,25 @@ AGGREGATE_INSIDE = Fault(
     "E-AGG", "aggregates are allowed only in the final result", "move it to SELECT"
 )
 PATH_AS_VALUE = Fault("E-PATHVAR", "a path has no value", "it can only be returned as it is")
+CONSTRUCTED = Fault(
+    "E-SYNTAX",
+    "an edge is constructed with its label only, between vertices as they are",
+    "construct (x)-[:label]->(y)",
+)
+BARE_VERTEX = Fault("E-SYNTAX", "vertices are compared in brackets", "write (x) = (y)")
+NO_EDGE = Fault("E-SAFE", "no MATCH binds it", "name an edge of a pattern, as in -[e:likes]->")
+NO_LABEL = Fault(
+    "E-SYNTAX",
+    "only labels can be left out, each forwards or backwards",
+    "write :likes!, or (:likes | :follows^)! for any other label",
+)
 EXISTS = Fault(
     "E-SYNTAX", "EXISTS takes no query here", "write its pattern in WHERE, as (x)-[:likes]->()"
+)
+ANY_VERTEX = Fault(
+    "E-SAFE",
+    "nothing says which vertices it may be",
+    "say what it is, as (x:Person), or which edge of the same graph it has",
 )
 NEW_VERTEX = Fault(
     "E-SKOLEM",

@@ -54,19 +54,33 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The columns of an answer, and its label if it is an edge; ``edges`` are looked at in it."""
+    """The columns of an answer, and its label if it is an edge."""
 
     columns: tuple[Column, ...]
     label: Name | None
     at: Location
-    edges: tuple[Name, ...] = ()
 
     @property
     def vertices(self) -> tuple[str, ...]:
-        """The vertices that the columns look at, each once for each time."""
-        edges = {edge.text for edge in self.edges}
-        names = (name.text for column in self.columns for name in column.names)
-        return tuple(name for name in names if name not in edges)
+        """The vertices among the columns."""
+        return tuple(c.value.text for c in self.columns if isinstance(c.value, Name))
+
+    @property
+    def looked_at(self) -> tuple[Name, ...]:
+        """The edges and vertices that the other columns are made of."""
+        others = (c for c in self.columns if not isinstance(c.value, Name))
+        return tuple(name for column in others for name in column.names)
+
+    @property
+    def outputs(self) -> tuple[tuple[str, rq.Output], ...]:
+        """The columns that are no vertices, each name once."""
+        return tuple(
+            {
+                column.called: column.value
+                for column in self.columns
+                if not isinstance(column.value, Name) and column.called is not None
+            }.items()
+        )
 
     @property
     def variables(self) -> frozenset[str]:
@@ -78,9 +92,9 @@ def edges_of(construct: Construct) -> list[Head]:
     """The edges that a CONSTRUCT builds, in the order of the text.
 
     Raises:
-        QueryError: E-LATER for stored paths, vertices alone, labels and properties of
-            vertices; E-SKOLEM for vertices without a name; E-SYNTAX for an edge without
-            just one label.
+        QueryError: E-LATER for stored paths and vertices alone; E-SKOLEM for vertices without
+            a name; E-SYNTAX for labels and properties of vertices, and for an edge without just
+            one label.
     """
     heads: list[Head] = []
     for pattern in construct.patterns:
@@ -106,9 +120,9 @@ def table_of(select: Select, scope: Scope) -> Head:
     """The columns of a SELECT.
 
     Raises:
-        QueryError: E-LATER for edges, paths and properties of vertices, E-AGG for an aggregate
-            inside something else, E-FUNC for functions, E-SAFE for what nothing binds, E-SYNTAX
-            for what is computed and has no name, E-EDB for a name that two columns have.
+        QueryError: E-LATER for edges and paths, E-AGG for an aggregate inside something else,
+            E-FUNC for functions, E-SAFE for what nothing binds, E-SYNTAX for what is computed and
+            has no name, E-EDB for a name that two columns have.
     """
     values = [_selected(item, scope) for item in select.items]
     names, _ = answers.named_columns(
@@ -122,9 +136,7 @@ def table_of(select: Select, scope: Scope) -> Head:
         if taken.setdefault(name, value) != value:
             raise _TAKEN.error(at if item.alias is None else item.alias.at, name)
         columns.append(Column(value, name, at, tuple(_looked_at(item.value))))
-    looked_at = [name for column in columns for name in column.names]
-    edges = tuple(name for name in looked_at if name.text in scope.edges)
-    return Head(tuple(columns), None, select.at, edges)
+    return Head(tuple(columns), None, select.at)
 
 
 def with_columns(head: Head, rule: rq.Rule, fresh: Iterator[str]) -> rq.Rule:
@@ -133,13 +145,12 @@ def with_columns(head: Head, rule: rq.Rule, fresh: Iterator[str]) -> rq.Rule:
     Raises:
         QueryError: E-LATER if one vertex is to be two columns of different names.
     """
-    stands_for = dict(zip(head.vertices, rule.variables, strict=True))
+    vertices = iter(rule.variables)
     called: dict[str, str] = {}
     variables: list[str] = []
-    outputs: dict[str, rq.Output] = {}
     for column in head.columns:
         if isinstance(column.value, Name):
-            variable = stands_for[column.value.text]
+            variable = next(vertices)
             name = column.called or variable
             if called.setdefault(variable, name) != name:
                 raise LATER["one column"].error(column.at, column.value.text)
@@ -147,20 +158,14 @@ def with_columns(head: Head, rule: rq.Rule, fresh: Iterator[str]) -> rq.Rule:
         else:
             assert column.called is not None
             variables.append(column.called)
-            outputs[column.called] = column.value
     taken = set(variables)
     terms = [term for atom in rule.body for term in (atom.source, atom.target)]
     for name in dict.fromkeys(term.name for term in terms if isinstance(term, rq.Variable)):
         if name not in called and name in taken:
             called[name] = next(fresh)
     edges = {name: next(fresh) for name in named_edges(rule.body) if name in taken}
-
-    def vertex(name: str) -> str:
-        variable = stands_for.get(name, name)
-        return called.get(variable, variable)
-
-    whole = replace(rule, variables=tuple(variables), properties=tuple(outputs.items()))
-    return renamed(whole, vertex, lambda n: edges.get(n, n))
+    whole = replace(rule, variables=tuple(variables))
+    return renamed(whole, lambda n: called.get(n, n), lambda n: edges.get(n, n))
 
 
 def _selected(item: Item, scope: Scope) -> Name | rq.Output:
@@ -225,7 +230,7 @@ def _built(node: Node) -> Name:
     """The variable of a vertex in CONSTRUCT."""
     if node.labels or node.properties:
         at = node.labels[0][0] if node.labels else node.properties[0][0]
-        raise LATER["constructed properties"].error(at.at, at.text)
+        raise faults.CONSTRUCTED.error(at.at, at.text)
     if node.variable is None:
         raise faults.NEW_VERTEX.error(node.at, "()")
     return node.variable
@@ -234,7 +239,7 @@ def _built(node: Node) -> Name:
 def _label(edge: Edge) -> Name:
     if edge.properties:
         key = edge.properties[0][0]
-        raise LATER["constructed properties"].error(key.at, key.text)
+        raise faults.CONSTRUCTED.error(key.at, key.text)
     if len(edge.labels) != 1 or edge.variable is not None:
         raise QueryError(
             "E-SYNTAX",

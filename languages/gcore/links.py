@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from difflib import get_close_matches
+from functools import partial
 from typing import TYPE_CHECKING
 
 from algebra import regex, scalar
@@ -12,20 +13,22 @@ from languages.errors import QueryError, line_of, listed
 from languages.gcore import faults
 from languages.gcore.bodies import Body, Part
 from languages.gcore.conditions import alternatives
-from languages.gcore.faults import LATER
+from languages.gcore.program import Choice
 from languages.gcore.scope import scope_of_macro
 from languages.gcore.sources import DerivedSource, Source
-from languages.gcore.syntax import Direction, Edge, Macro, Name, Path, Pattern
+from languages.gcore.syntax import Direction, Edge, Macro, Name, Node, Path, Pattern
 from languages.regular_query import (
     Atom,
     Comparison,
     EdgeAtom,
+    LabelSet,
     Location,
     PathAtom,
     Property,
     Rule,
     Term,
     Variable,
+    VertexAtom,
 )
 
 if TYPE_CHECKING:
@@ -59,8 +62,8 @@ class Links:
 
     def add(self, body: Body, pattern: Pattern, source: Source) -> list[str]:
         """The atoms of a pattern of this source; the variables of its vertices."""
-        if not pattern.links:
-            return [body.require(pattern.nodes[0], source)]
+        if not pattern.links and not pattern.nodes[0].labels:
+            body.require(pattern.nodes[0], source)
         names = [body.variable(node) for node in pattern.nodes]
         for left, link, right in zip(names, pattern.links, names[1:], strict=False):
             ends = (Variable(left), Variable(right))
@@ -72,6 +75,8 @@ class Links:
                 body.atoms.append(self._path(link, from_, to, source))
             body.bind(left, source)
             body.bind(right, source)
+        for name, node in zip(names, pattern.nodes, strict=True):
+            self._test(body, node, name, source)
         return names
 
     def warn_of_unused(self) -> None:
@@ -81,45 +86,86 @@ class Links:
                 reason = "no pattern uses this PATH"
                 self._program.warnings.append(line_of("W-UNUSED", macro.name.at, name, reason))
 
+    def _test(self, body: Body, node: Node, name: str, source: Source) -> None:
+        """What a node says of its vertex: its labels and properties."""
+        places: list[int] = []
+        for labels in node.labels:
+            read = [self._program.reads.vertices(label, source) for label in labels]
+            read = list(dict.fromkeys(read))
+            body.bind(name, source)
+            if len(read) == 1:
+                places.append(body.test(read[0], name, labels[0].at))
+            else:
+                choice = self._choice(read, labels, node, source)
+                body.atoms.append(EdgeAtom(choice, Variable(name), Variable(name), labels[0].at))
+        if not node.properties or any(len(labels) > 1 for labels in node.labels):
+            return  # those of a choice are tested inside it
+        # With one label it is clear whose they are.
+        of = body.row(places[0]) if len(places) == 1 else name
+        body.conditions += _tests(node, of)
+
+    def _choice(
+        self, read: Sequence[str], labels: Sequence[Name], node: Node, source: Source
+    ) -> str:
+        """The predicate of the vertices of either label, each related to itself."""
+        tests = tuple(_tests(node, "v"))
+        key = ("vertex", source, *read, *tests)
+        if key not in self._predicates:
+            name = self._program.names.fresh("|".join(dict.fromkeys(x.text for x in labels)))
+            self._predicates[key] = name
+            for label in read:
+                atom = VertexAtom(label, X, labels[0].at, "v" if tests else None)
+                self._program.rules.append(Rule(name, ("x", "x"), (atom,), labels[0].at, tests))
+        return self._predicates[key]
+
     def _edge(self, body: Body, edge: Edge, source: Term, target: Term, at: Source) -> Atom:
-        if not edge.labels:
-            raise LATER["any label"].error(edge.at, "[]")
-        both = edge.direction is Direction.EITHER
-        place = edge.labels[0].at
-        read = list(dict.fromkeys(self._program.reads.predicate(name, at) for name in edge.labels))
+        place = edge.labels[0].at if edge.labels else edge.at
+        steps = self._steps_of(edge, at)
         if isinstance(at, DerivedSource) and edge.properties:
             key = edge.properties[0][0]
             raise faults.DERIVED_EDGE.error(key.at, key.text)
         variable = None if edge.variable is None else edge.variable.text
-        if len(read) == 1 and not both:
+        if variable is not None and variable in body.edges:
+            variable = _again(body, variable, (source, target), place)
+        elif variable is not None:
             fault = faults.DERIVED_EDGE if isinstance(at, DerivedSource) else None
-            if variable is not None:
-                body.edges[variable] = fault
-            elif edge.properties:
+            body.edges[variable] = fault
+        if len(steps) == 1:
+            if variable is None and edge.properties:
                 variable = next(body.anonymous)
             body.conditions += _tests(edge, variable)
-            return EdgeAtom(read[0], source, target, place, variable)
-        if variable is not None:
-            body.edges[variable] = LATER["edge of a choice"]
-        tests = tuple(_tests(edge, "e"))
-        key_ = ("edge", at, *read, both, *tests)
+            return EdgeAtom(str(steps[0].ref), source, target, place, variable)
+        key_ = ("edge", at, steps, *_tests(edge, "e"))
         if key_ not in self._predicates:
-            words = list(dict.fromkeys(name.text for name in edge.labels))
-            turned = [f"^{word}" for word in words] if both else []
+            words = [name.text for name in edge.labels] or ["_"]
+            words = list(dict.fromkeys(words))
+            turned = [f"^{word}" for word in words] if edge.direction is Direction.EITHER else []
             name = self._program.names.fresh("|".join(words + turned))
             self._predicates[key_] = name
-            named = "e" if tests else None
-            atoms = [EdgeAtom(label, X, Y, place, named) for label in read]
-            atoms += [EdgeAtom(label, Y, X, place, named) for label in read] if both else []
-            self._program.rules += [Rule(name, ("x", "y"), (a,), place, tests) for a in atoms]
-        return EdgeAtom(self._predicates[key_], source, target, place)
+            self._program.choices[name] = Choice(steps, partial(_tests, edge), place)
+        return EdgeAtom(self._predicates[key_], source, target, place, variable)
+
+    def _steps_of(self, edge: Edge, source: Source) -> tuple[regex.Symbol, ...]:
+        """What an edge may be: its labels, or any, forwards or in either direction."""
+        reads = self._program.reads
+        if edge.labels:
+            read = dict.fromkeys(reads.predicate(name, source) for name in edge.labels)
+            steps = tuple(map(regex.Symbol, read))
+        else:
+            steps = reads.steps(LabelSet(), edge.at, source)
+        if edge.direction is Direction.EITHER:
+            steps += tuple(regex.Symbol(step.ref, True) for step in steps)
+        return steps
 
     def _path(self, path: Path, source: Term, target: Term, at: Source) -> Atom:
         self._program.warnings += path.expression.warnings
-        named = {name.text: self._predicate(name, at) for name in _symbols(path)}
-        whole = regex.substitute(
-            path.expression.regex, lambda s: regex.Symbol(named[str(s.ref)], s.inverse)
-        )
+        named = {name.text: self._step(name, path, at) for name in _symbols(path)}
+
+        def step(symbol: regex.Symbol) -> Regex:
+            found = named[str(symbol.ref)]
+            return regex.inverse(found) if symbol.inverse else found
+
+        whole = regex.substitute(path.expression.regex, step)
         place = path.names[0].at
         if path.direction is not Direction.EITHER:
             return _path_atom(whole, source, target, place)
@@ -131,11 +177,20 @@ class Links:
                 self._program.rules.append(Rule(self._predicates[key], ("x", "y"), (atom,), place))
         return EdgeAtom(self._predicates[key], source, target, place)
 
-    def _predicate(self, symbol: Name, source: Source) -> str:
+    def _step(self, symbol: Name, path: Path, source: Source) -> Regex:
         name = Name(symbol.text[1:], symbol.at)
-        if symbol.text.startswith(":"):
-            return self._program.reads.predicate(name, source)
-        return self._macro(name, source)
+        match symbol.text[0]:
+            case ":":
+                return regex.Symbol(self._program.reads.predicate(name, source))
+            case "~":
+                return regex.Symbol(self._macro(name, source))
+            case _:
+                labels = dict(path.expression.leaves)[symbol.text]
+                steps = self._program.reads.steps(labels, symbol.at, source)
+                if not steps:
+                    reason = "it leaves out all labels that there are"
+                    self._program.warnings.append(line_of("W-EMPTY", symbol.at, name.text, reason))
+                return regex.alternation(steps)
 
     def _macro(self, name: Name, source: Source) -> str:
         """The predicate of a macro over a source; its rules when it is first used there."""
@@ -177,7 +232,7 @@ class Links:
             first, *_ = [self.add(body, pattern, of) for pattern, of in part.located]
             body.hold(part.holds)
             rule = body.finished(predicate, (first[0], first[-1]), macro.name.at)
-            self._program.rules.append(rule)
+            self._program.add(rule)
 
     def _unknown(self, name: Name) -> QueryError:
         close = get_close_matches(name.text, self._macros, n=1)
@@ -192,8 +247,24 @@ class Links:
         )
 
 
-def _tests(edge: Edge, variable: str | None) -> list[Comparison]:
-    """What an edge says of its properties."""
+def _again(body: Body, variable: str, ends: tuple[Term, Term], at: Location) -> str | None:
+    """A name for an edge whose ``variable`` another one has: the two are the same edge."""
+    if body.edges[variable] is not None:
+        # What is constructed is told by its ends.
+        first = next(a for a in body.atoms if isinstance(a, EdgeAtom) and a.edge == variable)
+        for one, other in zip((first.source, first.target), ends, strict=True):
+            assert isinstance(one, Variable)
+            assert isinstance(other, Variable)
+            body.conditions.append(Comparison(one, "=", other, at))
+        return None
+    name = next(body.anonymous)
+    body.edges[name] = None
+    body.conditions.append(Comparison(Variable(variable), "=", Variable(name), at))
+    return name
+
+
+def _tests(edge: Edge | Node, variable: str | None) -> list[Comparison]:
+    """What an edge or a node says of its properties."""
     return [
         Comparison(
             Property(variable or "", key.text, key.at), "=", scalar.Literal(value.value), key.at
@@ -207,9 +278,8 @@ def _symbols(path: Path) -> list[Name]:
     left = {str(ref) for ref in regex.refs(path.expression.regex)}
     first: dict[str, Name] = {}
     for name in path.names:
-        word = name.text if name.text.startswith("~") else f":{name.text}"
-        if word in left:
-            first.setdefault(word, Name(word, name.at))
+        if name.text in left:
+            first.setdefault(name.text, name)
     return list(first.values())
 
 

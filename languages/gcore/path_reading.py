@@ -12,9 +12,11 @@ from lark import Token
 from algebra import regex
 from algebra.regex import Regex
 from languages.errors import line_of
-from languages.gcore.faults import LATER
+from languages.gcore import faults
 from languages.gcore.syntax import Name
+from languages.label_sets import label_set_text
 from languages.paths import PathExpression, joined
+from languages.regular_query import LabelSet, Location
 from languages.rq_tokens import location_of, name_of
 
 
@@ -40,9 +42,10 @@ class PathRules:
 
     def step(self, parts: list[list[Name]]) -> NamedPath:
         (names,) = parts
-        steps = [PathExpression(regex.Symbol(f":{name.text}"), name.at) for name in names]
+        words = [Name(f":{name.text}", name.at) for name in names]
+        steps = [PathExpression(regex.Symbol(word.text), word.at) for word in words]
         whole = joined(regex.alternation, steps) if len(steps) > 1 else steps[0]
-        return NamedPath(whole, tuple(names))
+        return NamedPath(whole, tuple(words))
 
     def bare_label(self, parts: list[Token]) -> NamedPath:
         return self.step([[name_from(parts[0])]])
@@ -58,7 +61,7 @@ class PathRules:
         return NamedPath(PathExpression(regex.Symbol(word.text), name.at), (word,))
 
     def wildcard(self, parts: list[Token]) -> NamedPath:
-        raise LATER["any label"].error(location_of(parts[0]), "_")
+        return _set(LabelSet(), location_of(parts[0]))
 
     def alternation(self, parts: list[Any]) -> NamedPath:
         return _joined(regex.alternation, parts)
@@ -79,8 +82,17 @@ class PathRules:
         return replace(_applied(regex.inverse, parts), turned=True)
 
     def negated(self, parts: list[Any]) -> NamedPath:
-        _, sign = parts
-        raise LATER["other label"].error(location_of(sign), str(sign))
+        inner, sign = parts
+        whole = inner.expression.regex
+        steps = whole.parts if isinstance(whole, regex.Alternation) else (whole,)
+        forward: list[str] = []
+        backward: list[str] = []
+        for step in steps:
+            if not isinstance(step, regex.Symbol) or not str(step.ref).startswith(":"):
+                raise faults.NO_LABEL.error(location_of(sign), str(sign))
+            (backward if step.inverse else forward).append(str(step.ref)[1:])
+        left_out = LabelSet(tuple(forward) or None, tuple(backward) or None)
+        return _set(left_out, inner.names[0].at)
 
     def bounded(self, parts: list[Any]) -> NamedPath:
         inner, star, bounds = parts
@@ -120,6 +132,13 @@ def unwrapped(parts: list[Any]) -> Any:
 def name_from(token: Token) -> Name:
     """A word without its backquotes, and its place."""
     return Name(name_of(token), location_of(token))
+
+
+def _set(labels: LabelSet, at: Location) -> NamedPath:
+    """One step over a set of labels, which is called by its text."""
+    word = Name(f"!{label_set_text(labels)}", at)
+    leaves = ((word.text, labels),)
+    return NamedPath(PathExpression(regex.Symbol(word.text), at, leaves=leaves), (word,))
 
 
 def _joined(join: Callable[[Iterable[Regex]], Regex], parts: list[Any]) -> NamedPath:

@@ -27,6 +27,7 @@ from languages.gcore.syntax import (
     Construct,
     Direction,
     Edge,
+    EdgeComparison,
     Exists,
     Item,
     Link,
@@ -269,6 +270,9 @@ class _Reader(PathRules, Transformer[Token, Query]):
         if isinstance(left, Node) and isinstance(right, Node):
             return VertexComparison(left, sign, right)
         return Comparison(left, sign, right)
+
+    def edge_comparison(self, parts: list[Name]) -> Condition:
+        return EdgeComparison(*parts)
 
     def computed(self, parts: list[Any]) -> Value:
         left, sign, right = parts

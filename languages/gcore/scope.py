@@ -55,6 +55,19 @@ class Scope:
         if name.text not in self.bound:
             raise unbound.error(name.at, name.text)
 
+    def check_edge(self, name: Name) -> None:
+        """Refuses what is no edge.
+
+        Raises:
+            QueryError: E-SYNTAX for vertices, E-PATHVAR for paths, E-SAFE for nothing.
+        """
+        if name.text in self.vertices:
+            raise faults.BARE_VERTEX.error(name.at, name.text)
+        if name.text in self.paths:
+            raise faults.PATH_AS_VALUE.error(name.at, name.text)
+        if name.text not in self.edges:
+            raise faults.NO_EDGE.error(name.at, name.text)
+
 
 def scope_of(basic: Basic) -> Scope:
     """The variables of the MATCHes of a statement.
@@ -83,7 +96,7 @@ def scope_of_patterns(patterns: Iterable[Pattern]) -> Scope:
 
     Raises:
         QueryError: E-SYNTAX for a variable of two kinds, E-PATHVAR if one of them is a path,
-            E-LATER for an edge or path in two places.
+            E-LATER for a path in two places.
     """
     kinds: dict[str, Kind] = {}
     for pattern in patterns:
@@ -91,8 +104,8 @@ def scope_of_patterns(patterns: Iterable[Pattern]) -> Scope:
             known = kinds.get(name.text)
             if known not in {None, kind}:
                 raise _two_kinds(known, kind).error(name.at, name.text)
-            if known is not None and kind is not Kind.VERTEX:
-                raise LATER["same edge"].error(name.at, name.text)
+            if known is kind is Kind.PATH:
+                raise LATER["same path"].error(name.at, name.text)
             kinds[name.text] = kind
     vertices, edges, paths = (
         frozenset(name for name, kind in kinds.items() if kind is wanted) for wanted in Kind

@@ -94,8 +94,10 @@ class Statement:
                     for choice, way in zip(choices, taken, strict=True):
                         if choice.match == number:
                             self._add_choice(body, choice, way)
-                rule = body.finished(predicate, head.vertices, head.at, head.edges)
-                self._program.rules.append(with_columns(head, rule, body.anonymous))
+                rule = body.finished(
+                    predicate, head.vertices, head.at, head.looked_at, head.outputs
+                )
+                self._program.add(with_columns(head, rule, body.anonymous))
 
     def _add(self, body: Body, part: Part) -> None:
         for pattern, source in part.located:
@@ -117,7 +119,7 @@ class Statement:
         for part in choice.parts:
             inside = Body(self._program.variables())
             self._add(inside, part)
-            self._program.rules.append(inside.finished(predicate, ends, at))
+            self._program.add(inside.finished(predicate, ends, at))
             sources.append([inside.sources_of(name) for name in ends])
         source, target = map(Variable, ends)
         body.atoms.append(EdgeAtom(predicate, source, target, at))

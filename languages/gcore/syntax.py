@@ -96,8 +96,8 @@ class Edge:
 class Path:
     """``-/variable <expression>/->``.
 
-    A symbol of the expression is ``:label`` or ``~macro``; ``names`` are these words, each
-    as often and where it was written.
+    A symbol of the expression is ``:label``, ``~macro``, or ``!`` and a leaf of the expression,
+    a set of labels; ``names`` are these words, each as often and where it was written.
     """
 
     variable: Name | None
@@ -191,6 +191,15 @@ class VertexComparison:
 
 
 @dataclass(frozen=True, slots=True)
+class EdgeComparison:
+    """``e = f``."""
+
+    left: Name
+    sign: Name
+    right: Name
+
+
+@dataclass(frozen=True, slots=True)
 class Comparison:
     """``e.key < 3``; a vertex may be compared with a value."""
 
@@ -207,7 +216,7 @@ class Exists:
     at: Location = field(compare=False)
 
 
-Condition = And | Or | Not | Pattern | VertexComparison | Comparison | Exists
+Condition = And | Or | Not | Pattern | VertexComparison | EdgeComparison | Comparison | Exists
 
 
 @dataclass(frozen=True, slots=True)

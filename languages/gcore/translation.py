@@ -27,12 +27,20 @@ def translated(query: Query, time_unit: str, words: frozenset[str]) -> RegularQu
     Raises:
         QueryError: if it cannot mean anything, or is not supported yet.
     """
-    program = Program(words, Names(words), Reads(time_unit))
+    names = Names(words)
+    program = Program(words, names, Reads(time_unit, names))
     answer = _Translation(program).answer(query)
     program.check_names()
     unit = time_unit if program.reads.has_unit else None
     warnings = tuple(dict.fromkeys(program.warnings))
-    rules = checked(program.rules, program.reads.clauses(), unit, warnings, answer)
+    rules = checked(
+        program.rules,
+        program.reads.clauses(),
+        unit,
+        warnings,
+        answer=answer,
+        label_sets=tuple(program.reads.label_sets.items()),
+    )
     return with_emit(rules, query.emit, time_unit)
 
 

@@ -10,21 +10,20 @@ from languages import regular_query as rq
 from languages.conditions import named_edges
 from languages.errors import QueryError
 from languages.gcore import faults
-from languages.gcore.faults import LATER, Fault
+from languages.gcore.faults import Fault
 from languages.gcore.scope import Scope
 from languages.gcore.syntax import Call, Computed, Literal, Name, Node, Property, Value
 from languages.regular_query import Location
 
 AGGREGATES = frozenset({"count", "sum", "avg", "min", "max"})
 _ONLY_VERTICES = Fault("E-SYNTAX", "only bound vertices are compared", "write (x) = (y)")
-_UNBOUND = Fault("E-SAFE", "no MATCH binds it", "name an edge of a pattern, as in -[e:likes]->")
 
 
 def value_of(value: Node | Value, scope: Scope) -> rq.Value:
     """What a side of a comparison is in a rule.
 
     Raises:
-        QueryError: E-LATER for properties of vertices, E-PATHVAR for those of paths, E-SAFE
+        QueryError: E-PATHVAR for properties of paths, E-SAFE
             for those of nothing; E-AGG and E-FUNC for functions other than ``abs``.
     """
     match value:
@@ -58,17 +57,15 @@ def vertex_of(node: Node) -> Name:
 
 
 def property_of(value: Property, scope: Scope) -> rq.Property:
-    """A property of an edge.
+    """A property of an edge or a vertex.
 
     Raises:
         QueryError: as :func:`value_of`.
     """
     name, text = value.variable, f"{value.variable.text}.{value.key.text}"
-    if name.text in scope.edges:
+    if name.text in scope.edges | scope.vertices:
         return rq.Property(name.text, value.key.text, name.at)
-    if name.text in scope.vertices:
-        raise LATER["vertex property"].error(name.at, text)
-    raise path_fault(value, scope) or _UNBOUND.error(name.at, text)
+    raise path_fault(value, scope) or faults.NO_EDGE.error(name.at, text)
 
 
 def looked_at(value: Node | Value) -> Iterator[Name]:
@@ -130,22 +127,26 @@ Renaming = Callable[[str], str]
 
 def renamed(rule: rq.Rule, vertex: Renaming, edge: Renaming) -> rq.Rule:
     """The rule with other names of vertices and edges; the names of its columns stay."""
+    edges = named_edges(rule.body)
 
     def term(of: rq.Term) -> rq.Term:
         return rq.Variable(vertex(of.name)) if isinstance(of, rq.Variable) else of
 
     def atom(of: rq.Atom) -> rq.Atom:
-        moved = replace(of, source=term(of.source), target=term(of.target))
-        if isinstance(moved, rq.EdgeAtom) and moved.edge is not None:
+        moved = rq.with_terms(of, term)
+        if isinstance(moved, rq.Row) and moved.edge is not None:
             return replace(moved, edge=edge(moved.edge))
         return moved
+
+    def property_(of: rq.Property) -> rq.Property:
+        return replace(of, edge=edge(of.edge) if of.edge in edges else vertex(of.edge))
 
     def value(of: rq.Value) -> rq.Value:
         match of:
             case rq.Variable(name):
-                return rq.Variable(vertex(name))
-            case rq.Property(name):
-                return replace(of, edge=edge(name))
+                return rq.Variable(edge(name) if name in edges else vertex(name))
+            case rq.Property():
+                return property_(of)
             case rq.Computed(function, arguments):
                 return rq.Computed(function, tuple(map(value, arguments)))
             case _:
@@ -161,18 +162,10 @@ def renamed(rule: rq.Rule, vertex: Renaming, edge: Renaming) -> rq.Rule:
                 return of
 
     def output(of: rq.Output) -> rq.Output:
-        if isinstance(of, rq.Aggregated):
-            argument = None if of.argument is None else named(of.argument)
-            return replace(of, argument=argument)
-        return named(of)
+        if not isinstance(of, rq.Aggregated):
+            return value(of)
+        return of if of.argument is None else replace(of, argument=value(of.argument))
 
-    def named(of: rq.Value) -> rq.Value:
-        """Alone, an edge may stand for itself, as in ``count(e)``."""
-        if isinstance(of, rq.Variable) and of.name in edges:
-            return rq.Variable(edge(of.name))
-        return value(of)
-
-    edges = named_edges(rule.body)
     return replace(
         rule,
         body=tuple(map(atom, rule.body)),

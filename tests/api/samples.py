@@ -11,6 +11,7 @@ from algebra.physical import (
     MergeUnion,
     PhysicalOperator,
     ProjectColumns,
+    Retract,
     SPath,
     ToKernel,
     WindowScan,
@@ -72,7 +73,8 @@ def sample_plan(label: str = "a2q") -> PhysicalPlan:
     once = node(Coalesce(), (moved,), "yz", 40)
     join = node(HashJoin(((0, 1), (1, 2)), (0, 1, 2), ("x", "y", "z")), (a, once), "xyz", 567)
     some = node(FilterRows("c0 <> c2 AND c2 <> 'c1'"), (join,), "xyz", 2)
-    node(ProjectColumns((0, 2)), (some,), "xz", 0.001)
+    ended = node(Retract(), (some,), "xyz", 0.0625)
+    node(ProjectColumns((0, 2)), (ended,), "xz", 0.001)
     return PhysicalPlan(
         nodes=tuple(nodes), root=len(nodes) - 1,
         streams=(PlanStream(name="e", labels=(label, "b", "c")),),

@@ -302,6 +302,7 @@ def sources(draw: st.DrawFn) -> Source:
 @st.composite
 def streams(draw: st.DrawFn, name: str) -> Stream:
     stored = draw(st.booleans())
+    roles = [role for role in ROLES if role != "ts" or not stored]
     types = st.sampled_from(get_args(PropertyType))
     properties = draw(st.dictionaries(names.filter(lambda n: n not in ROLES), types, max_size=3))
     labels = draw(st.dictionaries(names, statistics(stored, [*properties]), max_size=3))
@@ -309,12 +310,12 @@ def streams(draw: st.DrawFn, name: str) -> Stream:
         name=name,
         labels=labels,
         source=draw(st.none() | sources()),
-        columns=draw(st.dictionaries(st.sampled_from([*ROLES, *properties]), names)),
+        columns=draw(st.dictionaries(st.sampled_from([*roles, *properties]), names)),
         label=draw(st.none() | (st.sampled_from(sorted(labels)) if labels else names)),
         open_labels=draw(st.booleans()),
         vertex_type=draw(st.sampled_from(["string", "integer"])),
-        delay=draw(st.integers(0, 10**12)),
-        deletions=draw(st.booleans()),
+        delay=0 if stored else draw(st.integers(0, 10**12)),
+        deletions=not stored and draw(st.booleans()),
         stored=stored,
         properties=properties,
     )

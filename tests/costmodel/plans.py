@@ -57,7 +57,9 @@ def costed(model: CostModel, expression: LogicalExpression) -> Costed:
 
 def implementation(expression: LogicalExpression) -> physical.PhysicalOperator:
     match expression.operator:
-        case WScan(stream, label, window):
+        case WScan(stream, label, None):
+            return physical.WindowScan(stream, label, None, None)
+        case WScan(stream, label, Window() as window):
             return physical.WindowScan(stream, label, window.range, window.slide)
         case Pattern((left, right), output):
             return physical.HashJoin((left, right), output)

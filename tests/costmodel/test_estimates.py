@@ -81,8 +81,11 @@ def test_scan_with_properties() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_scan_of_a_stored_graph_is_always_valid(kind: Kind) -> None:
     model = CostModel(kind, stream(population=1000.0))
-    scan = model.characteristics(WScan("s", "a", Window(100, 10)), ())
+    scan = model.characteristics(WScan("s", "a", None), ())
     assert scan == Characteristics(0.0, inf, 1000.0, (50.0, 40.0), None, 60.0)
+    unknown = model.characteristics(WScan("s", "new", None), ())
+    assert (unknown.arrival_rate, unknown.validity) == (0.0, inf)
+    assert unknown.population > 1
 
 
 def test_scan_of_a_label_of_which_nothing_is_known() -> None:

@@ -65,7 +65,9 @@ def plan_of(nodes: Sequence[Node], types: dict[str, VertexType] | None = None) -
             for name in streams
         ),
         windows=tuple(
-            PlanWindow(stream=s.stream, label=s.label, range=s.range, slide=s.slide) for s in scans
+            PlanWindow(stream=s.stream, label=s.label, range=s.range, slide=s.slide)
+            for s in scans
+            if s.range is not None and s.slide is not None
         ),
     )
 

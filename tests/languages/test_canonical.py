@@ -55,6 +55,7 @@ def catalog(*streams: Stream, time_unit: str = "second") -> Catalog:
 
 
 LETTERS = catalog(stream("s", "a b c d"))
+WITH_GRAPH = catalog(stream("s", "a b"), stream("g", "b k l", stored=True))
 TWO = catalog(stream("s", "a b x"), stream("t", "c d x"))
 
 
@@ -265,8 +266,38 @@ def test_the_columns_are_called_as_in_the_first_rule() -> None:
 # --- streams and windows --------------------------------------------------------------
 
 
-def _scans(e: LogicalExpression) -> dict[str, tuple[str, Window]]:
-    found = dict[str, tuple[str, Window]]()
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("A(x, z) <- a(x, y), k(y, z)", "J[src1,trg2,A ; trg1=src2](W[5](s.a), K(g.k))"),
+        ("A(x, y) <- x a/k+ y", "P[A;s.a·g.k+](W[5](s.a), K(g.k))"),
+        ("A(x, y) <- x k/l y", "P[A;k·l](K(k), K(l))"),
+        ("A(x, y) <- k(x, y), x = 'u'", "F[src = 'u'](K(k))"),
+        # Two edges of a stored graph are one if ends and properties agree.
+        ("A(x, y) <- k(x, y) as e, k(x, y) as f, e = f", "J[src1,trg1,A ; src1=src2 & trg1=trg2]"),
+    ],
+)
+def test_a_stored_graph_has_no_window(query: str, expected: str) -> None:
+    found = translated(query, WITH_GRAPH, Window(5))
+    assert one_line(found.expression).startswith(expected)
+    assert translated(f"{query} WINDOW 5", WITH_GRAPH, None) == found
+
+
+def test_a_window_for_all_streams_does_not_mean_a_stored_graph() -> None:
+    found = translated("A(x, y) <- k(x, y) WINDOW 7", WITH_GRAPH, None)
+    assert one_line(found.expression) == "K(k)"
+    assert [warning[:6] for warning in found.warnings] == ["W-UNUS"]
+
+
+def test_the_clause_of_a_stream_tells_which_label_is_meant() -> None:
+    found = translated("A(x, y) <- b(x, y) ON s (b) WINDOW 7", WITH_GRAPH, None)
+    assert _scans(found.expression) == {"b": ("s", Window(7))}
+    found = translated("A(x, y) <- `g.b`(x, y)", WITH_GRAPH, None)
+    assert _scans(found.expression) == {"b": ("g", None)}
+
+
+def _scans(e: LogicalExpression) -> dict[str, tuple[str, Window | None]]:
+    found = dict[str, tuple[str, Window | None]]()
     if isinstance(e.operator, WScan):
         found[e.operator.label] = (e.operator.stream, e.operator.window)
     for child in e.inputs:
@@ -387,7 +418,22 @@ def test_open_labels_take_what_no_stream_lists() -> None:
         ("A(x, y) <- a(x, y) ON s (e) WINDOW 5", LETTERS, "E-UNKNOWN", "e", "its labels are a, b"),
         ("a(x, y) <- b(x, y)", LETTERS, "E-EDB", "a", "it is an input label, of the stream s"),
         ("A(x, y) <- b+(x, y) as c", LETTERS, "E-EDB", "c", "it is an input label"),
-        ("A(x, y) <- a(x, y)", catalog(stream("g", "a", stored=True)), "E-STORED", "a", "stored"),
+        (
+            "A(x, y) <- a(x, y), k(y, x) ON g WINDOW 5",
+            WITH_GRAPH,
+            "E-STORED",
+            "g",
+            "leave its window out",
+        ),
+        (
+            "A(x, y) <- a(x, y), k(y, x) ON g (k) WINDOW 5",
+            WITH_GRAPH,
+            "E-STORED",
+            "g",
+            "valid always",
+        ),
+        ("A(x, e.ts) <- k(x, y) as e", WITH_GRAPH, "E-STORED", "e.ts", "have no time"),
+        ("A(x, y) <- b(x, y)", WITH_GRAPH, "E-AMBIGUOUS", "b", "a clause ON s (b) WINDOW ..."),
         (
             "A(x) <- a(x, 'u')",
             catalog(stream("s", "a", "integer")),

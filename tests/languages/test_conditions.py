@@ -77,6 +77,24 @@ def scans(e: LogicalExpression) -> list[tuple[str, tuple[str, ...]]]:
         # Equal variables are one.
         ("A(x,w) <- a(x,y), b(z,w), y = z", "J[src1,trg2,A ; trg1=src2](W[9](a), W[9](b))"),
         ("A(x,y) <- a(x,y), x = y", "C[src,src](F[src = trg](W[9](a)))"),
+        # Equal properties are one variable, for rows that have them; a time is always there.
+        ("A(x,z) <- a(x,y) as e, b(z,w) as f, e.n = f.n",
+         "J[c1_1,c1_2,A ; c3_1=c3_2]("
+         "F[NOT c3 IS NULL](W[9](a(n))), F[NOT c3 IS NULL](W[9](b(n))))"),
+        ("A(x,z) <- a(x,y) as e, b(z,w) as f, e.ts = f.ts",
+         "J[c1_1,c1_2,A ; c3_1=c3_2](W[9](a(ts)), W[9](b(ts)))"),
+        ("A(x,f.n) <- a(x,y) as e, b(z,w) as f, e.n = f.n, e.r < f.n",
+         "C[c1,c2](F[c2 > c3](J[c1_1,c3_1 ; c3_1=c3_2 ; ; c4_1]("
+         "F[NOT c3 IS NULL](W[9](a(n,r))), F[NOT c3 IS NULL](W[9](b(n))))))"),
+        # So are a property and a vertex, and what is equal within an atom is checked there.
+        ("A(x,w) <- a(x,y) as e, b(z,w), e.note = z",
+         "J[c1_1,trg2,A ; c3_1=src2](F[NOT c3 IS NULL](W[9](a(note))), W[9](b))"),
+        ("A(x,z) <- a(x,y) as e, b(z,w), e.note = z, e.note = w",
+         "J[c1_1,c3_1,A ; c3_1=src2]("
+         "F[NOT c3 IS NULL](W[9](a(note))), C[src](F[src = trg](W[9](b))))"),
+        # An integer and a number are compared.
+        ("A(x,z) <- a(x,y) as e, b(z,w) as f, e.n = f.r",
+         "C[c1,c2](F[c3 = c4](J[c1_1,c1_2 ; ; ; c3_1,c3_2](W[9](a(n)), W[9](b(r)))))"),
         # Constants are of the type of the vertices.
         ("A(x) <- a(x,y), y = 5", "C[src](F[trg = '5'](W[9](a)))"),
         ("A(x) <- x(x,y), '5' = y, x < 1.5", "C[src](F[src < 1.5 AND trg = 5](W[9](x)))"),
@@ -169,3 +187,11 @@ def test_conditions_that_only_other_languages_write() -> None:
     rule = Rule("A", ("x", "y"), body, HERE, (either, Negated(Negated(Either((same, above))))))
     found = one_line(translate(checked([rule], []), CATALOG, Window(9)).expression)
     assert "F[c4 <= 1 OR (c4 > 1 AND NOT c6 IS NULL)](W[9](a(flag,n,note,r,ts)))" in found
+
+
+def test_equal_properties_connect_what_shares_no_variable() -> None:
+    apart = "A(x,z) <- a(x,y) as e, b(z,w) as f"
+    assert [w.partition(" ")[0] for w in parse(apart, "rq").warnings] == ["W-CROSS"]
+    for same in ("e.n = f.n", "e.note = z", "w = e.note"):
+        assert parse(f"{apart}, {same}", "rq").warnings == ()
+    assert len(parse(f"{apart}, e.n < f.n", "rq").warnings) == 1

@@ -69,7 +69,7 @@ SYNTAX = [
     ("A(x,y) <- a(x,y), x = 007", "1:23", "007", "without leading zeros"),
     ("A(x,y) <- a(x,y), x < 9e999", "1:23", "9e999", "beyond what 64 bits hold"),
     ("A(x,y) <- a(x,y), x < 9223372036854775808", "1:23", "9223372036854775808", "64 bits"),
-    ("A(x,y) <- a(x,y), _ = x", "1:21", "=", "expected a path"),
+    ("A(x,y) <- a(x,y), _ = x", "1:21", "=", "or a path"),
     ("A(x,y) <- a(x, e.n)", "1:17", ".", "expected a comma or )"),
     ("A(e.n as) <- a(x,y) as e", "1:9", ")", "expected a name"),
     ("A(x,y) <- a(x,y). EMIT ON ENTERING", "1:19", "EMIT", "EMIT is not yet supported"),
@@ -84,8 +84,6 @@ SYNTAX = [
 ]
 
 OTHERS = [
-    ("E-ARITY", "A(x) <- l(x), p(x,y)", "1:9", "l", "this one has 1 term"),
-    ("E-ARITY", "A(x) <- p(x,y), l(?x)", "1:17", "l", "this one has 1 term"),
     ("E-ARITY", "A(x) <- p(x,y), l+(x)", "1:17", "l", "this one has 1 term"),
     ("E-ARITY", "A(x) <- l()", "1:9", "l", "this one has no terms"),
     ("E-ARITY", "A(x) <- l(x, y, z)", "1:9", "l", "this one has 3 terms"),
@@ -117,7 +115,6 @@ OTHERS = [
     ("E-EDB", "A(e.n as m, e.k as m) <- a(x,y) as e", "1:13", "m", "two columns"),
     ("E-PROPERTY", "A(x) <- a(x,y), e.n > 1", "1:17", "e.n", "no atom of the body is called e"),
     ("E-PROPERTY", "A(x, e.n) <- a(x,y)", "1:6", "e.n", "no atom of the body is called e"),
-    ("E-PROPERTY", "A(x) <- a(x,y), x.n > 1", "1:17", "x.n", "x is a vertex"),
     ("E-PROPERTY", "A(x) <- a+(x,y) as p, p.n > 1", "1:23", "p.n", "p is a path"),
     ("E-PROPERTY", "A(x) <- d(x,y) as e, e.n > 1. d(x,y) <- a(x,y)", "1:22", "e.n", "predicate d"),
     ("E-PROPERTY", "A(x) <- a(x,y) as e, e > 1", "1:22", "e", "compare one of its properties"),
@@ -216,7 +213,7 @@ def test_the_form_of_an_error() -> None:
     arity = _error_of("Answer(x) <- likes(x, y, z)")
     assert str(arity) == (
         "E-ARITY 1:14: likes: an atom relates two vertices, this one has 3 terms; "
-        "write label(source, target); only Answer may have other arities"
+        "write label(source, target), or label(vertex); only Answer may have other arities"
     )
 
 
@@ -243,26 +240,26 @@ def test_it_shows_no_control_characters() -> None:
 
 
 def test_of_a_long_line_it_shows_the_part_around_the_place() -> None:
-    text = "A(x) <- " + "a(x, y), " * 100 + "b(x), " + "a(x, y), " * 100
+    text = "A(x) <- " + "a(x, y), " * 100 + "b(x,y,z), " + "a(x, y), " * 100
     error = _error_of(text)
     assert (error.code, error.column) == ("E-ARITY", 909)
     _, line, caret = error.render(text).splitlines()
     assert len(line) < 180
     assert line.startswith("  1 | …")
     assert line.endswith("…")
-    assert line[caret.index("^") :].startswith("b(x), a(x")
-    early = "A(x) <- b(x), " + "a(x, y), " * 100
+    assert line[caret.index("^") :].startswith("b(x,y,z), a(x")
+    early = "A(x) <- b(x,y,z), " + "a(x, y), " * 100
     _, line, caret = _error_of(early).render(early).splitlines()
-    assert line.startswith("  1 | A(x) <- b(x), ")
+    assert line.startswith("  1 | A(x) <- b(x,y,z), ")
     assert caret == "    |         ^"
 
 
 def test_long_names_and_long_circles_are_cut() -> None:
     long = "a" * 1000
-    error = _error_of(f"A(x) <- {long}(x)")
+    error = _error_of(f"A(x) <- {long}(x, y, z)")
     assert error.text == long
     assert len(str(error)) < 250
-    assert len(error.render(f"A(x) <- {long}(x)").splitlines()[-1]) < 180
+    assert len(error.render(f"A(x) <- {long}(x, y, z)").splitlines()[-1]) < 180
     circle = _error_of("".join(f"d{n}(x, y) <- d{(n + 1) % 99}(x, y)." for n in range(99)))
     assert circle.code == "E-REC"
     assert "d8 <- d9 <- ... <- d0; repetition" in str(circle)

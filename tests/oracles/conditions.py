@@ -19,7 +19,7 @@ class Vert:
 
 @dataclass(frozen=True)
 class Prop:
-    """``edge.name``; ``ts`` is the edge's time."""
+    """``edge.name``; ``ts`` is the edge's time. A variable may stand for the row of its vertex."""
 
     edge: str
     name: str
@@ -82,7 +82,7 @@ def value(of: Expr, binding: Mapping[str, Any]) -> Any:
         case Vert(name):
             return binding[name]
         case Prop(edge, name):
-            return binding[edge].property(name)
+            return row_of(edge, binding).property(name)
         case Lit(written):
             return written
         case Calc(sign, parts):
@@ -90,6 +90,11 @@ def value(of: Expr, binding: Mapping[str, Any]) -> Any:
             if any(_kind(v) != "number" for v in values):
                 return None
             return _kept(_computed(sign, values))
+
+
+def row_of(name: str, binding: Mapping[str, Any]) -> Any:
+    """The edge that a name is bound to, or the row of the vertex that a variable is."""
+    return binding.get(f"{name}.", binding[name])
 
 
 def _computed(sign: str, values: list[Any]) -> Any:

@@ -4,18 +4,40 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from tests.oracles.snapshot import Row, Truth
+from tests.oracles.snapshot import ALWAYS, Row, Truth
 
 
 @dataclass(frozen=True)
 class Line:
-    """One result line: a binding and its validity ``[ts, exp)``."""
+    """One result line: a binding and its validity ``[ts, exp)``, ``ALWAYS`` if without end."""
 
     row: Row
     ts: int
     exp: int
+
+
+@dataclass(frozen=True)
+class End:
+    """A line that ends, at ``ts``, the validity of all that was said of a binding before."""
+
+    row: Row
+    ts: int
+
+
+def without_ends(said: Iterable[Line | End]) -> list[Line]:
+    """What lines, some of which end others, come to; those never valid are left out."""
+    found: list[Line] = []
+    of_row: dict[Row, list[int]] = defaultdict(list)
+    for line in said:
+        if isinstance(line, Line):
+            of_row[line.row].append(len(found))
+            found.append(line)
+        else:
+            for k in of_row[line.row]:
+                found[k] = replace(found[k], exp=min(found[k].exp, line.ts))
+    return [line for line in found if line.ts < line.exp]
 
 
 @dataclass(frozen=True)
@@ -53,7 +75,7 @@ def mismatches(
     """
     if instants is None:
         ends = {*truth.changes, *(line.ts for line in lines), *(line.exp for line in lines)}
-        instants = ends | {end - 1 for end in ends}
+        instants = (ends | {end - 1 for end in ends}) - {ALWAYS}
     wanted = sorted(instants)
     found = []
     for instant, said in zip(wanted, _sweep(lines, wanted), strict=True):

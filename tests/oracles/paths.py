@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 
-from tests.oracles.query import Alt, Back, Regex, Repeat, Seq, Step, Vertex, steps
+from tests.oracles.query import Alt, AnyBut, Back, Regex, Repeat, Seq, Step, Vertex, steps
 
 Pair = tuple[Vertex, Vertex]
 Letter = tuple[str, bool]
@@ -56,6 +56,8 @@ def _inverted_inwards(regex: Regex, invert: bool) -> Regex:
     match regex:
         case Step():
             return Back(regex) if invert else regex
+        case AnyBut():
+            raise AssertionError("only a snapshot knows all labels")
         case Back(part):
             return _inverted_inwards(part, not invert)
         case Seq(parts):
@@ -132,5 +134,5 @@ def _step(regex: Regex, letter: Letter) -> Iterable[Rest]:
                 return []
             again = Repeat(part, max(least - 1, 0), None if most is None else most - 1)
             return [(*after, again) for after in _step(part, letter)]
-        case Back():
-            raise AssertionError("inverses stand at steps only")
+        case Back() | AnyBut():
+            raise AssertionError("inverses stand at steps only, and these are single labels")

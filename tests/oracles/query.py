@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from tests.oracles.conditions import Compare
 from tests.oracles.conditions import text as condition_text
@@ -18,9 +18,22 @@ Vertex = str | int
 
 @dataclass(frozen=True)
 class Step:
-    """One edge of a label (or derived predicate), forwards."""
+    """One edge of a label (or derived predicate), forwards.
+
+    ``tests`` hold of it, where a property is that of the edge ``_``.
+    """
 
     label: str
+    tests: tuple[Compare, ...] = ()
+
+
+@dataclass(frozen=True)
+class AnyBut:
+    """One edge of any label but some forwards, or of any but some backwards; None: no edge."""
+
+    forwards: tuple[str, ...] | None = ()
+    backwards: tuple[str, ...] | None = None
+    tests: tuple[Compare, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -53,7 +66,7 @@ class Repeat:
     most: int | None
 
 
-Regex = Step | Back | Seq | Alt | Repeat
+Regex = Step | AnyBut | Back | Seq | Alt | Repeat
 
 
 def star(part: Regex) -> Regex:
@@ -72,10 +85,12 @@ def maybe(part: Regex) -> Regex:
 
 
 def steps(regex: Regex) -> Iterator[str]:
-    """The labels in a regex, with repeats."""
+    """The labels in a regex, with repeats; those of ``AnyBut`` are known by a snapshot only."""
     match regex:
         case Step(label):
             yield label
+        case AnyBut():
+            return
         case Back(part) | Repeat(part):
             yield from steps(part)
         case Seq(parts) | Alt(parts):
@@ -133,7 +148,33 @@ class PathAtom:
     target: Term
 
 
-BodyAtom = Atom | Closure | PathAtom
+@dataclass(frozen=True)
+class Is:
+    """``label(vertex) as row``: a vertex of a label of vertices."""
+
+    label: str
+    vertex: Term
+    row: str | None = None
+
+    @property
+    def source(self) -> Term:
+        """The vertex."""
+        return self.vertex
+
+    @property
+    def target(self) -> Term:
+        """The vertex."""
+        return self.vertex
+
+
+BodyAtom = Atom | Closure | PathAtom | Is
+
+
+def with_terms(atom: BodyAtom, new: Callable[[Term], Term]) -> BodyAtom:
+    """The atom with other terms."""
+    if isinstance(atom, Is):
+        return replace(atom, vertex=new(atom.vertex))
+    return replace(atom, source=new(atom.source), target=new(atom.target))
 
 
 @dataclass(frozen=True)
@@ -154,24 +195,27 @@ class Rule:
 
 @dataclass(frozen=True)
 class Source:
-    """Where the edges of a label come from, and their window."""
+    """Where the edges of a label come from, and their window; ``stored`` ones have none."""
 
     stream: str
     range: int
     slide: int = 1
+    stored: bool = False
 
 
 @dataclass(frozen=True)
 class Query:
     """Rules for ``Answer`` and what it needs; ``sources`` are (label, source) pairs.
 
-    ``properties`` are the types of the properties of all edges.
+    ``properties`` are the types of the properties of all edges and vertices, ``vertices`` the
+    labels that are of vertices: their rows are edges from the vertex to itself.
     """
 
     rules: tuple[Rule, ...]
     sources: tuple[tuple[str, Source], ...]
     properties: tuple[tuple[str, str], ...] = ()
     emit: Emit | None = None
+    vertices: tuple[str, ...] = ()
 
     @property
     def source(self) -> Mapping[str, Source]:
@@ -218,6 +262,9 @@ def _atom(atom: BodyAtom) -> str:
         case Atom(label, source, target, edge):
             plain = f"{label}({_term(source)}, {_term(target)})"
             return f"{plain} as {edge}" if edge else plain
+        case Is(label, vertex, row):
+            plain = f"{label}({_term(vertex)})"
+            return f"{plain} as {row}" if row else plain
         case Closure(label, source, target, sign, alias):
             closure = f"{label}{sign}({_term(source)}, {_term(target)})"
             return f"{closure} as {alias}" if alias else closure
@@ -239,10 +286,15 @@ def _term(term: Term) -> str:
 def regex_text(regex: Regex) -> str:
     """A regex; all that could be read in two ways stands in parentheses."""
     match regex:
-        case Step(label):
-            return label
-        case Back(Step(label)):
-            return f"^{label}"
+        case Step(label, tests):
+            return label + _tests(tests)
+        case AnyBut((), None, tests):
+            return "_" + _tests(tests)
+        case AnyBut(forwards, backwards, tests):
+            but = [*(forwards or ()), *(f"^{label}" for label in backwards or ())]
+            return f"!({'|'.join(but)})" + _tests(tests)
+        case Back(Step() | AnyBut() as step):
+            return f"^{regex_text(step)}"
         case Back(part):
             return f"^({regex_text(part)})"
         case Seq(parts):
@@ -253,8 +305,13 @@ def regex_text(regex: Regex) -> str:
             return f"{_closed(part)}{_times(least, most)}"
 
 
+def _tests(tests: tuple[Compare, ...]) -> str:
+    shown = " and ".join(map(condition_text, tests)).replace("_.", "")
+    return f"[{shown}]" if tests else ""
+
+
 def _closed(regex: Regex) -> str:
-    return regex.label if isinstance(regex, Step) else f"({regex_text(regex)})"
+    return regex_text(regex) if isinstance(regex, Step | AnyBut) else f"({regex_text(regex)})"
 
 
 def _times(least: int, most: int | None) -> str:
@@ -272,7 +329,10 @@ def _times(least: int, most: int | None) -> str:
 
 
 def _windows(sources: Mapping[str, Source]) -> Iterator[str]:
+    sources = {label: source for label, source in sources.items() if not source.stored}
     windows = {(source.range, source.slide) for source in sources.values()}
+    if not windows:
+        return
     if len(windows) == 1:
         yield _window(*windows.pop())
         return

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from tests.oracles.conditions import Scalar, Vert, holds, value
+from tests.oracles.conditions import Compare, Scalar, Vert, holds, value
 from tests.oracles.paths import Pair, path_pairs
 from tests.oracles.query import (
+    Alt,
+    AnyBut,
     Atom,
+    Back,
     BodyAtom,
     Closure,
     Const,
+    Is,
     PathAtom,
     Query,
+    Regex,
+    Repeat,
     Rule,
+    Seq,
     Source,
     Step,
     Term,
@@ -73,8 +80,14 @@ class EdgeSnapshot(dict[str, frozenset[Pair]]):
         )
 
 
+ALWAYS = 10**30
+"""The end of what has none: after every instant."""
+
+
 def expiry(edge: Edge, source: Source) -> int:
     """The end of an edge's validity (Definition 30): exclusive."""
+    if source.stored:
+        return ALWAYS
     return (edge.ts // source.slide) * source.slide + source.range
 
 
@@ -83,11 +96,14 @@ class Truth:
     """A query over a stream: its answer at every instant.
 
     The answer is a constant between two neighbours of ``changes``, the instants at which
-    an edge appears or expires; before the first it is empty.
+    an edge appears or expires; before the first it is empty. Edges of stored labels are of
+    time 0.
     """
 
     query: Query
     edges: tuple[Edge, ...]
+    deletions: tuple[Edge, ...] = ()
+    """Each ends the edges of its label, source and target that are valid at its time."""
 
     @cached_property
     def changes(self) -> tuple[int, ...]:
@@ -95,14 +111,17 @@ class Truth:
         source = self.query.source
         read = [edge for edge in self.edges if edge.label in source]
         ends = {expiry(edge, source[edge.label]) for edge in read}
-        return tuple(sorted({edge.ts for edge in read} | ends))
+        deleted = {edge.ts for edge in self.deletions}
+        return tuple(sorted(({edge.ts for edge in read} | ends | deleted) - {ALWAYS}))
 
     def snapshot(self, instant: int) -> EdgeSnapshot:
         """The windowed input at an instant, as a static graph."""
         found: dict[str, set[Edge]] = {label: set() for label in self.query.source}
         for edge in self.edges:
             source = self.query.source.get(edge.label)
-            if source is not None and edge.ts <= instant < expiry(edge, source):
+            if source is None or not edge.ts <= instant < expiry(edge, source):
+                continue
+            if not any(_ends(deletion, edge, instant) for deletion in self.deletions):
                 found[edge.label].add(edge)
         return EdgeSnapshot(found)
 
@@ -123,12 +142,23 @@ class Truth:
     @cached_property
     def _names_edges(self) -> bool:
         atoms = [atom for rule in self.query.rules for atom in rule.body]
-        named = any(isinstance(atom, Atom) and atom.edge is not None for atom in atoms)
+        named = any(
+            isinstance(a, Is)
+            or (isinstance(a, Atom) and a.edge)
+            or (isinstance(a, PathAtom) and any(_tests(a.regex)))
+            for a in atoms
+        )
         return named or any(rule.aggregates for rule in self.query.rules)
 
     @cached_property
     def _known(self) -> dict[frozenset[tuple[str, frozenset[Any]]], frozenset[Row]]:
         return {}
+
+
+def _ends(deletion: Edge, edge: Edge, instant: int) -> bool:
+    """Whether a deletion has ended an edge by an instant: at equal times it comes later."""
+    same = (deletion.label, deletion.src, deletion.trg) == (edge.label, edge.src, edge.trg)
+    return same and edge.ts <= deletion.ts <= instant
 
 
 def answer_at(query: Query, edges: Iterable[Edge], instant: int) -> frozenset[Row]:
@@ -161,9 +191,10 @@ def answer(rules: Iterable[Rule], snapshot: Snapshot) -> set[Row]:
         for head in ready:
             defining = rules_of[head]
             if any(rule.aggregates for rule in defining):
-                named = [_with_named_edges(rule, edges) for rule in defining]
+                named = [_with_names(rule, edges) for rule in defining]
                 columns = [_columns(rule) for rule in named]
-                known[head] = aggregated(columns, [_bindings(r, known, edges) for r in named])
+                found = [_counted(r, _bindings(r, known, edges)) for r in named]
+                known[head] = aggregated(columns, found)
             else:
                 known[head] = {row for rule in defining for row in _rows(rule, known, edges)}
     return known["Answer"]
@@ -181,21 +212,43 @@ def _needs(rule: Rule) -> set[str]:
 def labels_of(atom: BodyAtom) -> Iterable[str]:
     """The labels and predicates that an atom reads."""
     match atom:
-        case Atom(label) | Closure(label):
+        case Atom(label) | Closure(label) | Is(label):
             return [label]
         case PathAtom(regex):
             return steps(regex)
 
 
-def _with_named_edges(rule: Rule, edges: Mapping[str, Iterable[Edge]]) -> Rule:
-    """The rule with a name for each edge of the input, so that each of them counts."""
-    body = tuple(
-        replace(atom, edge=f"edge {i}")
-        if isinstance(atom, Atom) and atom.edge is None and atom.label in edges
-        else atom
-        for i, atom in enumerate(rule.body)
-    )
-    return replace(rule, body=body)
+def _with_names(rule: Rule, edges: Mapping[str, Iterable[Edge]]) -> Rule:
+    """The rule with a name for each edge of the input and each ``_``, so that all of them count."""
+    body: list[BodyAtom] = []
+    for i, atom in enumerate(rule.body):
+        if isinstance(atom, Is):
+            body.append(atom)
+            continue
+        source, target = (
+            Var(f"{end} {i}") if term == Var("_") else term
+            for end, term in (("source", atom.source), ("target", atom.target))
+        )
+        named = replace(atom, source=source, target=target)
+        if isinstance(named, Atom) and named.edge is None and named.label in edges:
+            named = replace(named, edge=f"edge {i}")
+        body.append(named)
+    return replace(rule, body=tuple(body))
+
+
+def _counted(rule: Rule, bindings: Iterable[Binding]) -> list[Binding]:
+    """Each binding once; a vertex is one, however often it is told, unless the head looks at it."""
+    rows = {
+        f"{a.vertex.name}." for a in rule.body if isinstance(a, Is) and isinstance(a.vertex, Var)
+    }
+    rows |= {a.row for a in rule.body if isinstance(a, Is) and a.row is not None}
+    found: dict[Any, Binding] = {}
+    for binding in bindings:
+        whole = frozenset(item for item in binding.items() if item[0] not in rows)
+        looked_at = [of.argument if isinstance(of, Agg) else of for _, of in rule.properties]
+        seen = tuple(repr(value(of, binding)) for of in looked_at if of is not None)
+        found.setdefault((whole, seen), binding)
+    return list(found.values())
 
 
 def _columns(rule: Rule) -> list[Column]:
@@ -229,7 +282,15 @@ def _bindings(
                 if (at_both := _bound(at_source, atom.target, edge.trg)) is not None
             ]
             continue
-        pairs = list(_pairs(atom, known))
+        if isinstance(atom, Is):
+            bindings = [
+                {**bound, **_names_of(atom, edge)}
+                for binding in bindings
+                for edge in edges[atom.label]
+                if (bound := _bound(binding, atom.vertex, edge.src)) is not None
+            ]
+            continue
+        pairs = list(_pairs(atom, known, edges))
         by_source: dict[Vertex, list[Row]] = defaultdict(list)
         by_target: dict[Vertex, list[Row]] = defaultdict(list)
         for pair in pairs:
@@ -253,14 +314,70 @@ def _bindings(
     return [b for b in bindings if all(holds(condition, b) for condition in rule.conditions)]
 
 
-def _pairs(atom: BodyAtom, known: Mapping[str, set[Row]]) -> Iterable[Row]:
+def _names_of(atom: Is, row: Edge) -> Binding:
+    """What the row of a vertex is called: by its own name, and by its variable with a dot."""
+    found: dict[str, Any] = {} if atom.row is None else {atom.row: row}
+    if isinstance(atom.vertex, Var):
+        found[f"{atom.vertex.name}."] = row
+    return found
+
+
+def _tests(regex: Regex) -> Iterator[Compare]:
+    match regex:
+        case Step(_, tests) | AnyBut(_, _, tests):
+            yield from tests
+        case Back(part) | Repeat(part):
+            yield from _tests(part)
+        case Seq(parts) | Alt(parts):
+            for part in parts:
+                yield from _tests(part)
+
+
+def _plain(
+    regex: Regex, edges: Mapping[str, Iterable[Edge]], chosen: dict[str, set[Pair]]
+) -> Regex:
+    """The regex over single labels, with those edges ``chosen`` that satisfy tests."""
+    match regex:
+        case Step(_, ()):
+            return regex
+        case Step(label, tests):
+            valid = {e for e in edges[label] if all(holds(test, {"_": e}) for test in tests)}
+            name = f"{label} {tests}"
+            chosen[name] = {(edge.src, edge.trg) for edge in valid}
+            return Step(name)
+        case AnyBut(forwards, backwards, tests):
+            every = [Step(label, tests) for label in sorted(edges)]
+            both: list[Regex] = []
+            if forwards is not None:
+                both += [one for one in every if one.label not in forwards]
+            if backwards is not None:
+                both += [Back(one) for one in every if one.label not in backwards]
+            return Alt(tuple(_plain(one, edges, chosen) for one in both))
+        case Back(part):
+            return Back(_plain(part, edges, chosen))
+        case Repeat(part, least, most):
+            return Repeat(_plain(part, edges, chosen), least, most)
+        case Seq(parts) | Alt(parts):
+            return type(regex)(tuple(_plain(part, edges, chosen) for part in parts))
+
+
+def _pairs(
+    atom: BodyAtom, known: Mapping[str, set[Row]], edges: Mapping[str, Iterable[Edge]]
+) -> Iterable[Row]:
     match atom:
         case Atom(label):
             return known[label]
         case Closure(label):
             return path_pairs(plus(Step(label)), {label: _binary(known[label])})
+        case Is(label):
+            return known[label]
         case PathAtom(regex):
-            return path_pairs(regex, {label: _binary(known[label]) for label in steps(regex)})
+            chosen: dict[str, set[Pair]] = {}
+            plain = _plain(regex, edges, chosen)
+            return path_pairs(
+                plain,
+                {s: chosen[s] if s in chosen else _binary(known[s]) for s in steps(plain)},
+            )
 
 
 def _binary(rows: set[Row]) -> set[Pair]:

@@ -49,6 +49,8 @@ def rows_of(expression: LogicalExpression, snapshot: Snapshot) -> set[Row]:
             return {tuple(row[column] for column in columns) for row in inputs[0]}
         case logical.Pattern(bindings, output):
             return _joined(bindings, output, inputs)
+        case logical.FilteredPattern(bindings, output, predicate):
+            return _joined(bindings, output, inputs, predicate.sql)
         case logical.Path(path):
             relations = {
                 str(i): {(row[0], row[1]) for row in rows} for i, rows in enumerate(inputs)
@@ -80,8 +82,8 @@ def rows_of_plan(plan: PhysicalPlan, snapshot: Snapshot) -> set[Row]:
                 rows = set().union(*inputs)
             case physical.ProjectColumns(columns):
                 rows = {tuple(row[column] for column in columns) for row in inputs[0]}
-            case physical.HashJoin(bindings, output):
-                rows = _joined(bindings, output, inputs)
+            case physical.HashJoin(bindings, output, residual=residual):
+                rows = _joined(bindings, output, inputs, residual)
             case physical.SPath() as path:
                 rows = _walked(path, inputs)
             case physical.Coalesce() | physical.Exchange() | physical.ToKernel():
@@ -125,7 +127,10 @@ def _grouped(
 
 
 def _joined(
-    bindings: Sequence[tuple[int, ...]], output: tuple[int, ...], inputs: list[set[Row]]
+    bindings: Sequence[tuple[int, ...]],
+    output: tuple[int, ...],
+    inputs: list[set[Row]],
+    residual: str | None = None,
 ) -> set[Row]:
     found: list[dict[int, Vertex]] = [{}]
     for binding, rows in zip(bindings, inputs, strict=True):
@@ -135,6 +140,8 @@ def _joined(
             for row in rows
             if all(known.get(v, x) == x for v, x in zip(binding, row, strict=True))
         ]
+    if residual is not None:
+        found = [k for k in found if _holds(residual, tuple(k[v] for v in range(len(k))))]
     return {tuple(known[variable] for variable in output) for known in found}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from itertools import islice
 from random import Random
@@ -27,9 +28,13 @@ def optimized(
     options: Options = THOROUGH,
     statistics: int = 0,
     cost_model: CostModel | None = None,
+    deletions: Collection[str] = (),
 ) -> Optimization:
-    """The optimizer's work on a case; ``statistics`` is the seed of the catalog's."""
-    catalog = catalog_of(case.query, case.integers, statistics)
+    """The optimizer's work on a case; ``statistics`` is the seed of the catalog's.
+
+    The streams named by ``deletions`` have some.
+    """
+    catalog = catalog_of(case.query, case.integers, statistics, deletions)
     known = cost_model or CostModel()
     model = replace(known, catalog=catalog, parallelism=options.parallelism)
     streams = tuple(

@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from algebra.plan import PhysicalPlan
 from executor import local
+from executor.batch import FOREVER
 from tests.oracles.judgement import (
     Line,
     broken_promises,
@@ -16,7 +17,7 @@ from tests.oracles.judgement import (
     wrong_reports,
 )
 from tests.oracles.query import Query, text
-from tests.oracles.snapshot import Edge, Truth
+from tests.oracles.snapshot import ALWAYS, Edge, Truth
 from tests.properties.tally import TRIED
 from tests.strategies.queries import Case
 
@@ -47,7 +48,7 @@ def record_batch(query: Query, edges: Sequence[Edge]) -> pa.RecordBatch:
 def lines_of(case: Case, plan: PhysicalPlan, batch_rows: int) -> list[Line]:
     """What a plan says of a case."""
     results = local.run_plan(plan, rows_of_edges(case.query, case.edges), batch_rows)
-    return [Line(r.bindings, r.ts, r.exp) for r in results]
+    return [Line(r.bindings, r.ts, ALWAYS if r.exp == FOREVER else r.exp) for r in results]
 
 
 def judge(

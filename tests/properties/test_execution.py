@@ -16,6 +16,7 @@ from tests.strategies.amount import examples
 from tests.strategies.named import NAMED
 from tests.strategies.properties import property_cases
 from tests.strategies.queries import Case, cases
+from tests.strategies.vertices import vertex_cases
 
 
 def _check(case: Case, plans: list[PhysicalPlan]) -> None:
@@ -35,6 +36,12 @@ def test_plans_of_random_queries(case: Case, seed: int) -> None:
 @given(case=property_cases(), seed=st.integers(0, 999))
 @examples(60)
 def test_plans_of_queries_over_properties(case: Case, seed: int) -> None:
+    _check(case, [read_back(plan) for plan in plans_of(optimized(case), most=8, seed=seed)])
+
+
+@given(case=vertex_cases(), seed=st.integers(0, 999))
+@examples(25)
+def test_plans_of_queries_over_vertices(case: Case, seed: int) -> None:
     _check(case, [read_back(plan) for plan in plans_of(optimized(case), most=8, seed=seed)])
 
 

@@ -20,7 +20,9 @@ Wrong = Callable[[PhysicalOperator], PhysicalOperator | None]
 
 
 def _longer_window(operator: PhysicalOperator) -> PhysicalOperator | None:
-    return replace(operator, range=operator.range + 1) if isinstance(operator, WindowScan) else None
+    if not isinstance(operator, WindowScan) or operator.range is None:
+        return None
+    return replace(operator, range=operator.range + 1)
 
 
 def _no_slide(operator: PhysicalOperator) -> PhysicalOperator | None:

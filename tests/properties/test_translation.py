@@ -15,6 +15,7 @@ from tests.strategies.amount import examples
 from tests.strategies.named import NAMED
 from tests.strategies.properties import property_cases
 from tests.strategies.queries import Case, cases
+from tests.strategies.vertices import vertex_cases
 
 
 def _check(case: Case) -> None:
@@ -38,6 +39,12 @@ def test_so_they_do_over_properties(case: Case) -> None:
     _check(case)
 
 
+@given(case=vertex_cases())
+@examples(150)
+def test_and_over_vertices(case: Case) -> None:
+    _check(case)
+
+
 @pytest.mark.parametrize("name", NAMED)
 def test_named_queries(name: str) -> None:
     @given(case=cases(st.just(NAMED[name])))
@@ -58,5 +65,6 @@ def test_scans_have_the_streams_and_windows_of_their_labels(case: Case) -> None:
         pending.extend(expression.inputs)
         if isinstance(expression.operator, WScan):
             scan = expression.operator
+            assert scan.window is not None
             window = Source(scan.stream, scan.window.range, scan.window.slide)
             assert case.query.source[scan.label] == window

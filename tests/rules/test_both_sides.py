@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from algebra.logical import (
     Filter,
+    FilteredPattern,
     LogicalExpression,
     Path,
     Pattern,
@@ -83,6 +84,17 @@ def joined(
 def along(left: LogicalExpression, right: LogicalExpression) -> LogicalExpression:
     """left(0,1) ⋈ right(1,2), from 0 to 2."""
     return joined(left, right, output=(0, 2))
+
+
+def joined_where(
+    sql: str,
+    left: LogicalExpression,
+    right: LogicalExpression,
+    output: tuple[int, ...] = (0, 1, 2),
+) -> LogicalExpression:
+    """left(0,1) ⋈ right(1,2) under a condition on the variables."""
+    operator = FilteredPattern(((0, 1), (1, 2)), output, Predicate(sql))
+    return LogicalExpression(operator, (left, right))
 
 
 A, B, C = (scan(label) for label in LABELS)
@@ -295,6 +307,17 @@ CASES = [
     Case("ProjectMerge", project((2, 0), project((1, 0, 1), A)), project((1, 1), A)),
     Case("ProjectMerge", project((1, 0), project((1, 0), A)), A),
     Case("ProjectIntoPattern", project((2, 0), AB), joined(A, B, output=(2, 0))),
+    Case("FilterIntoPattern", where("c0 < c2", AB), joined_where("c0 < c2", A, B)),
+    Case(
+        "FilterIntoPattern",
+        where("c0 < c2 AND c0 = 'x'", joined(A, B, output=(2, 1, 0))),
+        joined_where("c2 < c0 AND c2 = 'x'", A, B, (2, 1, 0)),
+    ),
+    Case(
+        "ProjectIntoFilteredPattern",
+        project((1,), joined_where("c0 < c2", A, B)),
+        joined_where("c0 < c2", A, B, (1,)),
+    ),
 ]
 IDS = [f"{k}-{case.rule}" for k, case in enumerate(CASES)]
 

@@ -92,6 +92,7 @@ def test_names_are_unique_and_each_operator_can_be_computed() -> None:
         "Union",
         "Project",
         "Pattern",
+        "FilteredPattern",
         "Path",
         "Empty",
     }

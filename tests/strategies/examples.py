@@ -65,6 +65,44 @@ def edges() -> tuple[Edge, ...]:
     return tuple(sorted(found, key=lambda edge: edge.ts))
 
 
+# --- with stored data -----------------------------------------------------------------
+
+LDBC = EXAMPLES / "ldbc"
+FAN, AUTHOR, POST, FORUM = map(Var, ("fan", "author", "post", "forum"))
+FRIENDS = Query(
+    (
+        Rule(
+            "Answer",
+            ("fan", "author", "post", "forum"),
+            (
+                Atom("likes", FAN, POST),
+                Atom("hasCreator", POST, AUTHOR),
+                Atom("knows", FAN, AUTHOR),
+                Atom("containerOf", FORUM, POST),
+                Atom("hasMember", FORUM, FAN),
+            ),
+        ),
+    ),
+    (
+        ("likes", Source("likes", 7 * DAY, 3600)),
+        ("hasCreator", Source("posts", 30 * DAY, DAY)),
+        ("containerOf", Source("posts", 30 * DAY, DAY)),
+        ("knows", Source("persons", 30 * DAY, DAY)),
+        ("hasMember", Source("forums", 0, stored=True)),
+    ),
+)
+
+
+def edges_of_friends() -> tuple[Edge, ...]:
+    """The edges of ``ldbc`` in time order, stored ones at time 0; read by csv alone."""
+    found = []
+    for label, _ in FRIENDS.sources:
+        with gzip.open(LDBC / f"{label}.csv.gz", "rt", encoding="utf-8") as lines:
+            for row in csv.DictReader(lines):
+                found.append(Edge(int(row.get("ts", 0)), row["src"], row["trg"], label))
+    return tuple(sorted(found, key=lambda edge: edge.ts))
+
+
 # --- with properties ------------------------------------------------------------------
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from algebra.values import PropertyType
 from tests.oracles.conditions import Calc, Compare, Expr, Lit, Prop, Scalar, Vert
-from tests.oracles.query import Atom, Rule, Var, Vertex
+from tests.oracles.query import Atom, Is, Rule, Var, Vertex
 from tests.oracles.snapshot import Edge
 from tests.strategies.queries import (
     INTEGER_VERTICES,
@@ -38,7 +38,7 @@ def property_cases(draw: st.DrawFn, longest: int = 24) -> Case:
     """A query of any kind whose rules name edges, compare, and answer properties."""
     pool: Sequence[Vertex] = draw(st.sampled_from([TEXT_VERTICES, INTEGER_VERTICES]))
     pool = pool[-draw(st.sampled_from([2, 3, 3])) :]
-    drawn = draw(st.one_of(_of_edges(pool), _of_edges(pool), rules(pool)))
+    drawn = draw(st.one_of(of_edges(pool), of_edges(pool), rules(pool)))
     labels = input_labels(drawn)
     answers = [rule for rule in drawn if rule.head == "Answer"]
     found = []
@@ -48,13 +48,13 @@ def property_cases(draw: st.DrawFn, longest: int = 24) -> Case:
             named = draw(with_columns(named))
         found.append(named)
     case = draw(cases_of(tuple(found), pool, longest))
-    edges = draw(_with_values(case.edges))
+    edges = draw(with_values(case.edges))
     query = replace(case.query, properties=tuple(PROPERTIES.items()))
     return replace(case, query=query, edges=edges)
 
 
 @st.composite
-def _of_edges(draw: st.DrawFn, pool: Sequence[Vertex]) -> tuple[Rule, ...]:
+def of_edges(draw: st.DrawFn, pool: Sequence[Vertex]) -> tuple[Rule, ...]:
     """One rule over few edges, and perhaps a derived predicate."""
     labels = ["a", "b"][: draw(st.integers(1, 2))]
     body = [
@@ -74,7 +74,7 @@ def _of_edges(draw: st.DrawFn, pool: Sequence[Vertex]) -> tuple[Rule, ...]:
 
 
 @st.composite
-def _with_values(draw: st.DrawFn, edges: Sequence[Edge]) -> tuple[Edge, ...]:
+def with_values(draw: st.DrawFn, edges: Sequence[Edge]) -> tuple[Edge, ...]:
     """Edges with values of properties; one that is missing may be left out or said so."""
     row = st.fixed_dictionaries({name: st.sampled_from(VALUES[name]) for name in VALUES})
     rows = draw(st.lists(row, min_size=len(edges), max_size=len(edges)))
@@ -97,7 +97,7 @@ def with_edges(draw: st.DrawFn, rule: Rule, labels: Sequence[str], pool: Sequenc
     terms = [t for a in rule.body for t in (a.source, a.target)]
     vertices = sorted({t.name for t in terms if isinstance(t, Var)} - {"_"})
     count = draw(st.sampled_from([0, 1, 1, 1, 2, 3]))
-    conditions = [draw(_conditions(edges, vertices, pool)) for _ in range(count)]
+    conditions = [draw(conditions_over(edges, vertices, pool)) for _ in range(count)]
     return replace(rule, body=tuple(body), conditions=tuple(conditions))
 
 
@@ -105,6 +105,7 @@ def with_edges(draw: st.DrawFn, rule: Rule, labels: Sequence[str], pool: Sequenc
 def with_columns(draw: st.DrawFn, rule: Rule) -> Rule:
     """The rule with properties among the columns of its head."""
     edges = [atom.edge for atom in rule.body if isinstance(atom, Atom) and atom.edge]
+    edges += [atom.row for atom in rule.body if isinstance(atom, Is) and atom.row]
     if not edges:
         return rule
     of = st.builds(Prop, st.sampled_from(edges), st.sampled_from([*PROPERTIES, "ts"]))
@@ -115,14 +116,22 @@ def with_columns(draw: st.DrawFn, rule: Rule) -> Rule:
 
 
 @st.composite
-def _conditions(
-    draw: st.DrawFn, edges: Sequence[str], vertices: Sequence[str], pool: Sequence[Vertex]
+def conditions_over(
+    draw: st.DrawFn,
+    edges: Sequence[str],
+    vertices: Sequence[str],
+    pool: Sequence[Vertex],
+    rows: Sequence[str] = (),
 ) -> Compare:
+    """A comparison of vertices, edges and properties; ``rows`` are variables that have some."""
     kinds = ["vertices", "vertex", "number", "number", "apart", "string", "boolean", "edges"]
-    kind = draw(st.sampled_from(kinds if edges else kinds[:2]))
+    kinds += ["joined", "joined"]
+    if not edges:
+        kinds = [kind for kind in kinds if kind not in ("edges", *(() if rows else kinds[2:]))]
+    kind = draw(st.sampled_from(kinds))
     sign = draw(st.sampled_from(SIGNS))
     equality = draw(st.sampled_from(["=", "<>"]))
-    edge = st.sampled_from(edges) if edges else st.nothing()
+    edge = st.sampled_from([*edges, *rows]) if edges or rows else st.nothing()
     match kind:
         case "vertices" if vertices:
             one, other = draw(st.sampled_from(vertices)), draw(st.sampled_from(vertices))
@@ -145,8 +154,12 @@ def _conditions(
         case "boolean":
             truth = st.one_of(st.booleans().map(Lit), st.builds(Prop, edge, st.just("b")))
             return Compare(Prop(draw(edge), "b"), sign, draw(truth))
+        case "joined":
+            name = draw(st.sampled_from([*PROPERTIES, "ts"]))
+            return Compare(Prop(draw(edge), name), "=", Prop(draw(edge), name))
         case "edges":
-            return Compare(Vert(draw(edge)), equality, Vert(draw(edge)))
+            same = st.sampled_from(edges)
+            return Compare(Vert(draw(same)), equality, Vert(draw(same)))
         case _:
             return Compare(Lit(1), sign, Lit(draw(st.integers(0, 2))))
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from hypothesis import strategies as st
 
 from tests.oracles.query import (
     Alt,
+    AnyBut,
     Atom,
     Back,
     BodyAtom,
@@ -27,6 +28,7 @@ from tests.oracles.query import (
     maybe,
     plus,
     star,
+    with_terms,
 )
 from tests.oracles.snapshot import Edge, labels_of
 from tests.strategies.streams import edges, sources
@@ -69,6 +71,21 @@ def regexes(labels: Sequence[str], depth: int = 2) -> st.SearchStrategy[Regex]:
         st.builds(lambda r, bounds: Repeat(r, *bounds), regexes(labels, 0), times),
         parts.map(Seq).map(Back),
     )
+
+
+def replaced(regex: Regex, replacement: Mapping[str, Regex]) -> Regex:
+    """A regex with something else in place of each label."""
+    match regex:
+        case Step(label):
+            return replacement[label]
+        case AnyBut():
+            return regex
+        case Back(part):
+            return Back(replaced(part, replacement))
+        case Repeat(part, least, most):
+            return Repeat(replaced(part, replacement), least, most)
+        case Seq(parts) | Alt(parts):
+            return type(regex)(tuple(replaced(part, replacement) for part in parts))
 
 
 A, B, C = Step("a"), Step("b"), Step("c")
@@ -174,14 +191,7 @@ def rules_of(
     unnamed = [term for term in lonely if term.name not in variables]
     if unnamed and draw(st.integers(0, 2)) == 0:
         chosen = draw(st.sampled_from(unnamed))
-        body = tuple(
-            replace(
-                atom,
-                source=Var("_") if atom.source == chosen else atom.source,
-                target=Var("_") if atom.target == chosen else atom.target,
-            )
-            for atom in body
-        )
+        body = tuple(with_terms(a, lambda t: Var("_") if t == chosen else t) for a in body)
     return Rule(head, tuple(variables), body)
 
 
@@ -195,14 +205,7 @@ def alike(draw: st.DrawFn, rule: Rule, vertices: Sequence[Vertex]) -> Rule:
     old, new = draw(st.sampled_from(free)), Const(draw(st.sampled_from(vertices)))
     return replace(
         rule,
-        body=tuple(
-            replace(
-                atom,
-                source=new if atom.source == old else atom.source,
-                target=new if atom.target == old else atom.target,
-            )
-            for atom in rule.body
-        ),
+        body=tuple(with_terms(a, lambda term: new if term == old else term) for a in rule.body),
     )
 
 

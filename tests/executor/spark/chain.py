@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from random import Random
@@ -11,17 +12,20 @@ import pandas as pd
 import pyarrow as pa
 
 from algebra.plan import PhysicalPlan
+from executor.batch import FOREVER
 from executor.leaves import Leaf
 from executor.local import Edge, Result, _record_batches
 from executor.spark import partition as work
 from executor.spark.columns import carried
 from executor.spark.index_home import IndexHome
+from executor.spark.late import SILENT, TOLD, sources_of
 from executor.spark.packing import END, leaf_packer, partition_keys, table_of
 from executor.spark.partition import PartitionBatch
-from executor.spark.processor import RESULTS
+from executor.spark.processor import LATE, RESULTS
 from executor.spark.wire import leaves_of, text_or_integers
 from executor.stages import stages_of
 from executor.values import ARROW_TYPES
+from executor.watermarks import streams_read
 from tests.executor.spark.running import results_in
 
 _WORKERS: list[IndexHome[work.Index]] = [IndexHome(), IndexHome()]
@@ -45,16 +49,21 @@ class Blobs(dict[int, bytes]):
 
 
 class Chain:
-    """A plan at work; the seed decides in how many pieces rows come, and from which tasks."""
+    """A plan at work; the seed decides in how many pieces rows come, and from which tasks.
 
-    def __init__(self, plan: PhysicalPlan, seed: int = 0) -> None:
+    Edges come in order, or in disorder: then they wait for the watermark.
+    """
+
+    def __init__(self, plan: PhysicalPlan, seed: int = 0, *, disorder: bool = False) -> None:
         self.plan = plan
         self.stages = stages_of(plan)
         self.results: list[Result] = []
         self.reports: list[bytes] = []
+        self.late: list[dict[str, Any]] = []
+        self._streams = [stream.name for stream in streams_read(plan)] if disorder else None
         self._random = Random(seed)
         self._heads: dict[tuple[int, int], str] = {}
-        self._logs: dict[tuple[int, int], Blobs] = defaultdict(Blobs)
+        self.logs: dict[tuple[int, int], Blobs] = defaultdict(Blobs)
         of_ports = leaves_of(plan, self.stages[0])
         self._leaves = tuple(dict.fromkeys(of_ports))
         self._pack = leaf_packer(
@@ -64,6 +73,7 @@ class Chain:
             ],
             self._leaves,
             plan.parallelism,
+            self._streams,
         )
 
     def another_worker(self, *, gone: bool = False) -> None:
@@ -72,15 +82,22 @@ class Chain:
             work._INDEXES._kept.clear()
         work._INDEXES = next(home for home in _WORKERS if home is not work._INDEXES)
 
-    def batch(self, edges: Sequence[Edge], *, end: bool = False) -> None:
-        """One micro-batch; with ``end`` it is the last."""
+    def end(self) -> None:
+        """All streams are at their end."""
+        if self._streams is None:
+            self.batch([], end=True)
+        for stream in self._streams or ():
+            self.batch([("", "", "no label", FOREVER, stream)])
+
+    def batch(self, edges: Sequence[Edge], clock: int | None = None, *, end: bool = False) -> None:
+        """One micro-batch; with ``end`` it is the last, where edges come in order."""
         tasks = self._random.randint(1, 3)
         dealt: list[list[Edge]] = [[] for _ in range(tasks)]
         for edge in edges:
             self._random.choice(dealt).append(edge)
         last = self._random.randrange(tasks) if end else None
         sent = pa.concat_tables(
-            pa.Table.from_batches([*self._pack(self._rows(part, is_last=number == last))])
+            pa.Table.from_batches([*self._pack(self._sent(part, clock, end=number == last))])
             for number, part in enumerate(dealt)
         ).to_pandas()
         results: list[Result] = []
@@ -91,6 +108,8 @@ class Chain:
         for kind, payload in zip(sent["kind"], sent["payload"], strict=True):
             if kind == RESULTS:
                 results += results_in(table_of(payload))
+            elif kind == LATE:
+                self.late += [json.loads(line) for line in payload.decode().splitlines()]
             else:
                 reports.append(payload)
         self.results += results
@@ -98,7 +117,7 @@ class Chain:
 
     def ports_kept(self, stage: int) -> set[int]:
         """The ports of a stage whose rows are in its logs."""
-        logs = [log for (number, _), log in self._logs.items() if number == stage]
+        logs = [log for (number, _), log in self.logs.items() if number == stage]
         return {
             port
             for log in logs
@@ -116,16 +135,36 @@ class Chain:
             )
             place = number, key
             batch = PartitionBatch(document, ("run", *place), self._heads.get(place))
-            yield from batch.run([own[:2], own[2:]], self._logs[place])
+            yield from batch.run([own[:2], own[2:]], self.logs[place])
             self._heads[place] = batch.head.to_json()
 
-    def _rows(self, edges: Sequence[Edge], *, is_last: bool) -> Iterator[pa.RecordBatch]:
-        """The rows of a task, and perhaps the end of the input."""
-        yield from self._tagged(edges)
-        if is_last:
-            row: dict[str, object] = dict.fromkeys(self._schema.names)
-            row |= {"leaf": END, "ts": 0}
-            yield pa.RecordBatch.from_pylist([row], self._schema)
+    def _sent(
+        self, edges: Sequence[Edge], clock: int | None, *, end: bool
+    ) -> Iterator[pa.RecordBatch]:
+        if self._streams is None:
+            yield from self._tagged(edges)
+            if end:
+                row: dict[str, object] = dict.fromkeys(self._schema.names)
+                yield pa.RecordBatch.from_pylist([row | {"leaf": END, "ts": 0}], self._schema)
+            return
+        for edge in edges:
+            yield from self._waiting(edge, self._streams, clock)
+
+    def _waiting(
+        self, edge: Edge, streams: Sequence[str], clock: int | None
+    ) -> Iterator[pa.RecordBatch]:
+        """Rows of an edge, as waiting_rows makes them."""
+        _, _, label, ts, stream, *_ = edge  # type: ignore[misc]
+        sources, speaks = sources_of(self.plan), True
+        for rows in self._tagged([edge]):
+            if not rows.num_rows:
+                continue
+            told = sources.index((stream, label)) if speaks else SILENT
+            speaks = False
+            yield _with(rows, told, streams.index(stream), clock)
+        if speaks and stream in streams:
+            nothing = pa.RecordBatch.from_pylist([{"leaf": -1, "ts": ts}], schema=self._schema)
+            yield _with(nothing, SILENT, streams.index(stream), clock)
 
     @property
     def _schema(self) -> pa.Schema:
@@ -138,9 +177,8 @@ class Chain:
 
     def _tagged(self, edges: Sequence[Edge]) -> Iterator[pa.RecordBatch]:
         """Rows (leaf, src, trg, ts), as leaf_rows makes them."""
-        schema = self._schema
+        schema, columns = self._schema, carried(self._leaves)
         vertex = schema.field("src").type
-        columns = carried(self._leaves)
         for number, leaf in enumerate(self._leaves):
             for batch in _record_batches(edges):
                 if _fits(batch, leaf):
@@ -153,6 +191,13 @@ class Chain:
                         empty = pa.nulls(rows.num_rows, type_)
                         tagged.append(rows[name].cast(type_) if own else empty)
                     yield pa.RecordBatch.from_arrays(tagged, schema=schema)
+
+
+def _with(rows: pa.RecordBatch, told: int, of: int, clock: int | None) -> pa.RecordBatch:
+    columns = {TOLD: (told, pa.int32()), "of": (of, pa.int32()), "clock": (clock, pa.int64())}
+    for name, (value, type_) in columns.items():
+        rows = rows.append_column(name, pa.array([value] * rows.num_rows, type_))
+    return rows
 
 
 def _fits(batch: pa.RecordBatch, leaf: Leaf) -> bool:

@@ -48,7 +48,9 @@ def plan_of(
             for name, kind in vertex_types
         ),
         windows=tuple(
-            PlanWindow(stream=s.stream, label=s.label, range=s.range, slide=s.slide) for s in scans
+            PlanWindow(stream=s.stream, label=s.label, range=s.range, slide=s.slide)
+            for s in scans
+            if s.range is not None and s.slide is not None
         ),
     )
 

@@ -65,12 +65,14 @@ def test_plans_of_random_queries(case: Case, partitions: int, seed: int, hops: i
 
 def test_all_partitions_agree_on_what_is_late() -> None:
     """The late edge lies on a partition that has not seen a later one itself."""
-    chain = Chain(OWN_ROOTS)
+    chain = Chain(OWN_ROOTS, disorder=True)
     chain.another_worker(gone=True)
-    chain.batch([(f"v{i}", f"v{i + 1}", "a", 5) for i in range(4)])
-    chain.batch([(f"v{i}", f"v{i + 1}", "a", 4) for i in range(50, 90)])
+    chain.batch([(f"v{i}", f"v{i + 1}", "a", 5, "s") for i in range(4)])
+    chain.batch([(f"v{i}", f"v{i + 1}", "a", 4, "s") for i in range(50, 90)])
     reports = [json.loads(report) for report in chain.reports]
-    assert sum(report["late"] for report in reports) == 40
+    assert sum(report["late"].get("s", 0) for report in reports) == 40
+    assert sorted(late["row"]["src"] for late in chain.late) == [f"v{i}" for i in range(50, 90)]
+    assert {late["reason"] for late in chain.late} == {"late: the watermark was 5"}
     assert {report["now"] for report in reports} == {5}
     assert {r.ts for r in chain.results} == {5}
 

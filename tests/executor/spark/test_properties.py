@@ -179,10 +179,30 @@ def test_a_source_is_asked_for_conditions_on_properties(
         (scan("weight", "name", "new", "count", "ts", predicate=condition), ()),
         columns=("x", "y", "weight", "name", "new", "count", "time"),
     )
-    rows = leaf_rows(edges_of(plan, {"s": given}), leaves(plan))
+    edges, _ = edges_of(plan, {"s": given})
+    rows = leaf_rows(edges, leaves(plan))
     filters = pushed_filters(rows)
     assert pushed in filters
     assert "EqualTo(label,a)" in filters
+
+
+def test_a_source_of_vertices_is_asked_too(spark: SparkSession, tmp_path: Path) -> None:
+    """Each row is an edge from the vertex to itself."""
+    rows = [{"id": v, "label": "a", "ts": 3, "weight": w} for v, w in (("x", 1.0), ("y", 2.0))]
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "in.parquet")
+    given = spark.read.parquet(str(tmp_path / "in.parquet"))
+    plan = plan_of(
+        (scan("weight", predicate="c2 > 1 AND c0 = 'y'"), ()), columns=("x", "y", "weight")
+    )
+    edges, _ = edges_of(plan, {"s": given})
+    assert edges.select("src", "trg").distinct().count() == 2
+    assert edges.where("src <> trg").count() == 0
+    filters = pushed_filters(leaf_rows(edges, leaves(plan)))
+    assert "GreaterThan(weight,1.0)" in filters
+    assert "EqualTo(id,y)" in filters
+    lacking = spark.read.parquet(str(tmp_path / "in.parquet")).drop("ts")
+    with pytest.raises(InputError, match="no column ts; it has id, label, weight"):
+        edges_of(plan, {"s": lacking})
 
 
 def test_the_users_own_streams(rocksdb: SparkSession, tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +13,6 @@ from algebra.plan import PhysicalPlan
 from executor.batch import FOREVER
 from executor.local import Result
 from executor.spark.errors import ExecutionError, InputError
-from executor.spark.settings import PROVIDER, ROCKSDB
 from executor.spark.stream import stream
 from tests.executor.spark.plans import (
     PLUS,
@@ -28,15 +26,6 @@ from tests.executor.spark.plans import (
 )
 
 pytestmark = pytest.mark.spark
-
-
-@pytest.fixture
-def rocksdb(spark: SparkSession) -> Iterator[SparkSession]:
-    """The session as its user has to set it up."""
-    before = spark.conf.get(PROVIDER) or ""
-    spark.conf.set(PROVIDER, ROCKSDB)
-    yield spark
-    spark.conf.set(PROVIDER, before)
 
 
 def edges_in(spark: SparkSession, folder: Path) -> DataFrame:

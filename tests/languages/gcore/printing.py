@@ -12,11 +12,13 @@ from dataclasses import dataclass
 from tests.oracles.conditions import Compare, Vert, expr_text
 from tests.oracles.query import (
     Alt,
+    AnyBut,
     Atom,
     Back,
     BodyAtom,
     Closure,
     Const,
+    Is,
     PathAtom,
     Regex,
     Repeat,
@@ -124,6 +126,8 @@ def _split(body: tuple[BodyAtom, ...]) -> tuple[list[BodyAtom], list[tuple[str, 
                 found.append(Atom(label, source, apart(atom.target), edge))
             case Closure(label, _, _, sign, alias):
                 found.append(Closure(label, source, apart(atom.target), sign, alias))
+            case Is(label, _, row):
+                found.append(Is(label, source, row))
             case PathAtom(regex, _, _):
                 found.append(PathAtom(regex, source, apart(atom.target)))
     return found, equal
@@ -145,6 +149,8 @@ def _chained(body: Sequence[BodyAtom], patterns: Sequence[str]) -> list[str]:
 def _pattern(atom: BodyAtom, derived: frozenset[str], style: Style) -> str:
     source, target = _node(atom.source), _node(atom.target)
     match atom:
+        case Is(label, vertex):
+            return f"{_node(vertex)[:-1]}:{label})"
         case Atom(label, _, _) if label not in derived:
             link = f"[{atom.edge or ''}:{label}]"
         case Atom(label, _, _):
@@ -165,6 +171,11 @@ def _regex(regex: Regex, derived: frozenset[str]) -> str:
     match regex:
         case Step(label):
             return f"~{label}" if label in derived else f":{label}"
+        case AnyBut((), None):
+            return "_"
+        case AnyBut(forwards, backwards):
+            but = [*map(":{}".format, forwards or ()), *map(":{}^".format, backwards or ())]
+            return f"({' | '.join(but)})!"
         case Back(part):
             return f"({_regex(part, derived)})^"
         case Seq(parts):

@@ -89,7 +89,7 @@ def test_places_count_lines_and_columns_from_one() -> None:
     path = second.links[0]
     assert isinstance(path, Path)
     assert path.at == Location(3, 6)
-    assert [(name.text, name.at) for name in path.names] == [("b", Location(3, 10))]
+    assert [(name.text, name.at) for name in path.names] == [(":b", Location(3, 10))]
 
 
 @pytest.mark.parametrize("word", ["match", "ON", "window", "where", "path", "all", "not", "union"])

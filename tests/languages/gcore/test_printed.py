@@ -12,7 +12,7 @@ from languages.canonical import translate
 from tests.languages.gcore import printing
 from tests.languages.gcore.printing import Style
 from tests.oracles.conditions import Compare, Vert
-from tests.oracles.query import Atom, BodyAtom, Const, Query, Rule, Term, Var
+from tests.oracles.query import Atom, BodyAtom, Const, Query, Rule, Term, Var, with_terms
 from tests.oracles.query import text as rq_text
 from tests.oracles.snapshot import labels_of
 from tests.strategies.amount import examples
@@ -105,7 +105,7 @@ def _without_constants(body: tuple[BodyAtom, ...]) -> tuple[BodyAtom, ...]:
     def variable(term: Term) -> Term:
         return Var("k") if isinstance(term, Const) else term
 
-    return tuple(replace(a, source=variable(a.source), target=variable(a.target)) for a in body)
+    return tuple(with_terms(atom, variable) for atom in body)
 
 
 def _variables(body: tuple[BodyAtom, ...]) -> list[str]:

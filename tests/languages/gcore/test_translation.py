@@ -73,6 +73,28 @@ PAIRS = {
         f"N(x, y) <- a(x, y). N(x, y) <- a(y, x). e(x, y) <- b(x, y). e(x, y) <- b(y, x)."
         f"Answer(x, y) <- N(x, y), e(y, y) {WINDOW}",
     ),
+    "an edge of any label": (
+        f"SELECT x, z MATCH (x)-->(y)<-[]-(z) {ON}",
+        f"Answer(x, z) <- _(x, y), _(z, y) {WINDOW}",
+    ),
+    "an edge of any label, either way": (
+        f"SELECT x, y MATCH (x)--(y) {ON}",
+        f"N(x, y) <- _(x, y). N(x, y) <- _(y, x). Answer(x, y) <- N(x, y) {WINDOW}",
+    ),
+    "a path over any label": (
+        f"SELECT x, y MATCH (x)-/<:a _+ :b!* (:a | :b^)!^>/->(y) {ON}",
+        f"Answer(x, y) <- x a/_+/!b*/^!(a|^b) y {WINDOW}",
+    ),
+    "any label in a bare expression": (
+        f"SELECT x, y MATCH (x)-/<:(a (_ | c!)+)>/->(y) {ON}",
+        f"Answer(x, y) <- x a/(_|!c)+ y {WINDOW}",
+    ),
+    "any label of what a query constructs": (
+        f"SELECT x, z MATCH (x)-/<_+>/->(y), (x)-[]->(z) ON ("
+        f"CONSTRUCT (x)-[:q]->(y), (y)-[:r]->(x) MATCH (x)-[:a]->(y) {ON})",
+        f"q(x, y) <- a(x, y). r(y, x) <- a(x, y). e(x, y) <- q(x, y). e(x, y) <- r(x, y)."
+        f"Answer(x, z) <- x (q|r)+ y, e(x, z) {WINDOW}",
+    ),
     "a path to the left": (
         f"SELECT x, y MATCH (x)<-/<:a* :b^>/-(y) {ON}",
         f"Answer(x, y) <- y a*/^b x {WINDOW}",
@@ -164,6 +186,32 @@ def test_the_same_in_rq(name: str) -> None:
 # --- conditions and properties --------------------------------------------------------
 
 CONDITIONS = {
+    "edges that differ": (
+        f"SELECT x MATCH (x)-[e:a]->(y)-[f:a]->(z), (x)-[g:b]->(z) {ON} WHERE e <> f AND NOT e = g",
+        f"Answer(x) <- a(x, y) as e, a(y, z) as f, b(x, z) as g, e <> f, e <> g {WINDOW}",
+    ),
+    "an edge in two places": (
+        f"SELECT x, e.n MATCH (x)-[e:a]->(y), (z)-[e:a]->(y) {ON} WHERE e.r > 3",
+        f"Answer(x, e.n) <- a(x, y) as e, a(z, y) as f, e = f, e.r > 3 {WINDOW}",
+    ),
+    "properties of an edge of several labels": (
+        f"SELECT x, e.n MATCH (x)-[e:a|b {{note = 'u'}}]->(y) {ON} WHERE e.r > 3",
+        'Answer(x, e.n) <- a(x, y) as e, e.r > 3, e.note = "u".'
+        f'Answer(x, e.n) <- b(x, y) as e, e.r > 3, e.note = "u" {WINDOW}',
+    ),
+    "properties of an edge of either direction": (
+        f"CONSTRUCT (x)-[:r]->(y) MATCH (x)-[e:a]-(y) {ON} WHERE e.r > 3",
+        f"r(x, y) <- a(x, y) as e, e.r > 3. r(x, y) <- a(y, x) as e, e.r > 3 {WINDOW}",
+    ),
+    "properties of an edge of any label": (
+        f"SELECT x, e.n MATCH (x)-[e]->(y) {ON} WHERE e.r > 3",
+        f"Answer(x, e.n) <- s._(x, y) as e, e.r > 3 {WINDOW}",
+    ),
+    "a path over edges chosen by their properties": (
+        "PATH big = (u)-[e:a]->(v) WHERE e.n > 100 "
+        f"SELECT x, y MATCH (x)-/<~big+ ~big^>/->(y) {ON}",
+        f"Answer(x, y) <- x a[n > 100]+/^a[n > 100] y {WINDOW}",
+    ),
     "comparisons, and properties in the answer": (
         f"SELECT x, z, e.n, f.n, f.ts AS last MATCH (x)-[e:a]->(y)<-[f:b]-(z) {ON} "
         "WHERE abs(e.ts - f.ts) <= 10 AND e.n < f.n * (1 + 0.5) AND e.note = 'u' AND (x) <> (z)",

@@ -1,0 +1,93 @@
+"""What a predicate says of the differences of columns: ``abs(c0 - c1) <= 10``.
+
+In: a predicate. Out: bounds ``x - y <= c`` that hold wherever it is satisfied. Only what is
+linear over integers counts: there arithmetic is exact, or unknown and then not satisfied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Final
+
+from sqlglot import exp
+
+from algebra import scalar
+from algebra.predicate import Predicate, checked, sides
+from algebra.scalar import Call, Column, Literal, Value
+
+Difference = tuple[int, int, int]
+"""``(x, y, c)``: column x is at most c larger than column y."""
+
+Linear = tuple[dict[int, int], int]
+"""Coefficients of columns, and a constant."""
+
+_STRICT: Final = (exp.LT, exp.GT)
+_AT_MOST: Final = (exp.LT, exp.LTE, exp.EQ)
+_AT_LEAST: Final = (exp.GT, exp.GTE, exp.EQ)
+
+
+@lru_cache(maxsize=4096)
+def differences(predicate: Predicate) -> tuple[Difference, ...]:
+    """The bounds that follow from the predicate's conjuncts, each for itself.
+
+    They are right for columns of integers; whoever has others is not to use them.
+    """
+    return tuple(found for part in predicate.conjuncts for found in _of_conjunct(part.sql))
+
+
+def _of_conjunct(sql: str) -> Iterator[Difference]:
+    node = checked(sql)
+    if not isinstance(node, (*_AT_MOST, *_AT_LEAST)):
+        return
+    left, right = sides(node, sql)
+    strict = isinstance(node, _STRICT)
+    if isinstance(node, _AT_MOST):
+        yield from _at_most(left, right, strict)
+    if isinstance(node, _AT_LEAST):
+        yield from _at_most(right, left, strict)
+
+
+def _at_most(small: Value, large: Value, strict: bool) -> Iterator[Difference]:
+    """The bounds of ``small <= large``."""
+    limit = _linear(large)
+    if limit is None:
+        return
+    either_way = isinstance(small, Call) and small.function == "ABS"
+    inner = _linear(small.arguments[0] if isinstance(small, Call) and either_way else small)
+    if inner is None:
+        return
+    for sign in (1, -1) if either_way else (1,):
+        columns, constant = _sum(_times(sign, inner), _times(-1, limit))
+        if sorted(columns.values()) == [-1, 1]:
+            (x,) = (column for column, factor in columns.items() if factor == 1)
+            (y,) = (column for column, factor in columns.items() if factor == -1)
+            yield x, y, -constant - strict
+
+
+def _linear(value: Value) -> Linear | None:
+    match value:
+        case Column(place):
+            return {place: 1}, 0
+        case Literal(int() as number) if scalar.type_of(number) == "integer":
+            return {}, number
+        case Call("NEG", (part,)):
+            inner = _linear(part)
+            return None if inner is None else _times(-1, inner)
+        case Call("+" | "-" as sign, (one, other)):
+            left, right = _linear(one), _linear(other)
+            if left is None or right is None:
+                return None
+            return _sum(left, right if sign == "+" else _times(-1, right))
+        case _:
+            return None
+
+
+def _times(factor: int, of: Linear) -> Linear:
+    columns, constant = of
+    return {column: factor * k for column, k in columns.items()}, factor * constant
+
+
+def _sum(one: Linear, other: Linear) -> Linear:
+    columns = {c: one[0].get(c, 0) + other[0].get(c, 0) for c in (*one[0], *other[0])}
+    return {column: k for column, k in columns.items() if k}, one[1] + other[1]

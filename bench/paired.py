@@ -1,0 +1,134 @@
+"""Two checkouts beside each other: ``python -m bench.paired BEFORE AFTER``.
+
+Each is a commit of this repository or a folder with a checkout. They run in turn, each round in
+a process of its own per checkout, the first of a round alternating, so that what else the
+machine does meets both alike. What is compared is the processor time of the search and of the
+chosen plan's run in process, for queries over topology alone; the ratio is that of a round's
+two medians, and what is printed the median of the rounds' ratios with the smallest and largest.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from bench.measuring import ROOT, Spread, headline, machine, save
+
+WORKER = Path(__file__).with_name("paired_worker.py")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What was measured of one query; milliseconds are medians over the rounds.
+
+    ``ratio`` is after through before: below 1 the later checkout is quicker.
+    """
+
+    name: str
+    before: float
+    after: float
+    ratio: Spread
+
+
+Times = dict[str, float]
+
+
+def measure(before: Path, after: Path, rounds: int, only: str, repeats: int) -> list[Row]:
+    """Runs both checkouts in turn."""
+    found: dict[Path, list[Times]] = {before: [], after: []}
+    for number in range(rounds):
+        for checkout in (before, after) if number % 2 == 0 else (after, before):
+            found[checkout].append(_run(checkout, only, repeats))
+    rows = []
+    for name in found[before][0]:
+        pairs = [
+            (one[name], other[name]) for one, other in zip(found[before], found[after], strict=True)
+        ]
+        ratio = Spread.of([later / earlier for earlier, later in pairs])
+        earlier, later = (median(side) for side in zip(*pairs, strict=True))
+        rows.append(Row(name, earlier, later, ratio))
+    return rows
+
+
+def _run(checkout: Path, only: str, repeats: int) -> Times:
+    """Milliseconds by query, from a process over a checkout's own code."""
+    done = subprocess.run(
+        [sys.executable, "-c", WORKER.read_text("utf-8"), only, str(repeats)],
+        cwd=checkout,
+        env={**os.environ, "PYTHONPATH": str(checkout)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise RuntimeError(f"{checkout}: {done.stderr.strip()[-2000:]}")
+    times: Times = json.loads(done.stdout.splitlines()[-1])
+    return times
+
+
+@contextmanager
+def checked_out(what: str, below: Path) -> Iterator[Path]:
+    """A folder, or the files of a commit laid out in a new folder of ``below``."""
+    if Path(what).is_dir():
+        yield Path(what).resolve()
+        return
+    target = below / what.replace("/", "_")
+    archive = subprocess.run(["git", "archive", what], cwd=ROOT, capture_output=True, check=True)
+    target.mkdir()
+    subprocess.run(["tar", "-x", "-C", str(target)], input=archive.stdout, check=True)
+    yield target
+
+
+def _table(rows: list[Row], before: str, after: str) -> Table:
+    table = Table(title="Processor time, milliseconds")
+    table.add_column("query")
+    for name in (before, after, "after / before"):
+        table.add_column(name, justify="right")
+    for row in rows:
+        table.add_row(row.name, f"{row.before:,.1f}", f"{row.after:,.1f}", row.ratio.text(2))
+    return table
+
+
+def main(
+    before: Annotated[str, typer.Argument(help="A commit, or a folder with a checkout.")],
+    after: Annotated[str, typer.Argument(help="Another one.")] = str(ROOT),
+    *,
+    rounds: Annotated[int, typer.Option(help="How often each runs.")] = 5,
+    repeats: Annotated[int, typer.Option(help="Runs of each query in a round.")] = 5,
+    only: Annotated[str, typer.Option(help="Queries with this in their name.")] = "",
+    out: Annotated[Path | None, typer.Option(help="Write the account here, as JSON.")] = None,
+) -> None:
+    """Compares two checkouts on queries over topology alone."""
+    console = Console(width=None if Console().is_terminal else 120)
+    console.print(headline(machine()))
+    with (
+        TemporaryDirectory() as folder,
+        checked_out(before, Path(folder)) as one,
+        checked_out(after, Path(folder)) as other,
+    ):
+        rows = measure(one, other, rounds, only, repeats)
+    console.print(_table(rows, before, "after" if after == str(ROOT) else after))
+    for kind in ("search", "run"):
+        ratios = [row.ratio.median for row in rows if row.name.startswith(kind)]
+        if ratios:
+            text = Spread.of(ratios).text(3)
+            console.print(f"{kind}: median of {len(ratios)} queries' ratios {text}")
+    console.print(f"load now {machine()['load'][0]}")
+    save(out, "paired", {"before": before, "after": after, "rounds": rounds}, rows)
+
+
+if __name__ == "__main__":
+    typer.run(main)

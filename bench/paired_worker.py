@@ -1,0 +1,90 @@
+"""One side of `bench.paired`: times by query as JSON, of whatever checkout is imported.
+
+Run as text over another checkout's code, so it names only what earlier versions have too.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import sys
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from statistics import median
+
+import pyarrow as pa
+
+from algebra.plan import PhysicalPlan
+from bench.kernels import QUERIES, plan_of
+from bench.queries import cases, catalog, cost_model
+from bench.streams import DAY, catalog_of, files, load, slides
+from executor.local import LocalRun
+from languages import parse
+from languages.canonical import translate
+from optimizer import Optimizer, Options
+
+SEARCHED = (
+    "Table 4.2 Q3",
+    "Table 4.2 Q10",
+    "Table 5.1 Q5",
+    "Table 5.1 Q7",
+    "chain 8, ends kept",
+    "cycle 6, all kept",
+    "star 6, two kept",
+    "clique 6 (star, all kept)",
+    "graph clique 4, all kept",
+)
+RUN = {
+    "a2q/c2a*": QUERIES["a2q/c2a*"],
+    "Q5": QUERIES["Q5"],
+    "three joined": "Answer(x, y, z, w) <- a2q(x, y), c2a(x, z), c2q(w, z).\n",
+}
+DAYS = 12
+
+
+def cpu_ms(action: Callable[[], object], repeats: int) -> float:
+    """The median processor time of some runs after one to warm up."""
+    action()
+    found = []
+    for _ in range(repeats):
+        gc.collect()
+        gc.disable()
+        start = time.process_time()
+        action()
+        found.append((time.process_time() - start) * 1000)
+        gc.enable()
+    return median(found)
+
+
+def searches(only: str, repeats: int) -> dict[str, float]:
+    """The search of each query."""
+    known, found = catalog(), {}
+    for case in cases():
+        if case.name in SEARCHED and only in case.name:
+            query = translate(parse(case.text, "rq"), known)
+            optimizer = Optimizer(cost_model("saturating", known), Options())
+            found[f"search {case.name}"] = cpu_ms(partial(optimizer.optimize, query), repeats)
+    return found
+
+
+def runs(only: str, repeats: int) -> dict[str, float]:
+    """The chosen plan of each query over days of the bundled stream, one call a day."""
+    which, found = files(None), {}
+    batches = list(slides(load(which, DAYS), DAY))
+    for name, text in RUN.items():
+        if only in name:
+            plan = plan_of(text, catalog_of(which), "10d", "1d").plan
+            found[f"run {name}"] = cpu_ms(partial(_run, plan, batches), repeats)
+    return found
+
+
+def _run(plan: PhysicalPlan, batches: Sequence[pa.RecordBatch]) -> None:
+    running = LocalRun(plan)
+    for batch in batches:
+        running.push([batch])
+
+
+if __name__ == "__main__":
+    asked = sys.argv[1], int(sys.argv[2])
+    print(json.dumps({**searches(*asked), **runs(*asked)}))

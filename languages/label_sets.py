@@ -1,0 +1,248 @@
+"""Sets of labels, ``_`` and ``!(a|^b)``: what they are by a catalog, and as text.
+
+A query says which labels it leaves out; which are left, only a catalog knows, and only of
+streams that list all their labels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Set
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from itertools import product
+from math import prod
+
+from algebra import regex
+from algebra.regex import Regex, Symbol
+from catalog.model import Catalog, Stream
+from languages.checks import aliases, predicates
+from languages.conditions import edges_looked_at
+from languages.errors import QueryError, line_of, listed
+from languages.regular_query import (
+    Atom,
+    EdgeAtom,
+    LabelSet,
+    Location,
+    PathAtom,
+    RegularQuery,
+    Rule,
+    Variable,
+)
+from languages.values_text import name_text
+
+MOST_CHOICES = 256
+"""The most rules that one becomes whose edges may be of several labels each."""
+_X, _Y = Variable("x"), Variable("y")
+
+
+def label_set_text(labels: LabelSet) -> str:
+    """``_``, ``!a``, ``!(a|^b)`` or ``tx._``, as RQ writes it."""
+    prefix = "" if labels.stream is None else f"{name_text(labels.stream)}."
+    left_out = [name_text(name) for name in labels.forward or ()]
+    left_out += [f"^{name_text(name)}" for name in labels.backward or ()]
+    if not left_out:
+        return f"{prefix}_"
+    return f"{prefix}!{left_out[0]}" if len(left_out) == 1 else f"{prefix}!({'|'.join(left_out)})"
+
+
+def expanded(query: RegularQuery, catalog: Catalog) -> tuple[RegularQuery, tuple[str, ...]]:
+    """The query with the labels of the catalog in place of its sets of labels, and warnings.
+
+    A set becomes an alternation in a path, and a predicate with a rule for each label where it
+    is an edge. A rule that looks at the properties of such an edge becomes one for each label.
+
+    Raises:
+        QueryError: E-LABELS where a stream may have labels that it does not list, or none is
+            left, E-UNKNOWN for a stream that is not there, E-SIZE for too many rules.
+    """
+    if not query.label_sets:
+        return query, ()
+    sets = dict(query.label_sets)
+    read = {name for rule in query.rules for atom in rule.body for name in predicates(atom)}
+    labels = {label for stream in catalog.streams.values() for label in stream.labels}
+    derived = {rule.head for rule in query.rules} | aliases(query.rules).keys()
+    expansion = _Expansion(catalog, sets, read, (read - sets.keys()) | labels | derived)
+    rules = tuple(one for rule in query.rules for one in expansion.of_rule(rule))
+    whole = replace(query, rules=(*expansion.rules, *rules), label_sets=())
+    return whole, tuple(dict.fromkeys(expansion.warnings))
+
+
+def chosen(
+    rule: Rule, choices: Mapping[int, tuple[Symbol, ...]], at: Location | None = None
+) -> Iterator[Rule]:
+    """A rule for each way to take one label of each atom's ``choices``, by number of the atom.
+
+    Raises:
+        QueryError: E-SIZE beyond :data:`MOST_CHOICES`.
+    """
+    if prod(map(len, choices.values())) > MOST_CHOICES:
+        raise QueryError(
+            "E-SIZE",
+            f"its edges may have more than {MOST_CHOICES} combinations of labels",
+            at=at or rule.location,
+            text=rule.head,
+            hint="write the labels that are meant",
+        )
+    for taken in product(*choices.values()):
+        body = list(rule.body)
+        for number, step in zip(choices, taken, strict=True):
+            atom = body[number]
+            assert isinstance(atom, EdgeAtom)
+            body[number] = _stepped(atom, step)
+        yield replace(rule, body=tuple(body))
+
+
+@dataclass(slots=True)
+class _Expansion:
+    """``read`` are the predicates that the rules read, ``taken`` all names in use; ``rules``
+    are those of the sets that stand for edges."""
+
+    catalog: Catalog
+    sets: Mapping[str, LabelSet]
+    read: Set[str]
+    taken: set[str]
+    rules: list[Rule] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    _steps: dict[str, tuple[Symbol, ...]] = field(default_factory=dict)
+    _derived: dict[str, str] = field(default_factory=dict)
+
+    def of_rule(self, rule: Rule) -> Iterable[Rule]:
+        looked_at = edges_looked_at(rule)
+        choices: dict[int, tuple[Symbol, ...]] = {}
+        body: list[Atom] = []
+        for number, atom in enumerate(rule.body):
+            if isinstance(atom, EdgeAtom) and atom.predicate in self.sets:
+                if atom.edge in looked_at:
+                    choices[number] = self._some(atom.predicate, atom.location)
+                    body.append(atom)
+                else:
+                    body.append(self._edge(atom))
+            elif isinstance(atom, PathAtom):
+                body.append(self._path(atom))
+            else:
+                body.append(atom)
+        return chosen(replace(rule, body=tuple(body)), choices)
+
+    def _edge(self, atom: EdgeAtom) -> Atom:
+        """An edge of any label of a set, as one of a predicate with a rule for each."""
+        steps = self._of(atom.predicate, atom.location)
+        if not steps:
+            return PathAtom(regex.NOTHING, atom.source, atom.target, atom.location)
+        if len(steps) == 1:
+            return _stepped(replace(atom, edge=None), steps[0])
+        if atom.predicate not in self._derived:
+            name = label_set_text(self.sets[atom.predicate])
+            while name in self.taken:
+                name += "'"
+            self.taken.add(name)
+            self._derived[atom.predicate] = name
+            edge = EdgeAtom(name, _X, _Y, atom.location)
+            self.rules += [
+                Rule(name, ("x", "y"), (_stepped(edge, step),), atom.location) for step in steps
+            ]
+        return replace(atom, predicate=self._derived[atom.predicate], edge=None)
+
+    def _path(self, atom: PathAtom) -> PathAtom:
+        def step(symbol: Symbol) -> Regex:
+            if symbol.ref not in self.sets:
+                return symbol
+            whole = regex.alternation(self._of(str(symbol.ref), atom.location))
+            return regex.inverse(whole) if symbol.inverse else whole
+
+        return replace(atom, regex=regex.substitute(atom.regex, step))
+
+    def _some(self, name: str, at: Location) -> tuple[Symbol, ...]:
+        steps = self._of(name, at)
+        if not steps:
+            raise QueryError(
+                "E-LABELS",
+                "it leaves out all labels that there are, so its edges have no properties",
+                at=at,
+                text=label_set_text(self.sets[name]),
+            )
+        return steps
+
+    def _of(self, name: str, at: Location) -> tuple[Symbol, ...]:
+        """The labels of a set, each with its direction."""
+        if name not in self._steps:
+            self._steps[name] = self._looked_up(self.sets[name], at)
+        return self._steps[name]
+
+    def _looked_up(self, labels: LabelSet, at: Location) -> tuple[Symbol, ...]:
+        shown = label_set_text(labels)
+        known = [
+            (stream, label)
+            for stream in self._streams(labels, at)
+            for label in _labels_of(stream, at, shown)
+        ]
+        everything = sorted({label for _, label in known})
+        for label in (*(labels.forward or ()), *(labels.backward or ())):
+            if not any(_is_called(label, *one) for one in known):
+                close = get_close_matches(label, everything, n=1)
+                self.warnings.append(
+                    line_of(
+                        "W-UNUSED",
+                        at,
+                        shown,
+                        f"there is no label {label} to leave out",
+                        f"did you mean {close[0]}?" if close else f"they are {listed(everything)}",
+                    )
+                )
+        found = [
+            Symbol(self._name(labels, stream, label), inverse)
+            for inverse, left_out in ((False, labels.forward), (True, labels.backward))
+            if left_out is not None
+            for stream, label in known
+            if not any(_is_called(name, stream, label) for name in left_out)
+        ]
+        if not found:
+            reason = "it leaves out all labels that there are"
+            self.warnings.append(line_of("W-EMPTY", at, shown, reason))
+        return tuple(found)
+
+    def _streams(self, labels: LabelSet, at: Location) -> list[Stream]:
+        streams = self.catalog.streams
+        if labels.stream is None:
+            return [streams[name] for name in sorted(streams) if not streams[name].vertices]
+        if labels.stream in streams:
+            return [streams[labels.stream]]
+        close = get_close_matches(labels.stream, streams, n=1)
+        raise QueryError(
+            "E-UNKNOWN",
+            "there is no such stream",
+            at=at,
+            text=labels.stream,
+            hint=f"did you mean {close[0]}?" if close else f"there are {listed(sorted(streams))}",
+        )
+
+    def _name(self, labels: LabelSet, stream: Stream, label: str) -> str:
+        """What a label is called in a rule: as elsewhere in the query, if it is read there."""
+        qualified = f"{stream.name}.{label}"
+        if len(self.catalog.streams_of(label)) > 1 or qualified in self.read:
+            return qualified
+        return label if labels.stream is None or label in self.read else qualified
+
+
+def _labels_of(stream: Stream, at: Location, text: str) -> list[str]:
+    listed_labels = list(stream.labels) or ([stream.label] if stream.label else [])
+    if stream.open_labels or not listed_labels:
+        raise QueryError(
+            "E-LABELS",
+            f"the stream {stream.name} may have labels that nothing lists, "
+            "so which ones are meant is not known",
+            at=at,
+            text=text,
+            hint="write the labels that are meant, as a|b, or a catalog that lists all of them "
+            "(`headrace stats` measures one), without open_labels",
+        )
+    return sorted(listed_labels)
+
+
+def _is_called(name: str, stream: Stream, label: str) -> bool:
+    return name in (label, f"{stream.name}.{label}")
+
+
+def _stepped(atom: EdgeAtom, step: Symbol) -> EdgeAtom:
+    """The atom along one label; against it, with its ends turned."""
+    source, target = (atom.target, atom.source) if step.inverse else (atom.source, atom.target)
+    return replace(atom, predicate=str(step.ref), source=source, target=target)

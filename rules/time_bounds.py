@@ -1,0 +1,216 @@
+"""How the times of edges bound when rows arrive: what lets a join give rows back early.
+
+In: the groups of a memo. Out: for each, how far the times lie from each other at which the
+edges arrive that a row is made of, and which columns hold them. A row arrives with the last of
+its edges. From that follows, for a join, until when a row of one side can still meet rows that
+arrive on the other.
+
+Bounds are differences ``x - y <= c``, closed by shortest paths. They are a matter of what a
+group computes, of every row however it was derived, so all plans share them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from algebra.differences import differences
+from algebra.logical import (
+    Filter,
+    FilteredPattern,
+    Pattern,
+    Project,
+    Union,
+    WScan,
+    WScanUnion,
+)
+from algebra.physical import HashJoin, Horizon, PhysicalOperator
+from algebra.predicate import Predicate
+from memo import GroupId, Memo
+
+OWN_TIME = "ts"
+FURTHEST = 2**62
+"""A bound further away is none."""
+
+Differences = Mapping[tuple[int, int], int]
+"""By (x, y) the largest x - y."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """The arrivals of the edges in a row, numbered from 0: each is a column or in none.
+
+    ``columns`` gives the arrival that a column holds; ``differences`` are closed.
+    """
+
+    arrivals: int = 1
+    columns: Mapping[int, int] = field(default_factory=dict)
+    differences: Differences = field(default_factory=dict)
+
+    def latest(self, after: int) -> int | None:
+        """How long after an arrival of its own a row arrives, at most; None if any time."""
+        return _furthest(self.differences, range(self.arrivals), after)
+
+
+ANY_TIME = Bounds()
+"""What is known of rows that arrive at any time, or of edges without their times."""
+
+
+class TimeBounds:
+    """The bounds of the groups of one memo, computed when asked for."""
+
+    def __init__(self) -> None:
+        self._memo: Memo | None = None
+        self._known: dict[GroupId, Bounds] = {}
+        self.any = False
+        """Whether any scan gives the times of edges; if not, nothing is bounded."""
+
+    def attach(self, memo: Memo) -> None:
+        """Says whose groups they are."""
+        self._memo = memo
+
+    def merged(self) -> None:
+        """Forgets what names a group that is no more."""
+        self._known.clear()
+
+    def shrunk(self, operator: PhysicalOperator, inputs: tuple[GroupId, ...]) -> PhysicalOperator:
+        """A join with the horizons that follow from its residual and its inputs; others as they
+        are."""
+        if not self.any or not isinstance(operator, HashJoin):
+            return operator
+        residual = None if operator.residual is None else Predicate(operator.residual)
+        left, right = map(self.of, inputs)
+        both = _joined(operator.bindings, residual, (left, right))
+        first, second = range(left.arrivals), range(left.arrivals, both.arrivals)
+        horizon = (
+            _horizon(operator.bindings[0], both, first, second),
+            _horizon(operator.bindings[1], both, second, first),
+        )
+        return operator if horizon == (None, None) else replace(operator, horizon=horizon)
+
+    def of(self, group: GroupId) -> Bounds:
+        """The bounds of a group, read off its first expression."""
+        assert self._memo is not None
+        group = self._memo.find(group)
+        if group not in self._known:
+            self._known[group] = ANY_TIME  # meanwhile, where groups read each other in a circle
+            first = self._memo.group(group).expressions[0]
+            self._known[group] = self._derived(first.operator, first.inputs)
+        return self._known[group]
+
+    def _derived(self, operator: Hashable, inputs: tuple[GroupId, ...]) -> Bounds:
+        match operator:
+            case WScan() | WScanUnion():
+                names = operator.scans[0].properties
+                return Bounds(1, {2 + k: 0 for k, name in enumerate(names) if name == OWN_TIME})
+            case Filter(predicate):
+                return _filtered(self.of(inputs[0]), predicate)
+            case Project(columns):
+                return _chosen(self.of(inputs[0]), columns)
+            case Union():
+                return _either(*map(self.of, inputs))
+            case Pattern(bindings, output):
+                return _chosen(_joined(bindings, None, tuple(map(self.of, inputs))), output)
+            case FilteredPattern(bindings, output, predicate):
+                return _chosen(_joined(bindings, predicate, tuple(map(self.of, inputs))), output)
+            case _:
+                return ANY_TIME
+
+
+def _joined(
+    bindings: Sequence[tuple[int, ...]], residual: Predicate | None, sides: tuple[Bounds, ...]
+) -> Bounds:
+    """The bounds of a join of two; its columns are the join's variables."""
+    arrivals = 0
+    found: dict[tuple[int, int], int] = {}
+    columns: dict[int, int] = {}
+    for binding, side in zip(bindings, sides, strict=True):
+        for (x, y), bound in side.differences.items():
+            found[arrivals + x, arrivals + y] = bound
+        for column, arrival in side.columns.items():
+            here = arrivals + arrival
+            there = columns.setdefault(binding[column], here)
+            if there != here:  # joined on their times
+                found[here, there] = found[there, here] = 0
+        arrivals += side.arrivals
+    whole = Bounds(arrivals, columns, _closed(found))
+    return whole if residual is None else _filtered(whole, residual)
+
+
+def _filtered(bounds: Bounds, predicate: Predicate) -> Bounds:
+    """With what a predicate says of times; of other columns it may mean something else."""
+    place, found = bounds.columns, dict(bounds.differences)
+    for one, other, bound in differences(predicate):
+        if one in place and other in place:
+            pair = place[one], place[other]
+            found[pair] = min(bound, found.get(pair, bound))
+    return replace(bounds, differences=_closed(found))
+
+
+def _chosen(bounds: Bounds, columns: Iterable[int]) -> Bounds:
+    place = {k: bounds.columns[c] for k, c in enumerate(columns) if c in bounds.columns}
+    return replace(bounds, columns=place)
+
+
+def _either(one: Bounds, other: Bounds) -> Bounds:
+    """Of rows of two inputs: the times that both have, and one more, when a row arrives."""
+    columns = sorted(one.columns.keys() & other.columns.keys())
+    arrival = len(columns)
+    found: dict[tuple[int, int], int] = {}
+    for x, first in enumerate(columns):
+        found[x, arrival] = 0
+        latest = [side.latest(side.columns[first]) for side in (one, other)]
+        known = [bound for bound in latest if bound is not None]
+        if len(known) == 2:
+            found[arrival, x] = max(known)
+        for y, second in enumerate(columns):
+            pairs = [(side.columns[first], side.columns[second]) for side in (one, other)]
+            apart = [s.differences.get(p) for s, p in zip((one, other), pairs, strict=True)]
+            known = [bound for bound in apart if bound is not None]
+            if x != y and len(known) == 2:
+                found[x, y] = max(known)
+    place = {column: k for k, column in enumerate(columns)}
+    return Bounds(arrival + 1, place, _closed(found))
+
+
+def _closed(bounds: Differences) -> Differences:
+    """All that follows, by the algorithm of Floyd and Warshall."""
+    found = dict(bounds)
+    nodes = sorted({x for pair in bounds for x in pair})
+    for via in nodes:
+        for x in nodes:
+            first = found.get((x, via))
+            if first is None or x == via:
+                continue
+            for y in nodes:
+                second = found.get((via, y))
+                if second is not None and x != y:
+                    found[x, y] = min(first + second, found.get((x, y), first + second))
+    return found
+
+
+def _furthest(bounds: Differences, of: Iterable[int], after: int) -> int | None:
+    """The largest bound of the difference of any of several to one."""
+    found = [0 if x == after else bounds.get((x, after)) for x in of]
+    known = [bound for bound in found if bound is not None]
+    return max(known) if len(known) == len(found) else None
+
+
+def _horizon(
+    binding: tuple[int, ...], bounds: Bounds, own: Iterable[int], other: Iterable[int]
+) -> Horizon | None:
+    """By which time of a row the last arrival on the other side is bounded best.
+
+    That is where the row is held for the shortest time after its own arrival.
+    """
+    found: list[tuple[int, int, int]] = []
+    for column, variable in enumerate(binding):
+        time = bounds.columns.get(variable)
+        latest = None if time is None else _furthest(bounds.differences, other, time)
+        if time is not None and latest is not None and abs(latest) < FURTHEST:
+            before = min(bounds.differences.get((time, x), 0) for x in own)
+            found.append((latest + min(before, 0), column, latest))
+    if not found:
+        return None
+    _, column, latest = min(found)
+    return column, latest
