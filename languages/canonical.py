@@ -62,7 +62,7 @@ from languages.regular_query import (
     Variable,
     VertexAtom,
 )
-from languages.reports import reported
+from languages.reports import check_no_deletions, reported
 from languages.vertex_properties import with_rows_of_vertices
 
 MOST_OPERATORS = 10_000
@@ -99,8 +99,11 @@ def translate(
     for name in evaluation_order(query.rules):
         translation.define(name)
     head = next(rule for rule in query.rules if rule.head == query.answer)
+    expression = translation.relations[query.answer].expression
+    if query.emit is not None or computes(head):
+        check_no_deletions(expression, head.location)
     return LogicalQuery(
-        reported(translation.relations[query.answer].expression, query.emit),
+        reported(expression, query.emit),
         _distinct(head.variables),
         (*warnings, *inputs.unused_windows(), *translation.warnings),
     )

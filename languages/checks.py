@@ -180,7 +180,7 @@ def _check_inner_arity(rules: Sequence[Rule], answer: str) -> None:
         if rule.properties and inner:
             raise QueryError(
                 "E-ARITY",
-                "an inner predicate relates vertices, this one has a property or a computed value",
+                "an inner predicate relates vertices, this one has a property of an edge or more",
                 at=rule.location,
                 text=rule.head,
                 hint=f"only the answer may have such columns; here that is {answer}",

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import gcd
 from typing import Final
 
 from algebra.aggregates import ReportMode
-from algebra.logical import Aggregate, Empty, LogicalExpression, Report, WScan
+from algebra.logical import (
+    Aggregate,
+    Empty,
+    LogicalExpression,
+    LogicalOperator,
+    Report,
+    WScan,
+)
 from languages.errors import QueryError
 from languages.regular_query import Emit, Location, RegularQuery
 from languages.windows import Length
@@ -68,16 +76,35 @@ def reported(expression: LogicalExpression, emit: Emit | None) -> LogicalExpress
     return LogicalExpression(Report(emit.mode, every), (expression,))
 
 
-def slides_in(expression: LogicalExpression) -> int:
-    """The greatest common divisor of the slides of all windows below; 1 without any."""
-    pending, seen, found = [expression], set[int](), 0
+def check_no_deletions(expression: LogicalExpression, at: Location) -> None:
+    """What is given once it is final cannot be taken back: no stream below has deletions.
+
+    Raises:
+        QueryError: E-LATER.
+    """
+    for operator in _operators(expression):
+        if isinstance(operator, WScan) and operator.deletions:
+            raise QueryError(
+                "E-LATER",
+                "computed columns, aggregates and EMIT over a stream with deletions are not "
+                "supported yet",
+                at=at,
+                text=operator.stream,
+                hint="answer with vertices and properties, and compute behind the query",
+            )
+
+
+def _operators(expression: LogicalExpression) -> Iterator[LogicalOperator]:
+    pending, seen = [expression], set[int]()
     while pending:
         current = pending.pop()
-        if id(current) in seen:
-            continue
-        seen.add(id(current))
-        pending.extend(current.inputs)
-        window = current.operator.window if isinstance(current.operator, WScan) else None
-        if window is not None:
-            found = gcd(found, window.slide)
-    return found or 1
+        if id(current) not in seen:
+            seen.add(id(current))
+            pending.extend(current.inputs)
+            yield current.operator
+
+
+def slides_in(expression: LogicalExpression) -> int:
+    """The greatest common divisor of the slides of all windows below; 1 without any."""
+    windows = (o.window for o in _operators(expression) if isinstance(o, WScan))
+    return gcd(*(window.slide for window in windows if window is not None)) or 1

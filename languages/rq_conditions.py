@@ -61,12 +61,12 @@ class Conditions(Transformer[Token, Any]):
     def sum(self, parts: list[Any]) -> Read:
         """``value + value``, or ``-``."""
         left, sign, right = parts
-        return _computed("+" if sign == "+" else "-", left.at, (left, right))
+        return _computed("+" if sign == "+" else "-", _no_aggregate(left).at, (left, right))
 
     def product(self, parts: list[Any]) -> Read:
         """``value * value``, or ``/``."""
         left, sign, right = parts
-        return _computed(str(sign), left.at, (left, right))
+        return _computed(str(sign), _no_aggregate(left).at, (left, right))
 
     def negative(self, parts: list[Any]) -> Read:
         """``-value``."""
@@ -75,7 +75,7 @@ class Conditions(Transformer[Token, Any]):
 
     def absolute(self, parts: list[Read]) -> Read:
         """``abs(value)``."""
-        return _computed("ABS", parts[0].at, (parts[0],))
+        return _computed("ABS", _no_aggregate(parts[0]).at, (parts[0],))
 
     def value(self, parts: list[Token]) -> Read:
         """A variable, a property or a literal."""
