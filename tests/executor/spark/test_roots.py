@@ -39,28 +39,24 @@ def planned(query: str, parallelism: int) -> PhysicalPlan:
     return Optimizer(model, options).optimize(logical, streams, "second").plan
 
 
-def edges() -> list[Edge]:
+def rows_of(count: int = 150) -> list[tuple[str, str, str, int, int | None]]:
     random = Random(7)
-    times = sorted(random.randrange(120) for _ in range(150))
+    times = sorted(random.randrange(120) for _ in range(count))
+    ends = [f"v{i}" for i in range(6)]
     return [
-        (
-            f"v{random.randrange(6)}",
-            f"v{random.randrange(6)}",
-            random.choice("ab"),
-            ts,
-            "input",
-            {"n": random.choice([None, 1, 2, 5])},
-        )
+        (random.choice(ends), random.choice(ends), random.choice("ab"), ts,
+         random.choice([None, 1, 2, 5]))
         for ts in times
-    ]
+    ]  # fmt: skip
 
 
-def written(path: Path, rows: list[Edge]) -> EdgeFile:
-    lines = ["src,trg,label,ts,n"]
-    lines += [
-        f"{e[0]},{e[1]},{e[2]},{e[3]},{e[5]['n'] if e[5]['n'] is not None else ''}" for e in rows
-    ]
-    path.write_text("\n".join(lines) + "\n")
+def edges() -> list[Edge]:
+    return [(x, y, label, ts, "input", {"n": n}) for x, y, label, ts, n in rows_of()]
+
+
+def written(path: Path) -> EdgeFile:
+    lines = [f"{x},{y},{label},{ts},{'' if n is None else n}" for x, y, label, ts, n in rows_of()]
+    path.write_text("\n".join(["src,trg,label,ts,n", *lines]) + "\n")
     return EdgeFile(str(path))
 
 
@@ -73,8 +69,8 @@ def test_an_aggregate_taken_up_again(spark: SparkSession, tmp_path: Path) -> Non
         "Answer(x, count(*) as pairs, sum(e.n) as total) <- a(x, y) as e, b(y, z). "
         "WINDOW 20 SLIDE 5"
     )
-    plan, rows = planned(query, 2), edges()
-    inputs = {"input": [written(tmp_path / "in.csv", rows)]}
+    plan = planned(query, 2)
+    inputs = {"input": [written(tmp_path / "in.csv")]}
     output, options = ToFolder(tmp_path / "out"), RunOptions(largest_slice=30)
 
     def stop(progress: Progress) -> None:
@@ -90,16 +86,16 @@ def test_an_aggregate_taken_up_again(spark: SparkSession, tmp_path: Path) -> Non
         (tuple(line["bindings"].values()), line["ts"], line["exp"])  # type: ignore[attr-defined]
         for line in found_in(tmp_path / "out")
     )
-    assert said == Counter(map(tuple, run_plan(plan, rows)))
+    assert said == Counter(map(tuple, run_plan(plan, edges())))
 
 
 def test_reports_in_parquet(spark: SparkSession, tmp_path: Path) -> None:
     query = "Answer(x, z) <- a(x, y), b(y, z). WINDOW 20 EMIT ON EXIT EVERY 7"
-    plan, rows = planned(query, 2), edges()
-    inputs = {"input": [written(tmp_path / "in.csv", rows)]}
+    plan = planned(query, 2)
+    inputs = {"input": [written(tmp_path / "in.csv")]}
     output = ToFolder(tmp_path / "out", "parquet")
     run(plan, inputs, output, RunOptions(largest_slice=40), spark=spark)
     tables = [pq.read_table(file) for file in (tmp_path / "out").glob("part-*")]
     said = Counter(tuple(row.values()) for table in tables for row in table.to_pylist())
     assert tables[0].schema.names == ["x", "z", "at", "event"]
-    assert said == Counter((*r.bindings, r.ts, "exit") for r in run_plan(plan, rows))
+    assert said == Counter((*r.bindings, r.ts, "exit") for r in run_plan(plan, edges()))
