@@ -79,8 +79,8 @@ def sample_plan(label: str = "a2q") -> PhysicalPlan:
     ended = node(Retract(), (some,), "xyz", 0.0625)
     kept = node(ProjectColumns((0, 2)), (ended,), "xz", 0.001)
     computed = node(ComputeColumns(("c0", "c1", "c1 + 1")), (kept,), "xzm", 0.002)
-    calls = (("count", None), ("sum", 2))
-    counted = node(AggregateRows((0,), calls, (0, 1, 2), DAY), (computed,), "xns", 0.004)
+    aggregate = AggregateRows((0,), (("count", None), ("sum", 2)), (0, 1, 2), DAY)
+    counted = node(aggregate, (computed,), "xns", 0.004)
     node(ReportRows("entering", DAY), (counted,), "xns", 0.008)
     return PhysicalPlan(
         nodes=tuple(nodes), root=len(nodes) - 1,
