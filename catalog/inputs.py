@@ -19,7 +19,7 @@ from catalog.edges import EdgeFile, EdgeFileError, Format, format_of
 from catalog.lines import Progress
 from catalog.measurement import ROWS, Measurement, measure_files
 from catalog.model import ROLES, Catalog, Source, Stream, VertexType
-from catalog.offers import offered_properties
+from catalog.offers import have_deletions, offered_properties
 
 STORED_STREAM = "stored"
 """The name of the stored graph that is declared without a catalog."""
@@ -203,7 +203,7 @@ def measured_catalog(
 
     ``files`` are one stream, called ``input``; ``stored`` one stored graph, ``stored``, and those
     of vertices among them another, ``vertices``. Their further columns are properties
-    (:mod:`catalog.offers`).
+    (:mod:`catalog.offers`); a column ``op`` of a stream says that there are deletions.
     Arguments and errors as of :func:`catalog.measurement.measure_files`.
 
     Raises:
@@ -220,7 +220,11 @@ def measured_catalog(
     ):
         if group:
             offered = MappingProxyType(offered_properties(group))
-            described = [replace(file, properties=offered) for file in group]
+            deletions = name == DEFAULT_STREAM and have_deletions(group)
+            described = [
+                replace(file, properties=offered, deletions=file.deletions or deletions)
+                for file in group
+            ]
             measurement = measure_files(
                 described, rows=rows, now=now, strict=strict, on_progress=on_progress
             )

@@ -291,6 +291,7 @@ def file_for(file: EdgeFile, plan: PhysicalPlan, stream: PlanStream) -> EdgeFile
         stored=any(s.stream == stream.name and s.range is None for _, s in plan.scans),
         vertex_type=stream.vertex_type,
         time_unit=plan.time_unit,
+        deletions=any(s.update_pattern for _, s in plan.scans if s.stream == stream.name),
         properties={name: kind for name, kind in stream.properties.items() if name != OWN_TIME},
     )
 
