@@ -59,6 +59,18 @@ Stored = Annotated[
         show_default=False,
     ),
 ]
+Vertices = Annotated[
+    list[str],
+    typer.Option(
+        "--vertices",
+        metavar="[LABEL=]FILE",
+        help="Stored vertices, with a column id and perhaps label; further columns are their "
+        "properties. Repeatable; LABEL= as in --input.",
+        rich_help_panel=READING,
+        default_factory=list,
+        show_default=False,
+    ),
+]
 Columns = Annotated[
     str | None,
     typer.Option(

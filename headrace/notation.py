@@ -111,7 +111,7 @@ def physical_operator(
         case physical.FilterRows(predicate):
             return condition(predicate, columns[0])
         case physical.ProjectColumns(kept):
-            return f"{','.join(columns[0])} → {','.join(columns[0][c] for c in kept)}"
+            return f"{','.join(columns[0])} → {','.join(_chosen(columns[0], kept))}"
         case physical.HashJoin(bindings, output, variables):
             name = _variable(variables)
             return (
@@ -120,7 +120,7 @@ def physical_operator(
         case physical.AutomatonPath(roots=roots):
             return path_text(operator, inputs) + (" by root" if roots == "own" else "")
         case physical.Exchange(spread, hashed):
-            return f"{spread}({','.join(columns[0][c] for c in hashed)})" if hashed else spread
+            return f"{spread}({','.join(_chosen(columns[0], hashed))})" if hashed else spread
         case _:
             return ""
 
@@ -172,7 +172,7 @@ def path_text(path: physical.AutomatonPath, inputs: Sequence[str]) -> str:
     """The path's regex over the names of its inputs."""
     if not _ONLY_NUMBERS.fullmatch(path.regex):
         return path.regex or f"automaton of {path.states} states"
-    return re.sub(r"\d+", lambda m: _nth(inputs, int(m.group())), path.regex)
+    return re.sub(r"\d+", lambda m: _nth(inputs, m.group()), path.regex)
 
 
 def ends(width: int) -> tuple[str, ...]:
@@ -241,5 +241,11 @@ def _variable(names: Sequence[str]) -> Callable[[int], str]:
     return lambda v: names[v] if v < len(names) else f"v{v}"
 
 
-def _nth(inputs: Sequence[str], position: int) -> str:
-    return inputs[position] if position < len(inputs) else str(position)
+def _nth(inputs: Sequence[str], position: str) -> str:
+    known = len(position) < 6 and int(position) < len(inputs)
+    return inputs[int(position)] if known else position
+
+
+def _chosen(names: Sequence[str], columns: Sequence[int]) -> list[str]:
+    """The names of columns; a plan need not name all."""
+    return [names[c] if c < len(names) else f"c{c + 1}" for c in columns]

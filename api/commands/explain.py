@@ -71,6 +71,7 @@ def explain(
     language: opt.Language = None,
     input_: opt.Inputs,
     stored: opt.Stored,
+    vertices: opt.Vertices,
     columns: opt.Columns = None,
     sep: opt.Separator = None,
     catalog: opt.CatalogFile = None,
@@ -108,6 +109,7 @@ def explain(
         catalog=catalog,
         inputs=input_,
         stored=stored,
+        vertices=vertices,
         columns=columns,
         separator=sep,
         options=PlanningOptions(
@@ -125,7 +127,9 @@ def explain(
     colour = out is None and watched(sys.stdout)
     shown = _Shown(stage, format_, costs, trace, why, colour)
     if analyze:
-        write(_analyzed(request, shown, input_, columns, sep, stored=stored), out)
+        write(
+            _analyzed(request, shown, input_, columns, sep, stored=stored, vertices=vertices), out
+        )
     else:
         write(_explained(request, shown), out)
 
@@ -164,6 +168,7 @@ def _analyzed(
     separator: str | None,
     *,
     stored: list[str],
+    vertices: list[str],
 ) -> str:
     from api.explanation import explained
     from api.request import warn
@@ -173,7 +178,9 @@ def _analyzed(
 
     planned = optimize(request, trace=shown.trace)
     warn(planned)
-    files = inputs_of_plan(planned.plan, request.catalog, inputs, columns, separator, stored=stored)
+    files = inputs_of_plan(
+        planned.plan, request.catalog, inputs, columns, separator, stored=stored, vertices=vertices
+    )
     return explained(
         planned,
         shown.stage,

@@ -14,6 +14,7 @@ def optimize(
     language: opt.Language = None,
     input_: opt.Inputs,
     stored: opt.Stored,
+    vertices: opt.Vertices,
     columns: opt.Columns = None,
     sep: opt.Separator = None,
     catalog: opt.CatalogFile = None,
@@ -41,6 +42,7 @@ def optimize(
             catalog=catalog,
             inputs=input_,
             stored=stored,
+            vertices=vertices,
             columns=columns,
             separator=sep,
             options=PlanningOptions(

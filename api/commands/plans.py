@@ -48,6 +48,7 @@ def plans(
     language: opt.Language = None,
     input_: opt.Inputs,
     stored: opt.Stored,
+    vertices: opt.Vertices,
     columns: opt.Columns = None,
     sep: opt.Separator = None,
     catalog: opt.CatalogFile = None,
@@ -78,6 +79,7 @@ def plans(
             catalog=catalog,
             inputs=input_,
             stored=stored,
+            vertices=vertices,
             columns=columns,
             separator=sep,
             options=PlanningOptions(
