@@ -135,7 +135,8 @@ def test_a_plan_has_its_semantics_already(headrace: Commands, tmp_path: Path) ->
 def test_streams_with_deletions_are_refused(headrace: Commands, tmp_path: Path) -> None:
     catalog = tmp_path / "catalog.yaml"
     catalog.write_text(
-        "streams:\n  s:\n    deletions: true\n    labels: {a: {rate: 1, distinct_src: 9, distinct_trg: 9}}\n",
+        "streams:\n  s:\n    deletions: true\n    labels:\n"
+        "      a: {rate: 1, distinct_src: 9, distinct_trg: 9}\n",
         "utf-8",
     )
     assert headrace("explain", QUERY, "--catalog", catalog).code == 0
