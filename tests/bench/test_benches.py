@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from bench import kernels, search, thesis_choices
+from bench import kernels, search, simple_paths, thesis_choices
 from bench.measuring import Spread, timed
 from bench.queries import TABLE_4_2, TABLE_5_1, cases
 from bench.running import measured
@@ -89,6 +89,17 @@ def test_kernels_count_what_a_plain_run_finds(tmp_path: Path) -> None:
     assert chosen["edges"] == len(edges)
     assert chosen["share"] == 1.0
     assert {row["plan"] for row in rows} <= {"canonical", "chosen"}
+
+
+def test_simple_paths_are_measured_beside_any_paths(tmp_path: Path) -> None:
+    file, out = tmp_path / "edges.txt", tmp_path / "simple.json"
+    file.write_text("1 2 0\n2 3 1\n3 1 2\n3 4 3\n4 4 9\n", "utf-8")
+    simple_paths.main(file, only="three", out=out)
+    any_paths, simple = _read(out)["rows"]
+    assert (any_paths["edges"], simple["edges"]) == (5, 5)
+    assert simple["operators"] == "SIMPLE_PATH"
+    assert simple["results"] == 1 < any_paths["results"], "1 to 4"
+    assert {any_paths["outcome"], simple["outcome"]} == {"done"}
 
 
 def test_slides_are_days_and_lose_nothing() -> None:
