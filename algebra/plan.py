@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import replace
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from algebra import untrusted
-from algebra.physical import PhysicalOperator, WindowScan, WindowScanUnion
+from algebra.logical import PathSemantics
+from algebra.physical import PhysicalOperator, SimplePath, WindowScan, WindowScanUnion
 from algebra.values import PropertyType, VertexType
 
 PLAN_VERSION: Literal[1] = 1
@@ -99,7 +101,10 @@ class PlanWindow(_Model):
 
 
 class PhysicalPlan(_Model):
-    """A runnable plan: nodes in topological order, the root last."""
+    """A runnable plan: nodes in topological order, the root last.
+
+    ``path_semantics`` says which paths the query counts; its document leaves it out if any.
+    """
 
     version: Literal[1] = PLAN_VERSION
     time_unit: str = "second"
@@ -108,6 +113,7 @@ class PhysicalPlan(_Model):
     root: int
     streams: tuple[PlanStream, ...]
     windows: tuple[PlanWindow, ...]
+    path_semantics: PathSemantics = PathSemantics.ARBITRARY
 
     @model_validator(mode="after")
     def _well_formed(self) -> Self:
@@ -145,7 +151,9 @@ class PhysicalPlan(_Model):
             [n.op, _args(n.operator), list(n.inputs), n.properties.model_dump(mode="json")]
             for n in self.nodes
         ]
-        made_for = [self.version, self.time_unit, self.parallelism]
+        made_for: list[object] = [self.version, self.time_unit, self.parallelism]
+        if self.path_semantics is not PathSemantics.ARBITRARY:
+            made_for.append(self.path_semantics)
         disorder = [
             [stream.name, stream.delay, stream.idle_ms]
             for stream in self.streams
@@ -155,6 +163,16 @@ class PhysicalPlan(_Model):
         text = json.dumps([*made_for, essence, self.columns, *said], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
+    def with_simple_budget(self, steps: int) -> PhysicalPlan:
+        """The same plan, whose SIMPLE_PATH may take so many steps for an edge."""
+        nodes = tuple(
+            node.model_copy(update={"operator": replace(node.operator, budget=steps)})
+            if isinstance(node.operator, SimplePath)
+            else node
+            for node in self.nodes
+        )
+        return self.model_copy(update={"nodes": nodes})
+
     def to_document(self) -> dict[str, Any]:
         """The JSON document as Python values."""
         dumped = self.model_dump(mode="json")
@@ -163,11 +181,13 @@ class PhysicalPlan(_Model):
             operator = node.pop("operator")
             op = operator.pop("op")
             nodes.append({"id": node.pop("id"), "op": op, "args": operator, **node})
+        simple = self.path_semantics is not PathSemantics.ARBITRARY
         return {
             "version": dumped["version"],
             "digest": self.digest,
             "time_unit": dumped["time_unit"],
             "parallelism": dumped["parallelism"],
+            **({"path_semantics": dumped["path_semantics"]} if simple else {}),
             "nodes": nodes,
             "root": dumped["root"],
             "streams": [stream.to_document() for stream in self.streams],

@@ -14,7 +14,7 @@ Rules, for more than one partition:
 * PROJECT keeps it, as long as the column hashed on stays;
 * UNION keeps what all inputs have in common; copies are united with copies only;
 * a join has one side in copies, or both on one partition, or both hashed on a shared variable;
-* S_PATH over its own roots needs copies, and its rows lie where their root hashes to; over all
+* a path over its own roots needs copies, and its rows lie where their root hashes to; over all
   roots it needs all rows on one partition, or copies;
 * the root's rows are not copies.
 
@@ -28,6 +28,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from algebra.physical import (
+    AutomatonPath,
     Coalesce,
     EmptyRelation,
     Exchange,
@@ -37,7 +38,6 @@ from algebra.physical import (
     PhysicalOperator,
     ProjectColumns,
     Retract,
-    SPath,
     ToKernel,
     WindowScan,
     WindowScanUnion,
@@ -145,7 +145,7 @@ def delivered(operator: PhysicalOperator, inputs: Sequence[Distribution]) -> Dis
             return _united(inputs)
         case HashJoin():
             return _joined(operator, inputs[0], inputs[1])
-        case SPath():
+        case AutomatonPath():
             return _walked(operator, inputs)
         case EmptyRelation():
             return NOTHING
@@ -212,7 +212,7 @@ def _joined(join: HashJoin, left: Distribution, right: Distribution) -> Distribu
     return Distribution("hash", kept) if kept else ANY
 
 
-def _walked(path: SPath, inputs: Sequence[Distribution]) -> Distribution:
+def _walked(path: AutomatonPath, inputs: Sequence[Distribution]) -> Distribution:
     given = {distribution for distribution in inputs if distribution != NOTHING}
     if not given:
         return NOTHING

@@ -36,6 +36,9 @@ Field = tuple[str, PropertyType]
 OWN_TIME = "ts"
 """The property that every edge has: its own time."""
 
+DELETES: Field = ("op", "string")
+"""The column that says ``-`` of a deletion."""
+
 
 MOST_FILTERS = 64
 """FILTERs that stand on one leaf."""
@@ -70,6 +73,16 @@ class Leaf:
         names = map(property_column, self.scan.properties)
         ends: tuple[Field, ...] = (("src", self.vertex_type), ("trg", self.vertex_type))
         return (*ends, *zip(names, self.types, strict=True))
+
+    @property
+    def travelling(self) -> tuple[Field, ...]:
+        """The columns that come with its rows, ``op`` among them where some may be deletions."""
+        return (*self.given, DELETES) if self.deletes else self.given
+
+    @property
+    def deletes(self) -> bool:
+        """Whether it reads a stream with deletions."""
+        return self.scan.update_pattern is not None
 
     @property
     def given(self) -> tuple[Field, ...]:
@@ -136,7 +149,7 @@ class Leaf:
             if field[0] in ("src", "trg") and values.null_count:
                 raise ValueError(f"{values.null_count} of {len(values)} vertices are null")
             columns[place] = dictionary.encode(values, exp)
-        if self.scan.update_pattern is not None and "op" in edges.schema.names:
+        if self.deletes and "op" in edges.schema.names:
             deletes = np.array([op == "-" for op in edges["op"].to_pylist()], np.bool_)
             exp = np.where(deletes, ~exp, exp)
         return Batch(columns, ts, exp)

@@ -30,6 +30,7 @@ from algebra.physical import (
     PhysicalOperator,
     ProjectColumns,
     Retract,
+    SimplePath,
     SPath,
     ToKernel,
     WindowScan,
@@ -52,6 +53,7 @@ from executor.operators.filter import FilterOperator
 from executor.operators.join import JoinOperator
 from executor.operators.path import PathOperator
 from executor.operators.path_with_deletions import PathWithDeletions
+from executor.operators.simple_path import SimplePathOperator
 from executor.operators.stateless import EmptyOperator, ProjectOperator, UnionOperator
 from executor.operators.taking_back import (
     CoalesceWithDeletions,
@@ -289,6 +291,10 @@ def _operator(
             own = _OwnRoots(dictionary, place) if roots == "own" and place.partitions > 1 else None
             kind = PathWithDeletions if pattern else PathOperator
             return kind(operator, inputs, own)
+        case SimplePath(roots="own") if place.partitions > 1:
+            return SimplePathOperator(operator, inputs, _OwnRoots(dictionary, place))
+        case SimplePath():
+            return SimplePathOperator(operator, inputs)
         case Coalesce(update_pattern="with_deletions"):
             return CoalesceWithDeletions(width)
         case Coalesce():

@@ -23,6 +23,7 @@ SYMBOLS = {
     "HASH_JOIN": "⋈",
     "PATTERN": "⋈",
     "S_PATH": "P",
+    "SIMPLE_PATH": "P",
     "PATH": "P",
     "COALESCE": "⊔",
     "EXCHANGE": "⇄",
@@ -116,7 +117,7 @@ def physical_operator(
             return (
                 joined(bindings, output, name) + where(operator.residual, name) + _until(operator)
             )
-        case physical.SPath(roots=roots):
+        case physical.AutomatonPath(roots=roots):
             return path_text(operator, inputs) + (" by root" if roots == "own" else "")
         case physical.Exchange(spread, hashed):
             return f"{spread}({','.join(_chosen(columns[0], hashed))})" if hashed else spread
@@ -167,7 +168,7 @@ def joined_inputs(
     return f"{' ⋈ '.join(sides)} → {','.join(map(name, output))}"
 
 
-def path_text(path: physical.SPath, inputs: Sequence[str]) -> str:
+def path_text(path: physical.AutomatonPath, inputs: Sequence[str]) -> str:
     """The path's regex over the names of its inputs."""
     if not _ONLY_NUMBERS.fullmatch(path.regex):
         return path.regex or f"automaton of {path.states} states"
@@ -194,7 +195,7 @@ def relation(operator: physical.PhysicalOperator, inputs: Sequence[str | None]) 
             name = f"({'⋈'.join(below)})"
         case physical.MergeUnion():
             name = f"({'∪'.join(below)})"
-        case physical.SPath():
+        case physical.AutomatonPath():
             name = f"({path_text(operator, below)})"
         case physical.ProjectColumns(columns=(1, 0)):
             name = f"^{below[0]}"

@@ -18,6 +18,7 @@ from functools import lru_cache
 from itertools import product
 
 from algebra.physical import (
+    AutomatonPath,
     Coalesce,
     EmptyRelation,
     Exchange,
@@ -27,7 +28,6 @@ from algebra.physical import (
     PhysicalOperator,
     ProjectColumns,
     Retract,
-    SPath,
     ToKernel,
     WindowScan,
     WindowScanUnion,
@@ -111,7 +111,7 @@ Spreads = Iterator[tuple[tuple[Distribution, ...], Distribution]]
 
 
 def _on_one(operator: PhysicalOperator, widths: tuple[int, ...]) -> Spreads:
-    if not (isinstance(operator, SPath) and operator.roots == "own"):
+    if not (isinstance(operator, AutomatonPath) and operator.roots == "own"):
         yield (SINGLE,) * len(widths), SINGLE
 
 
@@ -130,9 +130,9 @@ def _over_several(operator: PhysicalOperator, widths: tuple[int, ...]) -> Spread
                     yield inputs, ANY
         case HashJoin():
             yield from _joins(operator, widths)
-        case SPath(roots="own"):
+        case AutomatonPath(roots="own"):
             yield (BROADCAST,) * len(widths), hashed(0)
-        case SPath():
+        case AutomatonPath():
             yield (SINGLE,) * len(widths), SINGLE
             yield (BROADCAST,) * len(widths), BROADCAST
         case Coalesce():

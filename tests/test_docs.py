@@ -18,7 +18,7 @@ from algebra.values import PropertyType
 from algebra.window import LONGEST_WINDOW
 from api.cli import app, main
 from catalog import default_catalog
-from catalog.defaults import DEFAULT_STATISTICS
+from catalog.defaults import DEFAULT_STATISTICS, DEFAULT_STORED
 from catalog.model import Catalog, Stream
 from executor.leaves import MOST_FILTERS
 from headrace.query_text import LONGEST_QUERY
@@ -56,17 +56,22 @@ def test_the_queries_shown_are_queries() -> None:
 def test_the_gcore_queries_shown_are_queries_and_mean_what_the_rules_beside_them_mean() -> None:
     blocks = BLOCK.findall((ROOT / "docs" / "gcore.md").read_text("utf-8"))
     queries = [block for block in blocks if recognizes(block)]
-    assert len(queries) == 4
+    assert len(queries) == 5
     for query in queries:
         assert parse(query, "gcore").warnings == ()
-    paths, paths_in_rq, conditions, conditions_in_rq, *_ = blocks
+    paths, paths_in_rq, conditions, conditions_in_rq, vertices, vertices_in_rq, *_ = blocks
     social = default_catalog(["social.follows", "social.likes", "social.posts"], streams=["social"])
     pays = dict.fromkeys(["pays"], DEFAULT_STATISTICS)
     properties: dict[str, PropertyType] = {"amount": "number", "currency": "string"}
     bank = Catalog({"bank": Stream("bank", pays, properties=properties)})
+    what = dict.fromkeys(["Person", "Company"], DEFAULT_STORED)
+    known: dict[str, PropertyType] = {"country": "string", "income": "number"}
+    people = Stream("people", what, properties=known, stored=True, vertices=True)
+    payments = Stream("payments", pays, properties=properties)
     for query, rules, catalog in (
         (paths, paths_in_rq, social),
         (conditions, conditions_in_rq, bank),
+        (vertices, vertices_in_rq, Catalog({"payments": payments, "people": people})),
     ):
         assert recognizes(query)
         assert translate(parse(query), catalog) == translate(parse(rules), catalog)

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from algebra.physical import DEFAULT_STEPS
 from api import options as opt
 from api.console import say, write
 from headrace.errors import UsageError
@@ -84,6 +85,7 @@ def run(
     language: opt.Language = None,
     input_: opt.Inputs,
     stored: opt.Stored,
+    vertices: opt.Vertices,
     columns: opt.Columns = None,
     sep: opt.Separator = None,
     catalog: opt.CatalogFile = None,
@@ -94,6 +96,8 @@ def run(
     budget_ms: opt.BudgetMs = None,
     budget_expressions: opt.BudgetExpressions = None,
     parallelism: opt.Parallelism = 1,
+    path_semantics: opt.PathSemantics = "arbitrary",
+    simple_budget: opt.SimpleBudget = None,
     debug: opt.Debug = False,
 ) -> None:
     """Run a query, or a plan made before, on Spark, until its input ends."""
@@ -110,10 +114,13 @@ def run(
             ("--window", window), ("--slide", slide), ("--disable-rule", disable_rule),
             ("--budget-ms", budget_ms), ("--budget-expressions", budget_expressions),
             ("--parallelism", parallelism > 1), ("--language", language),
+            ("--path-semantics", path_semantics != "arbitrary"),
         ):  # fmt: skip
             if given:
                 raise UsageError(f"{option} is for planning, and {read.name} is a plan already")
         plan = read.plan
+        if simple_budget is not None:
+            plan = plan.with_simple_budget(simple_budget)
     else:
         planned = optimize(
             plan_request(
@@ -122,6 +129,7 @@ def run(
                 catalog=catalog,
                 inputs=input_,
                 stored=stored,
+                vertices=vertices,
                 columns=columns,
                 separator=sep,
                 options=PlanningOptions(
@@ -132,12 +140,16 @@ def run(
                     budget_ms,
                     budget_expressions,
                     parallelism,
+                    path_semantics,
+                    simple_budget or DEFAULT_STEPS,
                 ),
             )
         )
         warn(planned)
         plan = planned.plan
-    inputs = inputs_of_plan(plan, read_catalog(catalog), input_, columns, sep, stored=stored)
+    inputs = inputs_of_plan(
+        plan, read_catalog(catalog), input_, columns, sep, stored=stored, vertices=vertices
+    )
     with shown_progress(progress, plan) as show:
         from executor.spark.errors import OutputError
         from executor.spark.run import RunOptions

@@ -72,7 +72,7 @@ MOVE_STATE, MOVE_INPUT, MOVE_INVERSE, MOVE_NEXT = range(4)
 
 
 @njit(cache=True)
-def _push(heap: IntArray, size: int, width: int, node: int) -> None:
+def push(heap: IntArray, size: int, width: int, node: int) -> None:
     """Adds to a heap of ``size`` pairs (width, node), the widest on top."""
     at = size
     while at > 0:
@@ -85,7 +85,7 @@ def _push(heap: IntArray, size: int, width: int, node: int) -> None:
 
 
 @njit(cache=True)
-def _pop(heap: IntArray, size: int) -> None:
+def pop(heap: IntArray, size: int) -> None:
     """Removes the top of a heap of ``size`` pairs."""
     last = size - 1
     width, node = heap[last, 0], heap[last, 1]
@@ -309,7 +309,7 @@ def _expand(
                         return HEAP_FULL
                     nodes[to, WIDTH] = through
                     nodes[to, FROM], nodes[to, UNTIL] = h[IMPROVED_FROM], h[IMPROVED_TO]
-                    _push(heap, h[HEAP_SIZE], through, to)
+                    push(heap, h[HEAP_SIZE], through, to)
                     h[HEAP_SIZE] += 1
             edge = edges[edge, NEXT_OUT + inverse]
     return DONE
@@ -357,7 +357,7 @@ def advance(
                     if status != DONE:
                         return status
                     h[EXPANDING] = node
-                _pop(heap, h[HEAP_SIZE])
+                pop(heap, h[HEAP_SIZE])
                 h[HEAP_SIZE] -= 1
                 if h[EXPANDING] == EMPTY:
                     continue

@@ -8,6 +8,7 @@ last finished batch ended.
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from contextlib import ExitStack, suppress
@@ -24,7 +25,12 @@ from algebra.plan import PhysicalPlan
 from executor.checking import check_document
 from executor.spark.batches import Batches
 from executor.spark.checkpoint import NOTE, Pin, Work, open_work
-from executor.spark.errors import CancelledError, ExecutionError, SparkFailedError
+from executor.spark.errors import (
+    BudgetError,
+    CancelledError,
+    ExecutionError,
+    SparkFailedError,
+)
 from executor.spark.formats import ResultShape
 from executor.spark.leaf_rows import Arrival
 from executor.spark.reading import Reading
@@ -250,7 +256,13 @@ def _wait(query: StreamingQuery, batches: Batches) -> None:
         raise _failure(failures[0]) from failures[0]
 
 
+_OVER_BUDGET = re.compile(r"StepBudgetError: (.*?\.) (.*)")
+
+
 def _failure(error: Exception) -> ExecutionError:
+    over = _OVER_BUDGET.search(str(error))
+    if over is not None:
+        return BudgetError(*over.groups())
     if isinstance(error, PySparkException):
         what = f"The query failed in Spark: {_reason(str(error))}"
     else:

@@ -19,7 +19,7 @@ from algebra.plan import PhysicalPlan
 from algebra.values import PropertyType
 from catalog.rows import LATEST
 from executor.checking import check_document
-from executor.leaves import OWN_TIME, Field, leaves
+from executor.leaves import DELETES, OWN_TIME, Field, leaves
 from executor.spark.columns import SQL_TYPES, properties_of
 from executor.spark.errors import ExecutionError, InputError
 from executor.spark.formats import ResultShape
@@ -191,6 +191,8 @@ def _edges(
     if vertices:
         columns_of |= {"src": "id", "trg": "id"}
     text = [sf.col(c).cast("string").alias(role) for role, c in columns_of.items()]
+    if "op" in given.columns and DELETES in properties:
+        own.append(DELETES)
     columns = [
         (
             _property(name, given, field)

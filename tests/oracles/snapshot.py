@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from tests.oracles.conditions import Compare, Scalar, holds, row_of
-from tests.oracles.paths import Pair, path_pairs
+from tests.oracles.paths import Pair, path_pairs, simple_pairs
 from tests.oracles.query import (
     Alt,
     AnyBut,
@@ -130,7 +130,9 @@ class Truth:
         valid: Mapping[str, frozenset[Any]] = snapshot.edges if self._names_edges else snapshot
         key = frozenset(valid.items())
         if key not in self._known:
-            self._known[key] = frozenset(answer(self.query.rules, snapshot))
+            self._known[key] = frozenset(
+                answer(self.query.rules, snapshot, simple=self.query.simple)
+            )
         return self._known[key]
 
     @cached_property
@@ -159,8 +161,10 @@ def answer_at(query: Query, edges: Iterable[Edge], instant: int) -> frozenset[Ro
     return Truth(query, tuple(edges)).at(instant)
 
 
-def answer(rules: Iterable[Rule], snapshot: Snapshot) -> set[Row]:
+def answer(rules: Iterable[Rule], snapshot: Snapshot, *, simple: bool = False) -> set[Row]:
     """All of ``Answer``: each predicate once all that it is made of is known.
+
+    ``simple``: a path may not repeat a vertex.
 
     Raises:
         ValueError: if predicates depend on each other in a circle.
@@ -182,7 +186,9 @@ def answer(rules: Iterable[Rule], snapshot: Snapshot) -> set[Row]:
         if not ready:
             raise ValueError(f"never defined: {rules_of.keys() - known.keys()}")
         for head in ready:
-            known[head] = {row for rule in rules_of[head] for row in _rows(rule, known, edges)}
+            known[head] = {
+                row for rule in rules_of[head] for row in _rows(rule, known, edges, simple)
+            }
     return known["Answer"]
 
 
@@ -205,7 +211,10 @@ def labels_of(atom: BodyAtom) -> Iterable[str]:
 
 
 def _rows(
-    rule: Rule, known: Mapping[str, set[Row]], edges: Mapping[str, Iterable[Edge]]
+    rule: Rule,
+    known: Mapping[str, set[Row]],
+    edges: Mapping[str, Iterable[Edge]],
+    simple: bool,
 ) -> Iterable[Row]:
     """The rows of a rule: its atoms are joined from left to right, one binding at a time."""
     bindings: list[Binding] = [{}]
@@ -227,7 +236,7 @@ def _rows(
                 if (bound := _bound(binding, atom.vertex, edge.src)) is not None
             ]
             continue
-        pairs = list(_pairs(atom, known, edges))
+        pairs = list(_pairs(atom, known, edges, simple_pairs if simple else path_pairs))
         by_source: dict[Vertex, list[Row]] = defaultdict(list)
         by_target: dict[Vertex, list[Row]] = defaultdict(list)
         for pair in pairs:
@@ -309,19 +318,22 @@ def _plain(
 
 
 def _pairs(
-    atom: BodyAtom, known: Mapping[str, set[Row]], edges: Mapping[str, Iterable[Edge]]
+    atom: BodyAtom,
+    known: Mapping[str, set[Row]],
+    edges: Mapping[str, Iterable[Edge]],
+    joined: Callable[[Regex, Mapping[str, set[Pair]]], set[Pair]],
 ) -> Iterable[Row]:
     match atom:
         case Atom(label):
             return known[label]
         case Closure(label):
-            return path_pairs(plus(Step(label)), {label: _binary(known[label])})
+            return joined(plus(Step(label)), {label: _binary(known[label])})
         case Is(label):
             return known[label]
         case PathAtom(regex):
             chosen: dict[str, set[Pair]] = {}
             plain = _plain(regex, edges, chosen)
-            return path_pairs(
+            return joined(
                 plain,
                 {s: chosen[s] if s in chosen else _binary(known[s]) for s in steps(plain)},
             )
