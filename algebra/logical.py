@@ -402,12 +402,13 @@ class LogicalExpression:
 class LogicalQuery:
     """A whole query: its expression and what the answer's columns are called.
 
-    ``warnings`` are lines for people to read.
+    ``warnings`` are lines for people to read; ``semantics`` is that of all its paths.
     """
 
     expression: LogicalExpression
     columns: tuple[str, ...]
     warnings: tuple[str, ...] = field(default=(), compare=False)
+    semantics: PathSemantics = PathSemantics.ARBITRARY
 
 
 def _relabelled(r: regex.Regex, relabel: Callable[[regex.Symbol], regex.Symbol]) -> regex.Regex:

@@ -143,19 +143,20 @@ class HashJoin:
         return replace(self, variables=tuple([names[v] for v in sorted(names)]))
 
 
-@dataclass(frozen=True, slots=True)
-class SPath:
-    """S-PATH: widest-path spanning forest over (vertex, DFA state) (thesis appendix A).
+DEFAULT_STEPS = 1_000_000
+"""Steps that SIMPLE_PATH may take for one edge, if nothing else is said."""
 
-    The automaton is deterministic, minimal and trimmed but for its start state 0, which
+
+@dataclass(frozen=True, slots=True)
+class AutomatonPath:
+    """What the operators for PATH have in common: the automaton of the words that they look for.
+
+    It is deterministic, minimal and trimmed but for its start state 0, which
     no transition enters. ``transitions`` are ``(state, input, inverse, next state)`` with
     the input's number; ``regex`` is for people.
 
-    ``roots``: over several partitions each can grow the trees of ``all`` roots that it meets,
-    or only of its ``own``, those that hash to it; its inputs are then broadcast.
-
-    Over a stream with deletions it is RAPQ: what rested on an edge that ends is looked for anew,
-    and taken back where it is not found (thesis 4.3, keyed on expiry).
+    ``roots``: over several partitions each can report paths from ``all`` roots that it meets,
+    or only from its ``own``, those that hash to it; its inputs are then broadcast.
     """
 
     states: int
@@ -163,8 +164,34 @@ class SPath:
     accepting: tuple[int, ...]
     regex: str = field(default="", compare=False)
     roots: Literal["all", "own"] = "all"
+
+
+@dataclass(frozen=True, slots=True)
+class SPath(AutomatonPath):
+    """S-PATH: widest-path spanning forest over (vertex, DFA state) (thesis appendix A).
+
+    Over a stream with deletions it is RAPQ: what rested on an edge that ends is looked for anew,
+    and taken back where it is not found (thesis 4.3, keyed on expiry).
+    """
+
     update_pattern: WithDeletions = None
     op: Literal["S_PATH"] = "S_PATH"
+
+
+@dataclass(frozen=True, slots=True)
+class SimplePath(AutomatonPath):
+    """Paths that repeat no vertex: a search from each new edge for the pairs that it completes.
+
+    ``budget``: how many steps the search for one edge may take, beyond which the run ends
+    with an error; it is no part of what the plan is.
+    """
+
+    budget: int = field(default=DEFAULT_STEPS, compare=False)
+    op: Literal["SIMPLE_PATH"] = "SIMPLE_PATH"
+
+    def __post_init__(self) -> None:
+        if self.budget < 1:
+            raise ValueError("the budget of SIMPLE_PATH is at least one step")
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,6 +282,7 @@ PhysicalOperator = (
     | ProjectColumns
     | HashJoin
     | SPath
+    | SimplePath
     | Coalesce
     | Exchange
     | ToKernel

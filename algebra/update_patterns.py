@@ -15,6 +15,7 @@ from algebra.physical import (
     HashJoin,
     PhysicalOperator,
     Retract,
+    SimplePath,
     SPath,
     ToKernel,
     WindowScan,
@@ -46,6 +47,8 @@ def update_pattern(operator: PhysicalOperator, inputs: Collection[UpdatePattern]
     if UpdatePattern.MARKED in patterns:
         raise ValueError(f"{operator.op} cannot tell which rows a deletion takes back")
     deletions = UpdatePattern.WITH_DELETIONS in patterns
+    if deletions and isinstance(operator, SimplePath):
+        raise ValueError("SIMPLE_PATH is not made for deletions")
     for_deletions = (
         isinstance(operator, HashJoin | SPath | Coalesce) and operator.update_pattern is not None
     )

@@ -348,6 +348,29 @@ def path_by_results(
     )
 
 
+def simple_path(
+    rate: float, n: float, k: int, output: Characteristics, c: Constants, *, any_path: float
+) -> Explanation:
+    """Ours: what simple paths cost, by what any paths do."""
+    in_trees = formulas.trees(output.population, n)
+    symbols = {
+        "ri": rate,
+        "A": any_path,
+        "p": output.population,
+        "n": n,
+        "k": float(k),
+        "Ph": c.hash_probe,
+    }
+    cost = formulas.simple_path(any_path, rate, k, in_trees, c)
+    total = f"{formulas.SIMPLE_FACTOR:g} · A + ri · k · Ph · T · T"
+    return _explained(
+        None,
+        "PATH simple",
+        symbols,
+        (("T", "1 + p / n" if n > 1 else "1 + p", in_trees), ("cost", total, cost)),
+    )
+
+
 def own_roots(
     rate: float, n: float, k: int, output: Characteristics, c: Constants, *, partitions: int
 ) -> Explanation:

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from algebra import logical, physical
 from algebra.logical import LogicalOperator
 from algebra.physical import PhysicalOperator
+from algebra.predicate import Predicate
 from algebra.window import Window
 from catalog.defaults import DEFAULT_STATISTICS, DEFAULT_STORED
 from catalog.model import Catalog
@@ -94,7 +95,9 @@ class CostModel:
         spread = self.assumptions.loading
         return output.loaded(spread), tuple([i.loaded(spread) for i in inputs])
 
-    def path_inputs(self, operator: physical.SPath, inputs: Inputs) -> tuple[float, float, int]:
+    def path_inputs(
+        self, operator: physical.AutomatonPath, inputs: Inputs
+    ) -> tuple[float, float, int]:
         """What formula 12 reads: rate of the inputs' union, n and k.
 
         n is the number of vertices of the inputs' snapshot graph: each valid edge has two,
@@ -140,6 +143,16 @@ def _edges(
     return estimates.window_scan(statistics, window, model.reading, typed)
 
 
+def _path(model: CostModel, operator: logical.Path, inputs: Inputs) -> Characteristics:
+    """Formulas 5 to 7; of simple paths the pairs of different vertices among any paths'."""
+    any_paths = estimates.path(operator.regex, inputs, model.reading)
+    if operator.semantics is logical.PathSemantics.ARBITRARY:
+        return any_paths
+    return estimates.filtered(any_paths, condition(_NO_LOOPS), model.reading)
+
+
+_NO_LOOPS = Predicate("c0 <> c1")
+
 _ESTIMATES: Mapping[type, Callable[[CostModel, Any, Inputs], Characteristics]] = {
     logical.WScan: _scan,
     logical.WScanUnion: _scan_of_several,
@@ -148,7 +161,7 @@ _ESTIMATES: Mapping[type, Callable[[CostModel, Any, Inputs], Characteristics]] =
     logical.Project: lambda m, o, i: estimates.projected(i[0], o.columns, m.reading),
     logical.Pattern: lambda m, o, i: estimates.joined(o, i, m.reading),
     logical.FilteredPattern: lambda m, o, i: estimates.joined_where(o, i, m.reading),
-    logical.Path: lambda m, o, i: estimates.path(o.regex, i, m.reading),
+    logical.Path: _path,
     logical.Empty: lambda m, o, i: estimates.empty(o.columns),
     logical.Compute: lambda m, o, i: estimates.computed(i[0], o.values, m.reading),
     logical.Aggregate: lambda m, o, i: estimates.aggregated(i[0], o),
@@ -215,7 +228,7 @@ def _explain_hash_join(
 
 
 def _s_path(
-    model: CostModel, operator: physical.SPath, output: Characteristics, inputs: Inputs
+    model: CostModel, operator: physical.AutomatonPath, output: Characteristics, inputs: Inputs
 ) -> float:
     rate, vertices, states = model.path_inputs(operator, inputs)
     if model.kind == "saturating":
@@ -239,8 +252,27 @@ def _s_path(
     return formulas.path(rate, vertices, states, output.arrival_rate, model.constants)
 
 
+def _simple_path(
+    model: CostModel, operator: physical.SimplePath, output: Characteristics, inputs: Inputs
+) -> float:
+    rate, vertices, states = model.path_inputs(operator, inputs)
+    per_vertex = formulas.trees(output.population, vertices)
+    any_path = _s_path(model, operator, output, inputs)
+    return formulas.simple_path(any_path, rate, states, per_vertex, model.constants)
+
+
+def _explain_simple_path(
+    model: CostModel, operator: physical.SimplePath, output: Characteristics, inputs: Inputs
+) -> explanation.Explanation:
+    rate, vertices, states = model.path_inputs(operator, inputs)
+    any_path = _s_path(model, operator, output, inputs)
+    return explanation.simple_path(
+        rate, vertices, states, output, model.constants, any_path=any_path
+    )
+
+
 def _explain_s_path(
-    model: CostModel, operator: physical.SPath, output: Characteristics, inputs: Inputs
+    model: CostModel, operator: physical.AutomatonPath, output: Characteristics, inputs: Inputs
 ) -> explanation.Explanation:
     rate, vertices, states = model.path_inputs(operator, inputs)
     if model.kind == "saturating":
@@ -289,6 +321,7 @@ _COSTS: Mapping[type, Callable[[CostModel, Any, Characteristics, Inputs], float]
     physical.ProjectColumns: _push,
     physical.HashJoin: _hash_join,
     physical.SPath: _s_path,
+    physical.SimplePath: _simple_path,
     physical.Coalesce: _coalesce,
     physical.Exchange: _exchange,
     physical.Retract: _coalesce,
@@ -325,6 +358,7 @@ _EXPLANATIONS: Mapping[
     ),
     physical.HashJoin: _explain_hash_join,
     physical.SPath: _explain_s_path,
+    physical.SimplePath: _explain_simple_path,
     physical.Coalesce: lambda m, o, out, i: explanation.coalesce(i[0], out, m.constants),
     physical.Exchange: lambda m, o, out, i: explanation.exchange(
         _busiest(out, i), len(out.distinct), m.constants

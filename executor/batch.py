@@ -15,6 +15,11 @@ FOREVER: Final = 2**63 - 1
 """The expiry of a row that never expires (a stored graph)."""
 
 
+def lasting(exp: IntArray) -> IntArray:
+    """Until when rows are valid, or those are that they take back (:class:`Batch`)."""
+    return np.where(exp < 0, ~exp, exp)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Batch:
     """Rows sorted by ``ts``; each is valid in ``[ts, exp)``.

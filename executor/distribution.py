@@ -16,7 +16,7 @@ Rules, for more than one partition:
   one partition;
 * UNION keeps what all inputs have in common; copies are united with copies only;
 * a join has one side in copies, or both on one partition, or both hashed on a shared variable;
-* S_PATH over its own roots needs copies, and its rows lie where their root hashes to; over all
+* a path over its own roots needs copies, and its rows lie where their root hashes to; over all
   roots it needs all rows on one partition, or copies;
 * the root's rows are not copies.
 
@@ -31,6 +31,7 @@ from typing import Literal
 
 from algebra.physical import (
     AggregateRows,
+    AutomatonPath,
     Coalesce,
     ComputeColumns,
     EmptyRelation,
@@ -42,7 +43,6 @@ from algebra.physical import (
     ProjectColumns,
     ReportRows,
     Retract,
-    SPath,
     ToKernel,
     WindowScan,
     WindowScanUnion,
@@ -151,7 +151,7 @@ def delivered(operator: PhysicalOperator, inputs: Sequence[Distribution]) -> Dis
             return _united(inputs)
         case HashJoin():
             return _joined(operator, inputs[0], inputs[1])
-        case SPath():
+        case AutomatonPath():
             return _walked(operator, inputs)
         case EmptyRelation():
             return NOTHING
@@ -240,7 +240,7 @@ def _joined(join: HashJoin, left: Distribution, right: Distribution) -> Distribu
     return Distribution("hash", kept) if kept else ANY
 
 
-def _walked(path: SPath, inputs: Sequence[Distribution]) -> Distribution:
+def _walked(path: AutomatonPath, inputs: Sequence[Distribution]) -> Distribution:
     given = {distribution for distribution in inputs if distribution != NOTHING}
     if not given:
         return NOTHING

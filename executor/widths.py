@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from algebra.physical import (
     AggregateRows,
+    AutomatonPath,
     Coalesce,
     ComputeColumns,
     EmptyRelation,
@@ -17,7 +18,6 @@ from algebra.physical import (
     ProjectColumns,
     ReportRows,
     Retract,
-    SPath,
     ToKernel,
     WindowScan,
     WindowScanUnion,
@@ -53,7 +53,7 @@ def width_of(operator: PhysicalOperator, inputs: Sequence[int]) -> int:
                 there = side is None or (0 <= side[0] < width and abs(side[1]) < FURTHEST)
                 _require(there, "a horizon names a column that does not exist, or no bound")
             return len(output)
-        case SPath(transitions=transitions, states=states, accepting=accepting):
+        case AutomatonPath(transitions=transitions, states=states, accepting=accepting):
             _require(all(width == 2 for width in inputs), "a path is made of pairs")
             known = all(
                 0 <= q < states and 0 <= to < states and 0 <= i < len(inputs)

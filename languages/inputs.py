@@ -255,8 +255,10 @@ class Inputs:
                     f"it is a label of edges: write {label}(x, y), with _ for an end that does "
                     "not matter"
                 )
-            else:
+            elif known:
                 hint = suggestion(label, known, "the labels of vertices are")
+            else:
+                hint = "name their file with --vertices, or say vertices: true in the catalog"
             return QueryError(
                 "E-UNKNOWN",
                 "no stream has vertices of this label",

@@ -19,6 +19,7 @@ from algebra.logical import (
     Union,
 )
 from algebra.physical import (
+    DEFAULT_STEPS,
     Coalesce,
     Exchange,
     PhysicalOperator,
@@ -39,10 +40,15 @@ from rules.registry import implementations_by_operator
 class CanonicalPlans:
     """Builds canonical plans under one cost model; equal sub-expressions are built once."""
 
-    def __init__(self, cost_model: CostEstimator, parallelism: int = 1) -> None:
+    def __init__(
+        self,
+        cost_model: CostEstimator,
+        parallelism: int = 1,
+        simple_budget: int = DEFAULT_STEPS,
+    ) -> None:
         self._cost_model = cost_model
         self._parallelism = parallelism
-        self._rules = implementations_by_operator()
+        self._rules = implementations_by_operator(simple_budget=simple_budget)
         self._known: dict[LogicalExpression, Step] = {}
 
     def plan(self, expression: LogicalExpression) -> Step:

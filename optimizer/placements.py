@@ -20,6 +20,7 @@ from itertools import product
 
 from algebra.physical import (
     AggregateRows,
+    AutomatonPath,
     Coalesce,
     ComputeColumns,
     EmptyRelation,
@@ -31,7 +32,6 @@ from algebra.physical import (
     ProjectColumns,
     ReportRows,
     Retract,
-    SPath,
     ToKernel,
     WindowScan,
     WindowScanUnion,
@@ -115,7 +115,7 @@ Spreads = Iterator[tuple[tuple[Distribution, ...], Distribution]]
 
 
 def _on_one(operator: PhysicalOperator, widths: tuple[int, ...]) -> Spreads:
-    if not (isinstance(operator, SPath) and operator.roots == "own"):
+    if not (isinstance(operator, AutomatonPath) and operator.roots == "own"):
         yield (SINGLE,) * len(widths), SINGLE
 
 
@@ -134,9 +134,9 @@ def _over_several(operator: PhysicalOperator, widths: tuple[int, ...]) -> Spread
                     yield inputs, ANY
         case HashJoin():
             yield from _joins(operator, widths)
-        case SPath(roots="own"):
+        case AutomatonPath(roots="own"):
             yield (BROADCAST,) * len(widths), hashed(0)
-        case SPath():
+        case AutomatonPath():
             yield (SINGLE,) * len(widths), SINGLE
             yield (BROADCAST,) * len(widths), BROADCAST
         case ComputeColumns(values=values):

@@ -65,7 +65,9 @@ class Search(MemoListener):
         self.step = 0
         self._stack: list[Task] = []
         self._by_type: dict[type, tuple[RuleEntry, ...]] = {}
-        self._implementations = implementations_by_operator(options.parallelism)
+        self._implementations = implementations_by_operator(
+            options.parallelism, options.simple_budget
+        )
         self.enforcing = Enforcers(self, options.parallelism)
         self._estimates: dict[GroupId, Characteristics] = {}
         self._goals: dict[tuple[GroupId, RequiredProperties], Goal] = {}

@@ -10,13 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import isinf
 
+from algebra.logical import PathSemantics
 from algebra.physical import (
     AggregateRows,
+    AutomatonPath,
     ComputeColumns,
     HashJoin,
     PhysicalOperator,
     ProjectColumns,
-    SPath,
     WindowScan,
     WindowScanUnion,
 )
@@ -98,6 +99,8 @@ def plan_of(
     streams: tuple[PlanStream, ...],
     time_unit: str,
     parallelism: int = 1,
+    *,
+    semantics: PathSemantics = PathSemantics.ARBITRARY,
 ) -> PhysicalPlan:
     """The document of a plan; ``columns`` are what the query calls the answer's columns."""
     ordered = in_order(root)
@@ -140,6 +143,7 @@ def plan_of(
         nodes=tuple(nodes),
         root=len(nodes) - 1,
         streams=streams,
+        path_semantics=semantics,
         windows=tuple(sorted(scans, key=lambda w: (w.stream, w.label, w.range, w.slide))),
     )
 
@@ -153,7 +157,7 @@ def _input_names(
         case ProjectColumns(columns=columns):
             kept = dict(zip(reversed(columns), reversed(own), strict=True))
             return tuple(kept.get(k, f"c{k}") for k in range(width))
-        case SPath():
+        case AutomatonPath():
             return ("src", "trg")
         case ComputeColumns(values=values):
             given = dict(zip(values, own, strict=True))

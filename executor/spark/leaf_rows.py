@@ -82,9 +82,9 @@ def waiting_rows(
     """Rows as of :func:`leaf_rows` with what the watermark and late edges need.
 
     An edge of no leaf has a row too, of leaf -1 and with nothing but its time. Three more columns:
-    :data:`executor.spark.late.TOLD`; ``of``, the number of the edge's stream (stored graphs have none); ``clock``, when its
-    batch began, in milliseconds: Spark writes it down before, so that a batch that is run again
-    has the same.
+    :data:`executor.spark.late.TOLD`; ``of``, the number of the edge's stream (stored graphs have
+    none); ``clock``, when its batch began, in milliseconds: Spark writes it down before, so that a
+    batch that is run again has the same.
     """
     columns = _Columns.of(leaves)
     typed = edges.select("stream", "label", "ts", *columns.selected())

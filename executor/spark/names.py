@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from algebra.physical import (
     AggregateRows,
+    AutomatonPath,
     Coalesce,
     ComputeColumns,
     EmptyRelation,
@@ -16,7 +17,6 @@ from algebra.physical import (
     ProjectColumns,
     ReportRows,
     Retract,
-    SPath,
     ToKernel,
     WindowScan,
     WindowScanUnion,
@@ -80,7 +80,7 @@ def column_types(plan: PhysicalPlan) -> tuple[ColumnType, ...]:
                     for j, variable in enumerate(binding)
                 }
                 known.append(tuple(of_variable[v] for v in output))
-            case SPath() as path:
+            case AutomatonPath() as path:
                 known.append(_ends(path, inputs))
             case EmptyRelation(width=width):
                 known.append((frozenset(),) * width)
@@ -118,7 +118,7 @@ def _one_type(types: frozenset[ColumnType]) -> ColumnType:
     return "number" if types == {"integer", "number"} else "string"
 
 
-def _ends(path: SPath, inputs: Sequence[Types]) -> Types:
+def _ends(path: AutomatonPath, inputs: Sequence[Types]) -> Types:
     """The types of the vertices where paths start and where they end."""
     starts = [inputs[i][1 if inv else 0] for s, i, inv, _ in path.transitions if s == 0]
     ends = [inputs[i][0 if inv else 1] for _, i, inv, n in path.transitions if n in path.accepting]

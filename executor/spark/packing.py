@@ -198,8 +198,9 @@ def _silent(rows: pa.RecordBatch) -> pa.RecordBatch:
     """Rows that do not speak for their edges, since others do."""
     if TOLD not in rows.schema.names:
         return rows
+    place = rows.schema.get_field_index(TOLD)
     silent = pa.array(np.full(rows.num_rows, SILENT, np.int32))
-    return rows.set_column(rows.schema.get_field_index(TOLD), TOLD, silent)
+    return rows.set_column(place, rows.schema.field(place), silent)
 
 
 def _hashed_column(leaves: Sequence[Leaf], number: int, flow: Flow) -> tuple[str, bool]:

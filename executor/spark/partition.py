@@ -25,13 +25,14 @@ import pandas as pd
 import pyarrow as pa
 
 from algebra.plan import PhysicalPlan
+from executor.accounts import of_stage
 from executor.batch import FOREVER, Batch
 from executor.dictionary import Dictionary
 from executor.held import Held, sorted_by_ts
 from executor.partitioned import pipeline_of
 from executor.pipeline import Pipeline
 from executor.placement import Place
-from executor.spark.head import Head, totals
+from executor.spark.head import Head, batch_of, totals
 from executor.spark.index_home import IndexHome
 from executor.spark.index_home import Place as Home
 from executor.spark.late import SILENT, TOLD, LateRows, added, sources_of
@@ -100,7 +101,7 @@ class PartitionBatch:
         if index is None:
             index = self._rebuilt(head, blobs)
         log = WindowLog(self._wire, blobs, head.directory, index.pipeline.linger)
-        started = index.pipeline.counters
+        started = of_stage(self._stage, self._place, index.pipeline)
 
         arrived = _arrived(frames, self._wire.schema)
         watermark = head.watermark.after(arrived.seen, streams_read(self._plan))
@@ -131,17 +132,21 @@ class PartitionBatch:
             token=uuid.uuid4().hex,
             worker=_INDEXES.address if self._place.partitions > 1 else "",
             now=now,
+            first=head.first if head.first != NEVER else self._first(rows),
             edges=head.edges + self._edges(rows),
             results=head.results + (results if last else 0),
             late=added(head.late, late.of_streams),
             rebuilt=head.rebuilt + rebuilt,
-            operators=totals(head.operators, started, index.pipeline.counters),
+            operators=totals(
+                head.operators, started, of_stage(self._stage, self._place, index.pipeline)
+            ),
             directory=log.directory,
             remembers=memory is not None,
             watermark=watermark,
         )
         _INDEXES.keep(self._home, self.head.token, index)
         told = report(self.head, index, self._stage.number, self._place.partition)
+        told["batch"] = batch_of(head, self.head)
         yield from output.end(
             [*arrived.reports, json.dumps(told).encode()],
             [*arrived.late, *filter(None, [late.lines])],
@@ -186,6 +191,11 @@ class PartitionBatch:
         ports = [i for i in counted.values() if not self._place.partition or i not in copies]
         return int(np.isin(rows["port"].to_numpy(), ports).sum())
 
+    def _first(self, rows: pa.Table) -> int:
+        """The smallest ts of an edge that is not of a stored graph."""
+        expiring = np.flatnonzero(self._wire.expiry(rows) != FOREVER)
+        return int(rows["ts"][int(expiring[0])].as_py()) if len(expiring) else NEVER
+
     def _output(self, dictionary: Dictionary, now: int, *, ended: bool) -> Output:
         if self._next is None:
             return Blocks(self._plan, dictionary)
@@ -199,6 +209,7 @@ def report(head: Head, index: Index, stage: int, partition: int) -> dict[str, An
         "stage": stage,
         "partition": partition,
         "now": head.now if head.now != FOREVER else head.watermark.latest,
+        "first": head.first,
         "edges": head.edges,
         "results": head.results,
         "late": head.late,

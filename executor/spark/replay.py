@@ -5,8 +5,9 @@ files (:mod:`executor.spark.arrival`).
 
 Spark's unit of a file source is the file, and it takes files by their modification time.
 So the edges that a plan reads are *spooled* once: one Parquet file per micro-batch, the
-files' modification times rising. At the end of the last one stands a row without a stream: no
-more will come. The manifest is written last: a spool without one is of a
+files' modification times rising. Edges of stored graphs are of time 0, so they come first. At the
+end of the last one stands a row without a stream: no more will come. The
+manifest is written last: a spool without one is of a
 run that was killed while it read, and is made anew.
 """
 
@@ -305,11 +306,14 @@ def _files(plan: PhysicalPlan, inputs: Inputs) -> Iterator[tuple[str, EdgeFile]]
 
 
 def file_for(file: EdgeFile, plan: PhysicalPlan, stream: PlanStream) -> EdgeFile:
-    """A file of a stream, read as a plan wants it: no more properties than it uses."""
+    """A file of a stream, read as a plan wants it: no more properties than it uses, and no times
+    where it reads a stored graph."""
     return replace(
         file,
+        stored=any(s.stream == stream.name and s.range is None for _, s in plan.scans),
         vertex_type=stream.vertex_type,
         time_unit=plan.time_unit,
+        deletions=any(s.update_pattern for _, s in plan.scans if s.stream == stream.name),
         properties={name: kind for name, kind in stream.properties.items() if name != OWN_TIME},
     )
 

@@ -8,6 +8,7 @@ last finished batch ended.
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from contextlib import ExitStack, suppress
@@ -21,9 +22,15 @@ from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from algebra.plan import PhysicalPlan
+from executor.checking import check_document
 from executor.spark.batches import Batches
 from executor.spark.checkpoint import NOTE, Pin, Work, open_work
-from executor.spark.errors import CancelledError, ExecutionError, SparkFailedError
+from executor.spark.errors import (
+    BudgetError,
+    CancelledError,
+    ExecutionError,
+    SparkFailedError,
+)
 from executor.spark.formats import ResultShape
 from executor.spark.leaf_rows import Arrival
 from executor.spark.reading import Reading
@@ -91,6 +98,7 @@ def run(
     """
     options = options or RunOptions()
     started = time.monotonic()
+    check_document(plan)
     shape = ResultShape.of(plan)
     fingerprint(inputs)
     with ExitStack() as stack:
@@ -147,7 +155,9 @@ def run(
             jvm_peak_bytes=jvm_peak_bytes(spark),
             worker_peak_bytes=batches.counted.worker_peak_bytes,
             rejected_file=str(rejected) if rejected.exists() else None,
-            operators=dict(batches.counted.operators),
+            ticks=batches.counted.ticks,
+            operators=batches.counted.operators,
+            last_batch=batches.last_batch,
         )
         work.complete(report.document())
         return report
@@ -246,7 +256,13 @@ def _wait(query: StreamingQuery, batches: Batches) -> None:
         raise _failure(failures[0]) from failures[0]
 
 
+_OVER_BUDGET = re.compile(r"StepBudgetError: (.*?\.) (.*)")
+
+
 def _failure(error: Exception) -> ExecutionError:
+    over = _OVER_BUDGET.search(str(error))
+    if over is not None:
+        return BudgetError(*over.groups())
     if isinstance(error, PySparkException):
         what = f"The query failed in Spark: {_reason(str(error))}"
     else:

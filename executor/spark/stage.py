@@ -30,10 +30,10 @@ def result_blocks(
 ) -> DataFrame:
     """The results of a plan over streaming edges (stream, label, src, trg, ts), packed.
 
-    ``arrival`` is the order in which these come. ``workers`` names the pool of Python workers that the first stage has to itself; further
-    ones have theirs. ``stored`` are the edges of stored graphs, a static DataFrame of the same
-    columns, where they do not come first among ``edges``: the initial state of the query, read
-    in its very first batch and never again.
+    ``arrival`` is the order in which these come. ``workers`` names the pool of Python workers that
+    the first stage has to itself; further ones have theirs. ``stored`` are the edges of stored
+    graphs, a static DataFrame of the same columns, where they do not come first among ``edges``:
+    the initial state of the query, read in its very first batch and never again.
 
     Raises:
         PlanError: if the plan asks for what the executor does not do, or may not do.

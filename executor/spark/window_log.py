@@ -2,7 +2,8 @@
 
 Rows are kept as compressed Arrow blobs, in the order in which they came, one log per window (an
 edge read under a window of an hour does not stay as long as one under a month; rows that operators
-made are told apart by about how long they are valid). Rows that wait for their time are there too,
+made are told apart by about how long they are valid; a stored graph has a log that is written
+once). Rows that wait for their time are there too,
 so a restart has them. A blob is
 dropped when all of it has expired. Small blobs are merged, each row a logarithmic number
 of times, but none grows past an eighth of its window: so a blob is dropped soon after its

@@ -17,7 +17,7 @@ from algebra.physical import AggregateRows, ComputeColumns
 from algebra.plan import PhysicalPlan
 from algebra.scalar import Literal, parsed
 from algebra.values import PropertyType, VertexType
-from executor.batch import FOREVER, Batch, IntArray
+from executor.batch import FOREVER, Batch, IntArray, lasting
 from executor.dictionary import Dictionary
 from executor.kernels import vertices as kernel
 from executor.leaves import Leaf, leaves
@@ -143,7 +143,9 @@ class LeafWire:
         vertex = ARROW_TYPES[leaf.vertex_type]
         columns: dict[str, Any] = {"src": rows["src"].cast(vertex), "trg": rows["trg"].cast(vertex)}
         columns |= {
-            field[0]: rows[self._columns[field]] for field in leaf.given if field in self._columns
+            field[0]: rows[self._columns[field]]
+            for field in leaf.travelling
+            if field in self._columns
         }
         columns["ts"] = rows["ts"]
         return pa.table(columns)
@@ -186,14 +188,14 @@ class RowWire:
         return pa.RecordBatch.from_arrays(columns, schema=self.schema)
 
     def expiry(self, rows: pa.Table) -> IntArray:
-        """As the row says."""
+        """As the row says, or that which it takes back."""
         ports = [i for i, flow in enumerate(self._flows) if flow.port in self._read]
         read = np.isin(rows["port"].to_numpy(), ports)
-        return np.where(read, rows["exp"].to_numpy(), rows["ts"].to_numpy())
+        return np.where(read, lasting(rows["exp"].to_numpy()), rows["ts"].to_numpy())
 
     def windows(self, rows: pa.Table) -> IntArray:
         """The next power of four."""
-        lifetime = rows["exp"].to_numpy() - rows["ts"].to_numpy()
+        lifetime = lasting(rows["exp"].to_numpy()) - rows["ts"].to_numpy()
         return np.asarray(_LIFETIMES[np.searchsorted(_LIFETIMES, lifetime)])
 
     def batches(self, rows: pa.Table, dictionary: Dictionary) -> dict[int, Batch]:
@@ -203,7 +205,8 @@ class RowWire:
             own = _of_port(rows, i, len(self._flows)).combine_chunks()
             if own.num_rows:
                 ts, exp = (np.array(own[name].to_numpy()) for name in ("ts", "exp"))
-                columns = [self._encoded(own, j, exp, dictionary) for j in range(flow.width)]
+                until = lasting(exp)
+                columns = [self._encoded(own, j, until, dictionary) for j in range(flow.width)]
                 codes = np.array(columns, np.int64).reshape(flow.width, len(ts))
                 found[flow.port] = Batch(codes, ts, exp)
         return found

@@ -15,6 +15,7 @@ from algebra.physical import (
     ProjectColumns,
     ReportRows,
     Retract,
+    SimplePath,
     SPath,
     ToKernel,
     WindowScan,
@@ -67,11 +68,14 @@ def sample_plan(label: str = "a2q") -> PhysicalPlan:
         SPath(4, ((0, 0, False, 1), (1, 1, True, 2), (2, 0, False, 1)), (2,), f"({label}·^b)+"),
         (a, b), "yz", 1234.5,
     )  # fmt: skip
+    simple = node(
+        SimplePath(3, ((0, 0, False, 1), (1, 0, True, 2)), (2,), "a·^a", budget=9), (a,), "yz", 2
+    )
     empty = node(EmptyRelation(2), (), "yz", 0)
     several = node(
         WindowScanUnion("e", (("b", "c0 <> c1"), ("c", None)), 30 * DAY, DAY), (), "yz", 0.75
     )
-    both = node(MergeUnion(), (path, empty, several), "yz", 3)
+    both = node(MergeUnion(), (path, simple, empty, several), "yz", 3)
     moved = node(Exchange("hash", (0,)), (both,), "yz", 1.5)
     once = node(Coalesce(), (moved,), "yz", 40)
     join = node(HashJoin(((0, 1), (1, 2)), (0, 1, 2), ("x", "y", "z")), (a, once), "xyz", 567)

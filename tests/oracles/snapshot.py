@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 from tests.oracles.conditions import Compare, Scalar, Vert, holds, value
-from tests.oracles.paths import Pair, path_pairs
+from tests.oracles.paths import Pair, path_pairs, simple_pairs
 from tests.oracles.query import (
     Alt,
     AnyBut,
@@ -131,7 +131,9 @@ class Truth:
         valid: Mapping[str, frozenset[Any]] = snapshot.edges if self._names_edges else snapshot
         key = frozenset(valid.items())
         if key not in self._known:
-            self._known[key] = frozenset(answer(self.query.rules, snapshot))
+            self._known[key] = frozenset(
+                answer(self.query.rules, snapshot, simple=self.query.simple)
+            )
         return self._known[key]
 
     def reports(self) -> set[tuple[int, Row]]:
@@ -166,8 +168,10 @@ def answer_at(query: Query, edges: Iterable[Edge], instant: int) -> frozenset[Ro
     return Truth(query, tuple(edges)).at(instant)
 
 
-def answer(rules: Iterable[Rule], snapshot: Snapshot) -> set[Row]:
+def answer(rules: Iterable[Rule], snapshot: Snapshot, *, simple: bool = False) -> set[Row]:
     """All of ``Answer``: each predicate once all that it is made of is known.
+
+    ``simple``: a path may not repeat a vertex.
 
     Raises:
         ValueError: if predicates depend on each other in a circle.
@@ -193,10 +197,11 @@ def answer(rules: Iterable[Rule], snapshot: Snapshot) -> set[Row]:
             if any(rule.aggregates for rule in defining):
                 named = [_with_names(rule, edges) for rule in defining]
                 columns = [_columns(rule) for rule in named]
-                found = [_counted(r, _bindings(r, known, edges)) for r in named]
+                found = [_counted(r, _bindings(r, known, edges, simple)) for r in named]
                 known[head] = aggregated(columns, found)
             else:
-                known[head] = {row for rule in defining for row in _rows(rule, known, edges)}
+                rows = (_rows(rule, known, edges, simple) for rule in defining)
+                known[head] = {row for several in rows for row in several}
     return known["Answer"]
 
 
@@ -257,18 +262,24 @@ def _columns(rule: Rule) -> list[Column]:
 
 
 def _rows(
-    rule: Rule, known: Mapping[str, set[Row]], edges: Mapping[str, Iterable[Edge]]
+    rule: Rule,
+    known: Mapping[str, set[Row]],
+    edges: Mapping[str, Iterable[Edge]],
+    simple: bool,
 ) -> Iterable[Row]:
     """The rows of a rule's head."""
     columns = _columns(rule)
     return {
         tuple(value(column, binding) for column in columns if not isinstance(column, Agg))
-        for binding in _bindings(rule, known, edges)
+        for binding in _bindings(rule, known, edges, simple)
     }
 
 
 def _bindings(
-    rule: Rule, known: Mapping[str, set[Row]], edges: Mapping[str, Iterable[Edge]]
+    rule: Rule,
+    known: Mapping[str, set[Row]],
+    edges: Mapping[str, Iterable[Edge]],
+    simple: bool,
 ) -> list[Binding]:
     """The bindings of a body: its atoms are joined from left to right, one at a time."""
     bindings: list[Binding] = [{}]
@@ -290,7 +301,7 @@ def _bindings(
                 if (bound := _bound(binding, atom.vertex, edge.src)) is not None
             ]
             continue
-        pairs = list(_pairs(atom, known, edges))
+        pairs = list(_pairs(atom, known, edges, simple_pairs if simple else path_pairs))
         by_source: dict[Vertex, list[Row]] = defaultdict(list)
         by_target: dict[Vertex, list[Row]] = defaultdict(list)
         for pair in pairs:
@@ -362,19 +373,22 @@ def _plain(
 
 
 def _pairs(
-    atom: BodyAtom, known: Mapping[str, set[Row]], edges: Mapping[str, Iterable[Edge]]
+    atom: BodyAtom,
+    known: Mapping[str, set[Row]],
+    edges: Mapping[str, Iterable[Edge]],
+    joined: Callable[[Regex, Mapping[str, set[Pair]]], set[Pair]],
 ) -> Iterable[Row]:
     match atom:
         case Atom(label):
             return known[label]
         case Closure(label):
-            return path_pairs(plus(Step(label)), {label: _binary(known[label])})
+            return joined(plus(Step(label)), {label: _binary(known[label])})
         case Is(label):
             return known[label]
         case PathAtom(regex):
             chosen: dict[str, set[Pair]] = {}
             plain = _plain(regex, edges, chosen)
-            return path_pairs(
+            return joined(
                 plain,
                 {s: chosen[s] if s in chosen else _binary(known[s]) for s in steps(plain)},
             )

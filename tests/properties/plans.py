@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import islice
 from random import Random
 
+from algebra.logical import PathSemantics
 from algebra.plan import PhysicalPlan, PlanStream
 from costmodel import CostModel
 from languages import parse
@@ -46,7 +47,8 @@ def optimized(
         )
         for s in catalog.streams.values()
     )
-    query = translate(parse(text(case.query)), catalog)
+    semantics = PathSemantics.SIMPLE if case.query.simple else PathSemantics.ARBITRARY
+    query = translate(parse(text(case.query)), catalog, semantics=semantics)
     TRIED["searches"] += 1
     return Optimizer(model, options).optimize(query, streams, catalog.time_unit)
 

@@ -11,7 +11,7 @@ from tests.oracles.query import text
 from tests.oracles.snapshot import Truth
 from tests.properties.plans import THOROUGH, optimized, plans_of, read_back
 from tests.properties.running import judge, lines_of, rows_of_edges
-from tests.properties.test_plans import _check as check_meaning
+from tests.properties.test_plans import check_plans as check_meaning
 from tests.strategies.amount import examples
 from tests.strategies.queries import Case
 from tests.strategies.roots import root_cases

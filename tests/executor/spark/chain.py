@@ -147,8 +147,9 @@ class Chain:
                 row: dict[str, object] = dict.fromkeys(self._schema.names)
                 yield pa.RecordBatch.from_pylist([row | {"leaf": END, "ts": 0}], self._schema)
             return
-        for edge in edges:
-            yield from self._waiting(edge, self._streams, clock)
+        rows = [each for edge in edges for each in self._waiting(edge, self._streams, clock)]
+        if rows:
+            yield from pa.Table.from_batches(rows).combine_chunks().to_batches()
 
     def _waiting(
         self, edge: Edge, streams: Sequence[str], clock: int | None
@@ -196,7 +197,8 @@ class Chain:
 def _with(rows: pa.RecordBatch, told: int, of: int, clock: int | None) -> pa.RecordBatch:
     columns = {TOLD: (told, pa.int32()), "of": (of, pa.int32()), "clock": (clock, pa.int64())}
     for name, (value, type_) in columns.items():
-        rows = rows.append_column(name, pa.array([value] * rows.num_rows, type_))
+        field = pa.field(name, type_, nullable=name == "clock")  # as Spark has them
+        rows = rows.append_column(field, pa.array([value] * rows.num_rows, type_))
     return rows
 
 

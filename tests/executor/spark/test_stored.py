@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
@@ -15,6 +16,7 @@ from algebra.values import VertexType
 from catalog.edges import EdgeFile
 from executor.local import Edge, Result
 from executor.spark.errors import CancelledError, InputError, OtherQueryError
+from executor.spark.replay import spool
 from executor.spark.report import Progress
 from executor.spark.run import RunOptions, run
 from executor.spark.settings import PROVIDER, ROCKSDB
@@ -96,6 +98,16 @@ def test_the_log_writes_a_stored_graph_once() -> None:
     for key, blobs in loaded.items():
         assert {number: chain.logs[key].get(number) for number in blobs} == blobs
     assert snapshots(chain.results) == snapshots(expected(ON_TWO, EDGES))
+
+
+def test_the_spool_begins_with_what_is_stored(tmp_path: Path) -> None:
+    """Of a stored graph no times are read, whatever is said of its file."""
+    files = files_in(tmp_path)
+    timed = csv_file(tmp_path / "timed.csv", [(*edge[:3], 7) for edge in STORED])
+    made = spool(tmp_path / "s", PLAN, {**files, "graph": [timed]}, tmp_path / "rejected.jsonl")
+    rows = pq.read_table(sorted(made.folder.glob("*.parquet"))).to_pylist()
+    assert [row["ts"] for row in rows if row["stream"] == "graph"] == [0] * len(STORED)
+    assert [row["ts"] for row in rows] == sorted(row["ts"] for row in rows)
 
 
 @pytest.mark.spark
