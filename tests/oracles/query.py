@@ -215,9 +215,9 @@ class Query:
     rules: tuple[Rule, ...]
     sources: tuple[tuple[str, Source], ...]
     properties: tuple[tuple[str, str], ...] = ()
-    emit: Emit | None = None
     vertices: tuple[str, ...] = ()
     simple: bool = False
+    emit: Emit | None = None
 
     @property
     def source(self) -> Mapping[str, Source]:

@@ -53,14 +53,15 @@ def aggregated(
     columns: Sequence[Sequence[Column]], bindings: Sequence[Iterable[Binding]]
 ) -> set[Row]:
     """The rows of an answer: of each rule its columns, and the bindings of its body."""
-    groups: dict[Row, list[list[Any]]] = {}
+    groups: dict[tuple[Row, Row], list[list[Any]]] = {}
     for rule, found in zip(columns, bindings, strict=True):
         for binding in found:
             key = tuple(value(c, binding) for c in rule if not isinstance(c, Agg))
             arguments = [_argument(c, binding) for c in rule if isinstance(c, Agg)]
-            groups.setdefault(key, []).append(arguments)
+            kinds = tuple(map(type, key))
+            groups.setdefault((kinds, key), []).append(arguments)
     rows: set[Row] = set()
-    for key, several in groups.items():
+    for (_, key), several in groups.items():
         calls = [c.function for c in columns[0] if isinstance(c, Agg)]
         found_of = iter(
             [
@@ -82,11 +83,12 @@ def _of(function: str, values: list[Any]) -> Any:
         case "count":
             return len(values)
         case "count distinct":
-            return len(set(values))
+            return len(set(map(_order, values)))
         case "min":
-            return min(values, default=None)
+            return min(values, default=None, key=_order)
         case "max":
-            return max(values, default=None)
+            return max(values, default=None, key=_order)
+    values = [v for v in values if _order(v)[0] == 0]
     if not values:
         return None
     total = sum(map(Fraction, values), Fraction(0))
@@ -95,6 +97,11 @@ def _of(function: str, values: list[Any]) -> Any:
     if any(isinstance(v, float) for v in values):
         return _rounded(total)
     return int(total) if -(2**63) <= total < 2**63 else None
+
+
+def _order(of: Any) -> tuple[int, Any]:
+    """Numbers come before strings, these before truth values."""
+    return 2 if isinstance(of, bool) else 1 if isinstance(of, str) else 0, of
 
 
 def _rounded(exact: Fraction) -> float | None:

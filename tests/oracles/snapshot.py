@@ -200,9 +200,8 @@ def answer(rules: Iterable[Rule], snapshot: Snapshot, *, simple: bool = False) -
                 found = [_counted(r, _bindings(r, known, edges, simple)) for r in named]
                 known[head] = aggregated(columns, found)
             else:
-                known[head] = {
-                    row for rule in defining for row in _rows(rule, known, edges, simple)
-                }
+                rows = (_rows(rule, known, edges, simple) for rule in defining)
+                known[head] = {row for several in rows for row in several}
     return known["Answer"]
 
 
