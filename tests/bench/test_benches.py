@@ -11,7 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+<<<<<<< HEAD
 from bench import kernels, search, simple_paths, thesis_choices
+=======
+from bench import kernels, paired, search, thesis_choices
+>>>>>>> ef26a76d26ed9d33341a68d5170e18d4d2d7c728
 from bench.measuring import Spread, timed
 from bench.queries import TABLE_4_2, TABLE_5_1, cases
 from bench.running import measured
@@ -167,3 +171,12 @@ def test_spark_runs_the_plan_over_the_whole_stream(spark: SparkSession) -> None:
     assert row.results > 0
     assert row.batches >= 1
     assert 0 < row.operators <= row.streaming
+
+
+def test_two_checkouts_are_compared_in_pairs(tmp_path: Path) -> None:
+    out = tmp_path / "paired.json"
+    here = str(Path(paired.__file__).parent.parent)
+    paired.main(here, here, rounds=1, repeats=1, only="Q5", out=out)
+    rows = _read(out)["rows"]
+    assert [row["name"] for row in rows] == ["search Table 5.1 Q5", "run Q5"]
+    assert all(row["ratio"]["runs"] == 1 and row["before"] > 0 for row in rows)
