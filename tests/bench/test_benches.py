@@ -11,11 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-<<<<<<< HEAD
-from bench import kernels, search, simple_paths, thesis_choices
-=======
-from bench import kernels, paired, search, thesis_choices
->>>>>>> ef26a76d26ed9d33341a68d5170e18d4d2d7c728
+from bench import kernels, paired, search, simple_paths, thesis_choices
 from bench.measuring import Spread, timed
 from bench.queries import TABLE_4_2, TABLE_5_1, cases
 from bench.running import measured
