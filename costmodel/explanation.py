@@ -291,6 +291,43 @@ def aggregate(
     )
 
 
+def witness(
+    rows: tuple[float, float],
+    edges: tuple[float, float],
+    output: Characteristics,
+    c: Constants,
+    *,
+    n: float,
+    k: int,
+) -> Explanation:
+    """Ours: rows are kept as by COALESCE, edges too, and a path is looked for with each result."""
+    symbols = {
+        "ri": rows[0],
+        "p": rows[1],
+        "re": edges[0],
+        "pe": edges[1],
+        "n": n,
+        "k": float(k),
+        "rO": output.arrival_rate,
+        "Uh": c.hash_update,
+        "Upq": c.queue_update,
+        "Ph": c.hash_probe,
+        "CO": c.push,
+    }
+    kept, kept_edges = formulas.keep(rows[1], c), formulas.keep(edges[1], c)
+    cost = formulas.witness(rows, edges, output.arrival_rate, c, n=n, k=k)
+    return _explained(
+        None,
+        "WITNESS",
+        symbols,
+        (
+            ("I = E", "Uh + Upq · log(p)", kept),
+            ("Ie = Ee", "Uh + Upq · log(pe)", kept_edges),
+            ("cost", "ri · (I + Ph + E) + re · (Ie + Ee) + rO · (k · n · Ph + CO)", cost),
+        ),
+    )
+
+
 def report(source: Characteristics, output: Characteristics, c: Constants) -> Explanation:
     """Ours: rows are kept."""
     symbols = {

@@ -42,6 +42,7 @@ from algebra.physical import (
     ToKernel,
     WindowScan,
     WindowScanUnion,
+    WitnessPaths,
 )
 from algebra.plan import PlanError
 from executor.batch import FOREVER, Batch, IntArray, merged
@@ -70,6 +71,7 @@ from executor.operators.taking_back import (
     JoinWithDeletions,
     RetractOperator,
 )
+from executor.operators.witness import WitnessOperator
 from executor.placement import Place
 from executor.widths import width_of
 
@@ -358,6 +360,8 @@ def _operator(
             return ComputeOperator(values, below, dictionary)
         case AggregateRows():
             return AggregateOperator(operator, dictionary)
+        case WitnessPaths():
+            return WitnessOperator(operator, inputs - 1, dictionary)
         case ReportRows():
             return ReportOperator(operator, width, dictionary)
         case WindowScan() | WindowScanUnion() | ToKernel():

@@ -25,6 +25,7 @@ from languages.regular_query import (
     Term,
     VertexAtom,
     WindowClause,
+    Witnessed,
 )
 from languages.values_text import condition_text, name_text, output_text, value_text
 
@@ -54,8 +55,8 @@ def rule_text(rule: Rule, sets: LabelSets = NO_SETS) -> str:
 
 
 def _column(name: str, of: Output | None) -> str:
-    if of is None:
-        return name
+    if of is None or (isinstance(of, Witnessed) and of.path == name):
+        return name_text(name) if of is not None else name
     return f"{output_text(of)} as {name_text(name)}"
 
 
