@@ -89,13 +89,13 @@ def width_of(operator: PhysicalOperator, inputs: Sequence[int]) -> int:
             return len(output)
         case WitnessPaths(keys=keys, output=output):
             _require(len(inputs) >= 2, "it has rows, and edges that paths are made of")
-            rows, ends = inputs[0], inputs[1:]
-            _require(all(width == 2 for width in ends), "a path is made of pairs")
-            _require(len(operator.labels) == len(ends), "each input of edges has a label")
+            given, pairs = inputs[0], inputs[1:]
+            _require(all(width == 2 for width in pairs), "a path is made of pairs")
+            _require(len(operator.labels) == len(pairs), "each input of edges has a label")
             looked_at = (*keys, operator.source, operator.target)
-            _require(all(0 <= c < rows for c in looked_at), "there is no such column")
-            _require(all(0 <= c <= rows for c in output), "there is no such column")
-            _require(_is_known(operator, len(ends)), _UNKNOWN)
+            _require(all(0 <= c < given for c in looked_at), "there is no such column")
+            _require(all(0 <= c <= given for c in output), "there is no such column")
+            _require(_is_known(operator, len(pairs)), _UNKNOWN)
             return len(output)
         case ReportRows(every=every):
             _require(len(inputs) == 1, "it has one input")

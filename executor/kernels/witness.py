@@ -18,6 +18,7 @@ from numba import njit
 
 from executor.batch import FOREVER, IntArray
 from executor.kernels.forest import (
+    EDGE_FIELDS,
     EXPIRY,
     INPUT,
     NEXT_OUT,
@@ -26,7 +27,6 @@ from executor.kernels.forest import (
     edge_key,
     link,
 )
-from executor.kernels.forest import EDGE_FIELDS as EDGE_FIELDS
 from executor.kernels.path import ROW_EXP, ROW_INPUT, ROW_SOURCE, ROW_TARGET, ROW_TS
 from executor.kernels.tables import EMPTY, find, put
 

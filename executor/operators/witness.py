@@ -14,6 +14,7 @@ from algebra.physical import WitnessPaths
 from executor.batch import Batch, IntArray
 from executor.dictionary import Dictionary
 from executor.kernels import witness as kernel
+from executor.kernels.forest import EDGE_FIELDS
 from executor.kernels.path import ROW_TS
 from executor.kernels.tables import enlarged, enlarged_table, new_table
 from executor.operators.coalesce import CoalesceOperator
@@ -64,7 +65,7 @@ class WitnessOperator:
         self._names: Any = pa.array([json.dumps(n, ensure_ascii=False) for n in names], pa.string())
 
     def _allocate(self, edges: int) -> None:
-        self._edges: IntArray = np.empty((edges, kernel.EDGE_FIELDS), np.int64)
+        self._edges: IntArray = np.empty((edges, EDGE_FIELDS), np.int64)
         self._edge_map = new_table(edges)
         self._heads = new_table(2 * edges)
 
