@@ -92,8 +92,8 @@ def width_of(operator: PhysicalOperator, inputs: Sequence[int]) -> int:
             given, pairs = inputs[0], inputs[1:]
             _require(all(width == 2 for width in pairs), "a path is made of pairs")
             _require(len(operator.labels) == len(pairs), "each input of edges has a label")
-            looked_at = (*keys, operator.source, operator.target)
-            _require(all(0 <= c < given for c in looked_at), "there is no such column")
+            named = (*keys, operator.source, operator.target)
+            _require(all(0 <= c < given for c in named), "there is no such column")
             _require(all(0 <= c <= given for c in output), "there is no such column")
             _require(_is_known(operator, len(pairs)), _UNKNOWN)
             return len(output)
