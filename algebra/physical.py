@@ -150,6 +150,19 @@ class Coalesce:
 
 
 @dataclass(frozen=True, slots=True)
+class Rewindow:
+    """Puts a window over rows that operators made: a value that begins to be valid at ``t``
+    counts until ``floor(t / slide) * slide + range`` at most, however long it stays valid.
+
+    Only when it has been invalid in between does it begin anew. The result is coalesced.
+    """
+
+    range: int
+    slide: int
+    op: Literal["REWINDOW"] = "REWINDOW"
+
+
+@dataclass(frozen=True, slots=True)
 class Exchange:
     """Moves rows between partitions; each keeps the order of the rows of its partition.
 
@@ -186,6 +199,7 @@ PhysicalOperator = (
     | HashJoin
     | SPath
     | Coalesce
+    | Rewindow
     | Exchange
     | ToKernel
     | EmptyRelation

@@ -11,6 +11,7 @@
                           on the joined rows in the third
 ``P[d;R](S1,..)``         PATH over the regex ``R``
 ``C[columns](S)``         projection
+``W[w,b](S)``             a window over results of operators
 ``∅``                     the empty relation
 ========================  ==========================================================
 
@@ -35,6 +36,7 @@ from algebra.logical import (
     PathSemantics,
     Pattern,
     Project,
+    Rewindow,
     Union,
     WScan,
     WScanUnion,
@@ -105,6 +107,8 @@ class _Notation:
             case Project(columns):
                 width = e.inputs[0].width
                 return f"C[{','.join(_column(column, width) for column in columns)}]"
+            case Rewindow(window):
+                return f"W[{self._window(window)}]"
             case Empty():
                 return "∅"
 

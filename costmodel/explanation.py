@@ -222,7 +222,9 @@ def path(
     )
 
 
-def coalesce(source: Characteristics, output: Characteristics, c: Constants) -> Explanation:
+def coalesce(
+    op: str, source: Characteristics, output: Characteristics, c: Constants
+) -> Explanation:
     """Ours: formula 11 with one input."""
     symbols = {
         "ri": source.arrival_rate,
@@ -237,7 +239,7 @@ def coalesce(source: Characteristics, output: Characteristics, c: Constants) -> 
     cost = formulas.coalesce(source.arrival_rate, source.population, output.arrival_rate, c)
     return _explained(
         None,
-        "COALESCE",
+        op,
         symbols,
         (
             ("I", "Uh + Upq · log(p)", kept),

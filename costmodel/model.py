@@ -143,6 +143,7 @@ _ESTIMATES: Mapping[type, Callable[[CostModel, Any, Inputs], Characteristics]] =
     logical.Pattern: lambda m, o, i: estimates.joined(o, i, m.reading),
     logical.FilteredPattern: lambda m, o, i: estimates.joined_where(o, i, m.reading),
     logical.Path: lambda m, o, i: estimates.path(o.regex, i, m.reading),
+    logical.Rewindow: lambda m, o, i: estimates.rewindowed(i[0], o.window, m.reading),
     logical.Empty: lambda m, o, i: estimates.empty(o.columns),
 }
 
@@ -276,6 +277,7 @@ _COSTS: Mapping[type, Callable[[CostModel, Any, Characteristics, Inputs], float]
     physical.HashJoin: _hash_join,
     physical.SPath: _s_path,
     physical.Coalesce: _coalesce,
+    physical.Rewindow: _coalesce,
     physical.Exchange: _exchange,
     physical.ToKernel: _to_kernel,
     physical.EmptyRelation: _nothing,
@@ -297,7 +299,8 @@ _EXPLANATIONS: Mapping[
     ),
     physical.HashJoin: _explain_hash_join,
     physical.SPath: _explain_s_path,
-    physical.Coalesce: lambda m, o, out, i: explanation.coalesce(i[0], out, m.constants),
+    physical.Coalesce: lambda m, o, out, i: explanation.coalesce(o.op, i[0], out, m.constants),
+    physical.Rewindow: lambda m, o, out, i: explanation.coalesce(o.op, i[0], out, m.constants),
     physical.Exchange: lambda m, o, out, i: explanation.exchange(
         _busiest(out, i), len(out.distinct), m.constants
     ),

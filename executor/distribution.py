@@ -7,8 +7,8 @@ Rules, for more than one partition:
 
 * a leaf's rows lie anywhere, each on one partition;
 * EXCHANGE brings its spread; copies are not exchanged again;
-* FILTER and COALESCE keep the distribution of their input; COALESCE needs the rows of a value
-  on one partition, so it does not stand over rows that lie anywhere;
+* FILTER, COALESCE and REWINDOW keep the distribution of their input; the last two need the rows
+  of a value on one partition, so they do not stand over rows that lie anywhere;
 * PROJECT keeps it, as long as the column hashed on stays;
 * UNION keeps what all inputs have in common; copies are united with copies only;
 * a join has one side in copies, or both on one partition, or both hashed on a shared variable;
@@ -34,6 +34,7 @@ from algebra.physical import (
     MergeUnion,
     PhysicalOperator,
     ProjectColumns,
+    Rewindow,
     SPath,
     ToKernel,
     WindowScan,
@@ -117,7 +118,7 @@ def delivered(operator: PhysicalOperator, inputs: Sequence[Distribution]) -> Dis
             return _exchanged(operator, inputs[0])
         case FilterRows():
             return inputs[0]
-        case Coalesce():
+        case Coalesce() | Rewindow():
             if inputs[0] == ANY:
                 raise ValueError("the rows of a value may lie on several partitions")
             return inputs[0]

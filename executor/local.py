@@ -15,6 +15,7 @@ from algebra.plan import PhysicalPlan
 from executor.batch import Batch, merged
 from executor.dictionary import Dictionary
 from executor.leaves import leaves, property_column
+from executor.operators.rewindow import kept_beyond
 from executor.partitioned import Partitioned
 from executor.pipeline import Counters, Pipeline
 
@@ -46,7 +47,7 @@ class LocalRun:
     """
 
     def __init__(self, plan: PhysicalPlan) -> None:
-        self.dictionary = Dictionary()
+        self.dictionary = Dictionary(kept_beyond(plan))
         self.partitioned = Partitioned(plan, self.dictionary)
         self._leaves = leaves(plan)
         self._leaf_rows = dict.fromkeys((leaf.node for leaf in self._leaves), 0)

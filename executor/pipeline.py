@@ -6,8 +6,8 @@ stage's inputs, batches sorted by ts. Out: per batch one of each output.
 Operators run one whole batch at a time in topological order, each with its inputs merged
 by ts; a node that feeds two consumers is computed once. A result's ``ts`` is that of the
 row that caused it, its ``exp`` the smallest expiry among its parts. State holds what is
-valid now and is a function of the still valid input rows alone, so it can be rebuilt by
-:meth:`Pipeline.replay`.
+valid now and is a function of the still valid input rows, and of where the runs of REWINDOW
+began, so it can be rebuilt by :meth:`Pipeline.replay`.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,24 +30,27 @@ from algebra.physical import (
     MergeUnion,
     PhysicalOperator,
     ProjectColumns,
+    Rewindow,
     SPath,
     ToKernel,
     WindowScan,
     WindowScanUnion,
 )
 from algebra.plan import PlanError
-from executor.batch import Batch, IntArray
+from executor.batch import Batch, IntArray, merged
 from executor.dictionary import Dictionary
 from executor.operators.base import Operator
 from executor.operators.coalesce import CoalesceOperator
 from executor.operators.filter import FilterOperator
 from executor.operators.join import JoinOperator
 from executor.operators.path import PathOperator
+from executor.operators.rewindow import RewindowOperator
 from executor.operators.stateless import EmptyOperator, ProjectOperator, UnionOperator
 from executor.placement import Place
 from executor.widths import width_of
 
 ONLY_PLACE = Place()
+_NOTHING: Mapping[int, Batch] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,13 +163,34 @@ class Pipeline:
         """
         return self._run(inputs, now, wanted=True)
 
-    def replay(self, inputs: Mapping[int, Batch]) -> None:
+    def replay(self, inputs: Mapping[int, Batch], memory: Mapping[int, Batch] = _NOTHING) -> None:
         """Like :meth:`process`, but gives no results and counts nothing.
 
-        A fresh pipeline that has replayed the input rows that are still valid goes on
-        as the one that had processed them all.
+        A fresh pipeline that has replayed the input rows that are still valid, and is given the
+        ``memory`` of the old one, goes on as that one would.
         """
+        for node in self._nodes:
+            if isinstance(node.operator, RewindowOperator):
+                known = memory.get(node.stage_node.id, Batch.empty(node.width))
+                node.operator.recall(known)
         self._run(inputs, None, wanted=False)
+
+    def remember(self) -> None:
+        """From now on, what cannot be told from valid input rows is gathered for :meth:`memory`."""
+        for node in self._nodes:
+            if isinstance(node.operator, RewindowOperator):
+                node.operator.remembers = True
+
+    def memory(self) -> dict[int, Batch]:
+        """What to remember since this was last asked, by node id, sorted by ts; see
+        :meth:`replay`. It may be forgotten when it has expired."""
+        found = {}
+        for node in self._nodes:
+            if isinstance(node.operator, RewindowOperator) and node.operator.remembered:
+                runs = merged(node.operator.remembered)
+                node.operator.remembered.clear()
+                found[node.stage_node.id] = runs.take(np.argsort(runs.ts, kind="stable"))
+        return found
 
     def _run(
         self, inputs: Mapping[int, Batch], now: int | None, *, wanted: bool
@@ -274,6 +299,8 @@ def _operator(
             return PathOperator(operator, inputs)
         case Coalesce():
             return CoalesceOperator(width)
+        case Rewindow(range=range_, slide=slide):
+            return RewindowOperator(width, range_, slide)
         case MergeUnion():
             return UnionOperator()
         case ProjectColumns(columns=columns):

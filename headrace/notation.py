@@ -25,6 +25,7 @@ SYMBOLS = {
     "S_PATH": "P",
     "PATH": "P",
     "COALESCE": "⊔",
+    "REWINDOW": "W",
     "EXCHANGE": "⇄",
     "TO_KERNEL": "▷",
     "EMPTY": "∅",
@@ -86,6 +87,8 @@ def logical_operator(
         case logical.Path(path, semantics):
             simple = "" if semantics is logical.PathSemantics.ARBITRARY else f"  {semantics}"
             return "PATH", regex.text(path, lambda ref: inputs[int(ref)]) + simple
+        case logical.Rewindow(length):
+            return "REWINDOW", window(length.range, length.slide, time_unit)
         case logical.Empty():
             return "EMPTY", ""
 
@@ -118,6 +121,8 @@ def physical_operator(
             )
         case physical.SPath(roots=roots):
             return path_text(operator, inputs) + (" by root" if roots == "own" else "")
+        case physical.Rewindow(range_, slide):
+            return window(range_, slide, time_unit)
         case physical.Exchange(spread, hashed):
             return f"{spread}({','.join(columns[0][c] for c in hashed)})" if hashed else spread
         case _:
@@ -200,7 +205,7 @@ def relation(operator: physical.PhysicalOperator, inputs: Sequence[str | None]) 
             name = f"^{below[0]}"
         case physical.FilterRows():
             name = f"σ({below[0]})"
-        case physical.Exchange() | physical.ToKernel() | physical.Coalesce():
+        case physical.Exchange() | physical.ToKernel() | physical.Coalesce() | physical.Rewindow():
             name = below[0]
         case _:
             return None

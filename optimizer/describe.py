@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from algebra import regex
+from algebra import logical, physical, regex
 from algebra.logical import (
     Empty,
     Filter,
@@ -29,6 +29,7 @@ from algebra.physical import (
     WindowScan,
 )
 from algebra.properties import Convention, RequiredProperties, Spread
+from algebra.window import Window
 from memo import GroupId, Memo
 from memo.printer import format_memo
 from optimizer.goals import Choice
@@ -104,6 +105,10 @@ def _parts(operator: Hashable, inputs: tuple[str, ...]) -> tuple[str, str, tuple
             return "EXCHANGE", f"{spread}({_listed(columns)})" if columns else spread, inputs
         case Coalesce() | ToKernel():
             return operator.op, "", inputs
+        case logical.Rewindow(window):
+            return "rewindow", str(window), inputs
+        case physical.Rewindow(length, slide):
+            return "REWINDOW", str(Window(length, slide)), inputs
         case Empty() | EmptyRelation():
             return "empty", "", inputs
         case _:

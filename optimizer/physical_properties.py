@@ -21,6 +21,7 @@ from algebra.physical import (
     FilterRows,
     PhysicalOperator,
     ProjectColumns,
+    Rewindow,
     SPath,
 )
 from algebra.properties import (
@@ -171,7 +172,7 @@ def _name(place: Place) -> str:
 def makes_coalesced(operator: PhysicalOperator) -> bool:
     """Whether the result is coalesced whatever the inputs are."""
     match operator:
-        case Coalesce() | EmptyRelation():
+        case Coalesce() | Rewindow() | EmptyRelation():
             return True
         case SPath(accepting=accepting):
             return len(accepting) == 1

@@ -26,6 +26,7 @@ from algebra.physical import (
     MergeUnion,
     PhysicalOperator,
     ProjectColumns,
+    Rewindow,
     SPath,
     ToKernel,
     WindowScan,
@@ -134,7 +135,7 @@ def _over_several(operator: PhysicalOperator, widths: tuple[int, ...]) -> Spread
         case SPath():
             yield (SINGLE,) * len(widths), SINGLE
             yield (BROADCAST,) * len(widths), BROADCAST
-        case Coalesce():
+        case Coalesce() | Rewindow():
             for below in _everywhere(widths[0]):
                 if below != ANY:
                     yield (below,), below

@@ -106,6 +106,7 @@ def implementation_rules() -> tuple[ImplementationRule, ...]:
         implementation.FilteredPatternByHashJoin(),
         implementation.PathBySPath(),
         implementation.PathByOwnRoots(),
+        implementation.RewindowByRuns(),
         implementation.EmptyByNothing(),
     )
 

@@ -32,13 +32,19 @@ class OperatorTotals:
         )
 
 
+FIRST_OF_MEMORY = 1 << 40
+"""Where the numbers of blobs begin that hold what operators remember; those of valid input begin
+at 0."""
+
+
 @dataclass(frozen=True, slots=True)
 class Head:
     """The small value of a partition's state.
 
     ``token`` names the attempt that wrote it, ``worker`` the process that may still have its
     index (:class:`executor.spark.index_home.IndexHome`); ``now`` is the largest ts seen; ``late``
-    counts rows left out because they came after a later one of an earlier batch.
+    counts rows left out because they came after a later one of an earlier batch. ``directory``
+    is that of the input that is still valid, ``memory`` that of what operators remember besides.
     """
 
     token: str = ""
@@ -50,6 +56,7 @@ class Head:
     rebuilt: int = 0
     operators: Mapping[int, OperatorTotals] = field(default_factory=dict)
     directory: Directory = field(default_factory=Directory)
+    memory: Directory = field(default_factory=lambda: Directory((), FIRST_OF_MEMORY))
 
     def to_json(self) -> str:
         """The text that is kept in Spark's state."""
@@ -60,9 +67,12 @@ class Head:
         """The head of a text."""
         values: dict[str, Any] = json.loads(text)
         operators = {int(k): OperatorTotals(**v) for k, v in values.pop("operators").items()}
-        directory = values.pop("directory")
-        blobs = tuple(Blob(**blob) for blob in directory.pop("blobs"))
-        return Head(**values, operators=operators, directory=Directory(blobs, **directory))
+        logs: dict[str, Any] = {
+            name: Directory(tuple(Blob(**blob) for blob in log.pop("blobs")), **log)
+            for name in ("directory", "memory")
+            if (log := values.pop(name, None)) is not None
+        }
+        return Head(**values, operators=operators, **logs)
 
 
 def totals(

@@ -12,6 +12,7 @@ from algebra.physical import (
     HashJoin,
     MergeUnion,
     ProjectColumns,
+    Rewindow,
     SPath,
     ToKernel,
     WindowScan,
@@ -55,7 +56,7 @@ def column_types(plan: PhysicalPlan) -> tuple[ColumnType, ...]:
                 properties = (of_property[name] for name in scan.properties)
                 types = (stream.vertex_type, stream.vertex_type, *properties)
                 known.append(tuple(frozenset({kind}) for kind in types))
-            case FilterRows() | Coalesce() | Exchange() | ToKernel():
+            case FilterRows() | Coalesce() | Rewindow() | Exchange() | ToKernel():
                 known.append(inputs[0])
             case MergeUnion():
                 known.append(tuple(frozenset().union(*c) for c in zip(*inputs, strict=True)))

@@ -27,6 +27,7 @@ import pyarrow as pa
 from algebra.plan import PhysicalPlan
 from executor.batch import Batch
 from executor.dictionary import Dictionary
+from executor.operators.rewindow import kept_beyond
 from executor.partitioned import pipeline_of
 from executor.pipeline import Pipeline
 from executor.placement import Place
@@ -38,7 +39,7 @@ from executor.spark.packing import NEVER, partition_keys, table_of
 from executor.spark.processor import REPORT
 from executor.spark.time_sort import sorted_by_ts
 from executor.spark.window_log import BlobStore, WindowLog
-from executor.spark.wire import Wire, wire_of
+from executor.spark.wire import Wire, memory_wire, wire_of
 from executor.stages import Stage, stages_of
 
 _FIRST_CHUNK = 1_024
@@ -84,6 +85,7 @@ class PartitionBatch:
         self._stage = stages[number]
         self._next = stages[number + 1] if number + 1 < len(stages) else None
         self._wire = wire_of(self._plan, self._stage)
+        self._memory = memory_wire(self._plan, self._stage)
         partitions = self._plan.parallelism
         self._place = Place(partition_keys(partitions).index(key), partitions)
         self.head = Head() if head is None else Head.from_json(head)
@@ -92,10 +94,11 @@ class PartitionBatch:
         """What is found, as it is found; at last the report."""
         head = self.head
         log = WindowLog(self._wire, blobs, head.directory)
+        memory = WindowLog(self._memory, blobs, head.memory)
         index = _INDEXES.take(self._home, head.token, head.worker)
         rebuilt = index is None and head.token != ""
         if index is None:
-            index = self._rebuilt(log, head.now)
+            index = self._rebuilt(log, memory, head.now)
         started = index.pipeline.counters
 
         arrived = _arrived(frames, self._wire.schema)
@@ -103,14 +106,17 @@ class PartitionBatch:
         rows, late = _in_order(arrived.rows, head.now)
         output = self._output(index.dictionary, now)
         results = 0
+        remembered: list[pa.Table] = []
         for chunk in _chunks(rows):
             found = index.pipeline.process(index.batches(self._wire, chunk.rows))
             chunk.results = sum(map(len, found.values()))
             results += chunk.results
             yield from output.rows(found)
+            remembered += self._remembered(index)
         if index.pipeline.now != now != NEVER:
             index.pipeline.process({}, now)  # time passes also where no rows come
         log.append(self._read_here(rows), now)
+        memory.append(pa.concat_tables([self._memory.schema.empty_table(), *remembered]), now)
 
         last = self._next is None
         self.head = Head(
@@ -123,20 +129,30 @@ class PartitionBatch:
             rebuilt=head.rebuilt + rebuilt,
             operators=totals(head.operators, started, index.pipeline.counters),
             directory=log.directory,
+            memory=memory.directory,
         )
         _INDEXES.keep(self._home, self.head.token, index)
         told = report(self.head, index, self._stage.number, self._place.partition)
         yield from output.end([*arrived.reports, json.dumps(told).encode()])
 
-    def _rebuilt(self, log: WindowLog, now: int) -> Index:
-        """The index made anew from the input that is still valid."""
-        dictionary = Dictionary()
+    def _rebuilt(self, log: WindowLog, memory: WindowLog, now: int) -> Index:
+        """The index made anew from the input that is still valid, and what is remembered."""
+        dictionary = Dictionary(kept_beyond(self._plan))
         pipeline = pipeline_of(self._plan, self._stage, dictionary, self._place)
         index = Index(pipeline, dictionary)
-        kept = log.rows(now)
-        if kept.num_rows:
-            pipeline.replay(index.batches(self._wire, kept))
+        kept, known = log.rows(now), memory.rows(now)
+        if kept.num_rows or known.num_rows:
+            recalled = self._memory.batches(known, dictionary)
+            pipeline.replay(index.batches(self._wire, kept), recalled)
+        pipeline.remember()
         return index
+
+    def _remembered(self, index: Index) -> Iterator[pa.Table]:
+        """What the operators want remembered of the rows just processed, as rows of the log."""
+        ports = [flow.port for flow in self._memory.flows]
+        for node, runs in index.pipeline.memory().items():
+            rows = self._memory.rows(ports.index(node), runs, index.dictionary)
+            yield pa.Table.from_batches([rows])
 
     def _read_here(self, rows: pa.Table) -> pa.Table:
         """Rows that this stage will need again; others only travel through."""
@@ -166,6 +182,7 @@ class PartitionBatch:
 
 def report(head: Head, index: Index, stage: int, partition: int) -> dict[str, Any]:
     """What a partition of a stage has counted so far, as JSON-able values."""
+    blobs = (*head.directory.blobs, *head.memory.blobs)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return {
         "stage": stage,
@@ -177,8 +194,8 @@ def report(head: Head, index: Index, stage: int, partition: int) -> dict[str, An
         "rebuilt": head.rebuilt,
         "operators": {str(node): asdict(t) for node, t in head.operators.items()},
         "vertices": index.dictionary.entries,
-        "blobs": len(head.directory.blobs),
-        "blob_bytes": sum(blob.size for blob in head.directory.blobs),
+        "blobs": len(blobs),
+        "blob_bytes": sum(blob.size for blob in blobs),
         "peak_bytes": peak if sys.platform == "darwin" else peak * 1024,
     }
 

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from algebra.physical import Rewindow
 from algebra.plan import PhysicalPlan
 from algebra.values import PropertyType, VertexType
 from executor.batch import FOREVER, Batch, IntArray
@@ -22,6 +23,7 @@ from executor.leaves import Leaf, leaves
 from executor.spark.columns import carried
 from executor.stages import Flow, Stage
 from executor.values import ARROW_TYPES
+from executor.widths import widths_of
 
 _TYPES: Final[Mapping[PropertyType, int]] = {
     "string": kernel.STRING,
@@ -58,6 +60,15 @@ def wire_of(plan: PhysicalPlan, stage: Stage) -> Wire:
     if stage.number:
         return RowWire(stage.inputs, value_types(plan))
     return LeafWire(stage.inputs, leaves_of(plan, stage))
+
+
+def memory_wire(plan: PhysicalPlan, stage: Stage) -> RowWire:
+    """How what a stage's operators remember is kept: rows by the node that remembers them."""
+    operators = ((i, plan.nodes[i].operator) for i in stage.nodes)
+    nodes = [i for i, operator in operators if isinstance(operator, Rewindow)]
+    widths = widths_of(plan)
+    flows = [Flow(node, node, widths[node], "stay") for node in nodes]
+    return RowWire(flows, value_types(plan))
 
 
 def leaves_of(plan: PhysicalPlan, stage: Stage) -> tuple[Leaf, ...]:
@@ -140,7 +151,7 @@ class RowWire:
     """
 
     def __init__(self, flows: Sequence[Flow], types: frozenset[PropertyType]) -> None:
-        self._flows = flows
+        self.flows = self._flows = tuple(flows)
         self._types = [known for known in _TYPES if known in types]
         self._width = max((flow.width for flow in flows), default=0)
         values = {

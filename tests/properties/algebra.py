@@ -54,6 +54,8 @@ def rows_of(expression: LogicalExpression, snapshot: Snapshot) -> set[Row]:
                 str(i): {(row[0], row[1]) for row in rows} for i, rows in enumerate(inputs)
             }
             return set(path_pairs(as_written(path), relations))
+        case logical.Rewindow():
+            raise AssertionError("what is valid in a window of a result, no snapshot tells")
         case logical.Empty():
             return set()
 
@@ -80,6 +82,8 @@ def rows_of_plan(plan: PhysicalPlan, snapshot: Snapshot) -> set[Row]:
                 rows = _walked(path, inputs)
             case physical.Coalesce() | physical.Exchange() | physical.ToKernel():
                 rows = inputs[0]
+            case physical.Rewindow():
+                raise AssertionError("what is valid in a window of a result, no snapshot tells")
             case physical.EmptyRelation():
                 rows = set()
         assert all(len(row) == len(node.columns) for row in rows), f"columns of node {node.id}"
