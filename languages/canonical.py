@@ -29,6 +29,7 @@ from algebra.logical import (
     Path,
     Pattern,
     Project,
+    Rewindow,
     Union,
     WScan,
 )
@@ -153,7 +154,10 @@ class _Translation:
         if len(atoms) == 1:
             ((relation, binding),) = atoms
             columns = [binding.index(name) for name in head]
-            return _named(_projected(relation, columns), rule.head)
+            relation = _projected(relation, columns)
+            if rule.window is not None:
+                relation = _over(Rewindow(rule.window), [relation], relation.types)
+            return _named(relation, rule.head)
         number: dict[str, int] = {}
         types: dict[str, PropertyType | None] = {}
         for relation, binding in atoms:
@@ -325,7 +329,9 @@ def input_labels(query: RegularQuery) -> tuple[str, ...]:
     """The labels of edges that a query reads from streams, in the order of their first use."""
     derived = {rule.head for rule in query.rules} | set(aliases(query.rules))
     derived |= dict(query.label_sets).keys()
+    own = dict(query.leaves)
     used = [name for rule in query.rules for atom in rule.body for name in predicates(atom)]
+    used = [own[name].label if name in own else name for name in used]
     return tuple(name for name in dict.fromkeys(used) if name not in derived)
 
 
@@ -336,7 +342,7 @@ def vertex_labels(query: RegularQuery) -> tuple[str, ...]:
 
 
 def _over(
-    operator: Pattern | Path | Union | Filter | Project,
+    operator: Pattern | Path | Union | Filter | Project | Rewindow,
     inputs: Sequence[_Relation],
     types: tuple[PropertyType | None, ...],
 ) -> _Relation:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 
 from algebra import regex
 from algebra.regex import Regex
@@ -21,6 +21,7 @@ from languages.regular_query import (
     Atom,
     EdgeAtom,
     LabelSet,
+    Leaf,
     Location,
     PathAtom,
     Property,
@@ -40,10 +41,11 @@ def checked(
     *,
     answer: str | None = None,
     label_sets: Sequence[tuple[str, LabelSet]] = (),
+    leaves: Sequence[tuple[str, Leaf]] = (),
 ) -> RegularQuery:
     """The query of these rules and windows; ``answer`` if it need not be found out.
 
-    ``label_sets`` are the predicates that stand for sets of labels.
+    ``label_sets`` and ``leaves`` are as in the query.
 
     Raises:
         QueryError: E-ARITY, E-EDB, E-SAFE, E-PROPERTY, E-REC, E-ANSWER or E-WINDOW.
@@ -64,7 +66,11 @@ def checked(
         *_odd_slides(windows),
     )
     sets = tuple(sorted(label_sets, key=itemgetter(0)))
-    return RegularQuery(tuple(rules), answer, tuple(windows), found, time_unit, sets)
+    own = tuple(sorted(leaves, key=itemgetter(0)))
+    plain = [rule for rule in rules if rule.window is None]
+    windowed = sorted((rule for rule in rules if rule.window is not None), key=attrgetter("head"))
+    every = (*plain, *windowed)
+    return RegularQuery(every, answer, tuple(windows), found, time_unit, sets, own)
 
 
 def predicates(atom: Atom) -> tuple[str, ...]:

@@ -194,6 +194,9 @@ class Rule:
     ``properties`` are the variables of the head that stand for a property of an edge and not
     for a vertex: ``Answer(x, e.amount as much)`` has the variables ``x`` and ``much``, and
     ``("much", Property("e", "amount"))`` here. A row counts if all ``conditions`` are true of it.
+
+    With a ``window`` the body is one edge of a derived predicate, and of its coalesced results
+    each counts for the window at most that it begins in.
     """
 
     head: str
@@ -202,6 +205,7 @@ class Rule:
     location: Location = field(compare=False)
     conditions: tuple[Condition, ...] = ()
     properties: tuple[tuple[str, Property], ...] = ()
+    window: Window | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +220,14 @@ class LabelSet:
     forward: tuple[str, ...] | None = ()
     backward: tuple[str, ...] | None = None
     stream: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """An input label under a window of its own; None: that of the command line."""
+
+    label: str
+    window: Window | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +246,8 @@ class RegularQuery:
 
     ``time_unit`` is what the windows are counted in; None when they were all written in
     bare ticks, which mean the catalog's unit. ``warnings`` are lines for people to read.
-    ``label_sets`` are the predicates that stand for sets of labels, which a catalog knows.
+    ``label_sets`` are the predicates that stand for sets of labels, which a catalog knows,
+    ``leaves`` those that stand for an input label, or a set of them, under a window of its own.
     """
 
     rules: tuple[Rule, ...]
@@ -243,3 +256,4 @@ class RegularQuery:
     warnings: tuple[str, ...] = field(default=(), compare=False)
     time_unit: str | None = None
     label_sets: tuple[tuple[str, LabelSet], ...] = ()
+    leaves: tuple[tuple[str, Leaf], ...] = ()
