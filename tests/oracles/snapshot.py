@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -148,7 +148,11 @@ def answer_at(query: Query, edges: Iterable[Edge], instant: int) -> frozenset[Ro
     return Truth(query, tuple(edges)).at(instant)
 
 
-def answer(rules: Iterable[Rule], snapshot: Snapshot) -> set[Row]:
+Later = Mapping[str, tuple[str, Callable[[set[Row]], set[Row]]]]
+"""By name, a predicate and what becomes of its rows."""
+
+
+def answer(rules: Iterable[Rule], snapshot: Snapshot, later: Later | None = None) -> set[Row]:
     """All of ``Answer``: each predicate once all that it is made of is known.
 
     Raises:
@@ -163,6 +167,9 @@ def answer(rules: Iterable[Rule], snapshot: Snapshot) -> set[Row]:
     known: dict[str, set[Row]] = {label: set(pairs) for label, pairs in snapshot.items()}
     edges = snapshot.edges if isinstance(snapshot, EdgeSnapshot) else {}
     while "Answer" not in known:
+        for name, (predicate, cut) in (later or {}).items():
+            if predicate in known and name not in known:
+                known[name] = cut(known[predicate])
         ready = [
             head
             for head, defining in rules_of.items()
