@@ -248,6 +248,7 @@ class RegularQuery:
     bare ticks, which mean the catalog's unit. ``warnings`` are lines for people to read.
     ``label_sets`` are the predicates that stand for sets of labels, which a catalog knows,
     ``leaves`` those that stand for an input label, or a set of them, under a window of its own.
+    ``labels`` are those of the edges that it constructs, with their predicates, if it does.
     """
 
     rules: tuple[Rule, ...]
@@ -257,3 +258,4 @@ class RegularQuery:
     time_unit: str | None = None
     label_sets: tuple[tuple[str, LabelSet], ...] = ()
     leaves: tuple[tuple[str, Leaf], ...] = ()
+    labels: tuple[tuple[str, str], ...] = field(default=(), compare=False)

@@ -78,9 +78,10 @@ class _Reader(PathRules, Transformer[Token, Query]):
     # --- queries ----------------------------------------------------------------------
 
     def start(self, parts: list[Query]) -> Query:
-        return parts[0]
+        *views, last = parts
+        return replace(last, views=tuple(views))
 
-    def union(self, parts: list[Basic | Name]) -> Query:
+    def query(self, parts: list[Basic | Name]) -> Query:
         inside = [
             matched.on.graph.depth
             for part in parts
@@ -93,8 +94,9 @@ class _Reader(PathRules, Transformer[Token, Query]):
         return Query(tuple(parts), depth=1 + max(inside, default=0))
 
     def view(self, parts: list[Any]) -> Query:
-        name, basic = words_of(parts)
-        return replace(self.union([basic]), view=name_from(name))
+        name, inside = words_of(parts)
+        assert isinstance(inside, Query)
+        return replace(inside, view=name_from(name))
 
     def graph(self, parts: list[Token]) -> Name:
         return name_from(parts[0])

@@ -278,10 +278,14 @@ class Basic:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """Statements and named graphs, joined by UNION; ``view`` is the name of a GRAPH VIEW."""
+    """Statements and named graphs, joined by UNION; ``view`` is the name of a GRAPH VIEW.
+
+    Of a whole text it is the last query, and ``views`` are those before it.
+    """
 
     parts: tuple[Basic | Name, ...]
     view: Name | None = None
+    views: tuple[Query, ...] = ()
     depth: int = field(default=1, compare=False)
 
 
