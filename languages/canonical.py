@@ -58,6 +58,7 @@ from languages.regular_query import (
     VertexAtom,
 )
 from languages.vertex_properties import with_rows_of_vertices
+from languages.views import with_views
 
 MOST_OPERATORS = 10_000
 """The largest expression: derived predicates are unfolded wherever they are used."""
@@ -83,7 +84,8 @@ def translate(
             f"the query's windows are in {query.time_unit}s and the catalog's time unit is "
             f"{catalog.time_unit}: parse the query with that time unit"
         )
-    query, warnings = expanded(query, catalog)
+    query, of_views = with_views(query, catalog, default_window)
+    query, of_sets = expanded(query, catalog)
     # The same rule twice says nothing new.
     rules: dict[str, dict[Rule, None]] = {}
     for rule in query.rules:
@@ -96,7 +98,7 @@ def translate(
     return LogicalQuery(
         translation.relations[query.answer].expression,
         _distinct(head.variables),
-        (*warnings, *inputs.unused_windows(), *translation.warnings),
+        (*of_views, *of_sets, *inputs.unused_windows(), *translation.warnings),
     )
 
 
