@@ -30,6 +30,9 @@ from algebra.regex import (
 MOST_STATES = 4096
 """The largest deterministic automaton that is built; beyond it no plan would be of use."""
 
+MOST_COMPARED = 50
+"""The largest automaton whose states are compared with each other."""
+
 Step = tuple[int, bool]
 """A letter of the alphabet: (input, inverse)."""
 
@@ -82,6 +85,61 @@ class Automaton:
             moves[state or old_start][ref, inverse] = to or old_start
         moves[0] = dict(moves[old_start])
         return _numbered(moves, 0, {state or old_start for state in self.accepting})
+
+    @cached_property
+    def ignores_repeats(self) -> bool:
+        """Whether simple paths connect the pairs of different vertices that any paths do.
+
+        They do if what may follow a later state may follow each earlier one as well (the
+        suffix language containment of Mendelzon and Wood, and of thesis 4.4): then a piece
+        of a path that leads from a vertex back to it can be left out. Of the start the empty
+        word is not asked, which would connect a vertex with itself. Large automata are said
+        not to, without a look.
+        """
+        if self.states > MOST_COMPARED:
+            return False
+        lacking = self._lacking
+        later: dict[int, set[int]] = defaultdict(set)
+        for state, _, _, to in self.transitions:
+            later[state].add(to)
+        for start in range(self.states):
+            reached: set[int] = set()
+            pending = [start]
+            while pending:
+                fresh = later[pending.pop()] - reached
+                reached |= fresh
+                pending.extend(fresh)
+            if start == 0 and any(self._steps_lack(0, to, lacking) for to in reached):
+                return False
+            if start != 0 and any((start, to) in lacking for to in reached):
+                return False
+        return True
+
+    @cached_property
+    def _lacking(self) -> set[tuple[int, int]]:
+        """Pairs of states (p, q) where some word is accepted from q and not from p."""
+        final = set(self.accepting)
+        everything = range(self.states)
+        found = {(p, q) for p in everything for q in everything if q in final and p not in final}
+        while True:
+            fresh = {
+                (p, q)
+                for p in everything
+                for q in everything
+                if (p, q) not in found and self._steps_lack(p, q, found)
+            }
+            if not fresh:
+                return found
+            found |= fresh
+
+    def _steps_lack(self, p: int, q: int, lacking: set[tuple[int, int]]) -> bool:
+        """Whether some word of at least one step is accepted from q and not from p."""
+        for state, ref, inverse, to in self.transitions:
+            if state == q:
+                other = self.moves.get((p, ref, inverse))
+                if other is None or (other, to) in lacking:
+                    return True
+        return False
 
 
 @lru_cache(maxsize=4096)

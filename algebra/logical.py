@@ -39,10 +39,13 @@ class WScan:
     Without a ``window`` it is K: the edges of a stored graph, valid in ``[0, inf)``.
     Columns are source, target, and the edge's ``properties`` by name; ``ts``, the edge's own
     time, is one of them. Edges are one row if they agree in all columns. With a ``predicate``
-    over the columns it is W(σ_F(S)): only the edges that satisfy it are scanned.
+    over the columns it is W(σ_F(S)): only the edges that satisfy it are scanned. With
+    ``deletions`` the stream may say of an edge that it ends; its predicate looks at source and
+    target alone then, since a deletion need not carry properties.
 
     Raises:
-        ValueError: if a property is there twice.
+        ValueError: if a property is there twice, or the predicate looks at one of a stream with
+            deletions.
     """
 
     stream: str
@@ -50,10 +53,17 @@ class WScan:
     window: Window | None
     predicate: Predicate | None = None
     properties: tuple[str, ...] = ()
+    deletions: bool = False
 
     def __post_init__(self) -> None:
         if len(set(self.properties)) < len(self.properties):
             raise ValueError("a scan gives a property once")
+        if self.deletions and self.predicate and not self.selects_by(self.predicate):
+            raise ValueError("a deletion need not have the properties that the scan selects by")
+
+    def selects_by(self, predicate: Predicate) -> bool:
+        """Whether the scan may select its edges by ``predicate``."""
+        return not self.deletions or max(predicate.columns, default=0) < 2
 
     def canonical(self, inputs: tuple[I, ...]) -> tuple[LogicalOperator, tuple[I, ...]]:
         """The predicate in its normal form, left out if it is always true."""
@@ -73,12 +83,12 @@ class WScan:
         return (self,)
 
     def reads_with(self, other: WScan) -> bool:
-        """Whether one scan can read both."""
-        return (self.stream, self.window, self.properties) == (
-            other.stream,
-            other.window,
-            other.properties,
-        )
+        """Whether one scan can read both; a deletion is one of a single label."""
+        return not (self.deletions or other.deletions) and (
+            self.stream,
+            self.window,
+            self.properties,
+        ) == (other.stream, other.window, other.properties)
 
     @property
     def unfiltered(self) -> WScan:
@@ -91,8 +101,8 @@ class WScanUnion:
     """W(S1 ∪ S2): several labels of one stream under one window, read in one scan.
 
     Raises:
-        ValueError: if ``scans`` are fewer than two, or of several streams or windows, or give
-            different columns.
+        ValueError: if ``scans`` are fewer than two, of several streams or windows, give
+            different columns, or have deletions.
     """
 
     scans: tuple[WScan, ...]
@@ -350,12 +360,13 @@ class LogicalExpression:
 class LogicalQuery:
     """A whole query: its expression and what the answer's columns are called.
 
-    ``warnings`` are lines for people to read.
+    ``warnings`` are lines for people to read; ``semantics`` is that of all its paths.
     """
 
     expression: LogicalExpression
     columns: tuple[str, ...]
     warnings: tuple[str, ...] = field(default=(), compare=False)
+    semantics: PathSemantics = PathSemantics.ARBITRARY
 
 
 def _relabelled(r: regex.Regex, relabel: Callable[[regex.Symbol], regex.Symbol]) -> regex.Regex:

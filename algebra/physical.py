@@ -10,6 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+WithDeletions = Literal["with_deletions"] | None
+"""Null where rows are never taken back before they expire."""
+
 
 @dataclass(frozen=True, slots=True)
 class WindowScan:
@@ -19,6 +22,7 @@ class WindowScan:
     valid in ``[0, inf)``. Columns are source, target, and the edge's ``properties`` by name
     (``ts``: its own time).
     ``predicate``, SQL over columns ``c0``, ``c1``, ..., is checked while reading; null: all edges.
+    Of a stream with deletions those come along, marked as such, for a RETRACT above.
     """
 
     stream: str
@@ -27,6 +31,7 @@ class WindowScan:
     slide: int | None
     predicate: str | None = None
     properties: tuple[str, ...] = ()
+    update_pattern: WithDeletions = None
     op: Literal["WSCAN"] = "WSCAN"
 
     @property
@@ -51,12 +56,24 @@ class WindowScanUnion:
     op: Literal["WSCAN_UNION"] = "WSCAN_UNION"
 
     @property
+    def update_pattern(self) -> WithDeletions:
+        """A deletion is one of a single label, so there are none here."""
+        return None
+
+    @property
     def scans(self) -> tuple[WindowScan, ...]:
         """What is read, label by label."""
         return tuple(
             WindowScan(self.stream, label, self.range, self.slide, predicate, self.properties)
             for label, predicate in self.selections
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Retract:
+    """Makes of a deletion, which names an edge, a row for each that takes back an open one."""
+
+    op: Literal["RETRACT"] = "RETRACT"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +112,8 @@ class HashJoin:
     columns ``c0``, ``c1``, ... that stand for the variables, has to hold of the two rows
     joined; null: nothing has. ``horizon`` says for each input until when its rows are held: no
     row that arrives on the other side more than the bound after the time in the column meets
-    such a row, so it is given back then, if it has not expired; null: until it expires.
+    such a row, so it is given back then, if it has not expired; null: until it expires. Over a
+    stream with deletions it takes back what it gave, and holds all rows until they expire.
     """
 
     bindings: tuple[tuple[int, ...], tuple[int, ...]]
@@ -103,6 +121,7 @@ class HashJoin:
     variables: tuple[str, ...] = field(default=(), compare=False)
     residual: str | None = None
     horizon: tuple[Horizon | None, Horizon | None] | None = None
+    update_pattern: WithDeletions = None
     op: Literal["HASH_JOIN"] = "HASH_JOIN"
 
     def named(self, columns: tuple[str, ...]) -> HashJoin:
@@ -122,16 +141,20 @@ class HashJoin:
         return replace(self, variables=tuple([names[v] for v in sorted(names)]))
 
 
-@dataclass(frozen=True, slots=True)
-class SPath:
-    """S-PATH: widest-path spanning forest over (vertex, DFA state) (thesis appendix A).
+DEFAULT_STEPS = 1_000_000
+"""Steps that SIMPLE_PATH may take for one edge, if nothing else is said."""
 
-    The automaton is deterministic, minimal and trimmed but for its start state 0, which
+
+@dataclass(frozen=True, slots=True)
+class AutomatonPath:
+    """What the operators for PATH have in common: the automaton of the words that they look for.
+
+    It is deterministic, minimal and trimmed but for its start state 0, which
     no transition enters. ``transitions`` are ``(state, input, inverse, next state)`` with
     the input's number; ``regex`` is for people.
 
-    ``roots``: over several partitions each can grow the trees of ``all`` roots that it meets,
-    or only of its ``own``, those that hash to it; its inputs are then broadcast.
+    ``roots``: over several partitions each can report paths from ``all`` roots that it meets,
+    or only from its ``own``, those that hash to it; its inputs are then broadcast.
     """
 
     states: int
@@ -139,13 +162,44 @@ class SPath:
     accepting: tuple[int, ...]
     regex: str = field(default="", compare=False)
     roots: Literal["all", "own"] = "all"
+
+
+@dataclass(frozen=True, slots=True)
+class SPath(AutomatonPath):
+    """S-PATH: widest-path spanning forest over (vertex, DFA state) (thesis appendix A).
+
+    Over a stream with deletions it is RAPQ: what rested on an edge that ends is looked for anew,
+    and taken back where it is not found (thesis 4.3, keyed on expiry).
+    """
+
+    update_pattern: WithDeletions = None
     op: Literal["S_PATH"] = "S_PATH"
 
 
 @dataclass(frozen=True, slots=True)
-class Coalesce:
-    """Drops a row that earlier rows of its value already said; extends validity."""
+class SimplePath(AutomatonPath):
+    """Paths that repeat no vertex: a search from each new edge for the pairs that it completes.
 
+    ``budget``: how many steps the search for one edge may take, beyond which the run ends
+    with an error; it is no part of what the plan is.
+    """
+
+    budget: int = field(default=DEFAULT_STEPS, compare=False)
+    op: Literal["SIMPLE_PATH"] = "SIMPLE_PATH"
+
+    def __post_init__(self) -> None:
+        if self.budget < 1:
+            raise ValueError("the budget of SIMPLE_PATH is at least one step")
+
+
+@dataclass(frozen=True, slots=True)
+class Coalesce:
+    """Drops a row that earlier rows of its value already said; extends validity.
+
+    Over a stream with deletions it counts rows, and takes back what holds no more.
+    """
+
+    update_pattern: WithDeletions = None
     op: Literal["COALESCE"] = "COALESCE"
 
 
@@ -193,14 +247,25 @@ class EmptyRelation:
 PhysicalOperator = (
     WindowScan
     | WindowScanUnion
+    | Retract
     | FilterRows
     | MergeUnion
     | ProjectColumns
     | HashJoin
     | SPath
+    | SimplePath
     | Coalesce
     | Rewindow
     | Exchange
     | ToKernel
     | EmptyRelation
 )
+
+
+def over_deletions(operator: PhysicalOperator) -> PhysicalOperator:
+    """The operator that computes the same over an input with deletions."""
+    if isinstance(operator, HashJoin):
+        operator = replace(operator, horizon=None)
+    if isinstance(operator, WindowScan | HashJoin | SPath | Coalesce):
+        return replace(operator, update_pattern="with_deletions")
+    return operator

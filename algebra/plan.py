@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import replace
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from algebra.physical import PhysicalOperator, WindowScan, WindowScanUnion
+from algebra import untrusted
+from algebra.logical import PathSemantics
+from algebra.physical import PhysicalOperator, SimplePath, WindowScan, WindowScanUnion
 from algebra.values import PropertyType, VertexType
 
 PLAN_VERSION: Literal[1] = 1
@@ -65,12 +68,26 @@ class PlanNode(_Model):
 
 
 class PlanStream(_Model):
-    """What the plan reads of a stream; ``properties`` are the types of those it reads."""
+    """What the plan reads of a stream; ``properties`` are the types of those it reads.
+
+    Its rows may come out of order by ``delay``, in time units of the catalog. ``idle_ms`` is for
+    how long it may be silent, by the clock of the machine, before others no longer wait for it.
+    """
 
     name: str
     labels: tuple[str, ...]
     vertex_type: VertexType = "string"
     properties: dict[str, PropertyType] = Field(default_factory=dict)
+    delay: int = Field(default=0, ge=0)
+    idle_ms: int | None = Field(default=None, gt=0)
+
+    def to_document(self) -> dict[str, Any]:
+        """As JSON-able values; what the order of its rows needs stands there only if said."""
+        document = self.model_dump(mode="json")
+        return {k: v for k, v in document.items() if v or k not in _OF_DISORDER}
+
+
+_OF_DISORDER = ("delay", "idle_ms")
 
 
 class PlanWindow(_Model):
@@ -84,7 +101,10 @@ class PlanWindow(_Model):
 
 
 class PhysicalPlan(_Model):
-    """A runnable plan: nodes in topological order, the root last."""
+    """A runnable plan: nodes in topological order, the root last.
+
+    ``path_semantics`` says which paths the query counts; its document leaves it out if any.
+    """
 
     version: Literal[1] = PLAN_VERSION
     time_unit: str = "second"
@@ -93,6 +113,7 @@ class PhysicalPlan(_Model):
     root: int
     streams: tuple[PlanStream, ...]
     windows: tuple[PlanWindow, ...]
+    path_semantics: PathSemantics = PathSemantics.ARBITRARY
 
     @model_validator(mode="after")
     def _well_formed(self) -> Self:
@@ -130,9 +151,27 @@ class PhysicalPlan(_Model):
             [n.op, _args(n.operator), list(n.inputs), n.properties.model_dump(mode="json")]
             for n in self.nodes
         ]
-        made_for = [self.version, self.time_unit, self.parallelism]
-        text = json.dumps([*made_for, essence, self.columns], sort_keys=True)
+        made_for: list[object] = [self.version, self.time_unit, self.parallelism]
+        if self.path_semantics is not PathSemantics.ARBITRARY:
+            made_for.append(self.path_semantics)
+        disorder = [
+            [stream.name, stream.delay, stream.idle_ms]
+            for stream in self.streams
+            if stream.delay or stream.idle_ms
+        ]
+        said = [disorder] if disorder else []  # plans without any keep their digests
+        text = json.dumps([*made_for, essence, self.columns, *said], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def with_simple_budget(self, steps: int) -> PhysicalPlan:
+        """The same plan, whose SIMPLE_PATH may take so many steps for an edge."""
+        nodes = tuple(
+            node.model_copy(update={"operator": replace(node.operator, budget=steps)})
+            if isinstance(node.operator, SimplePath)
+            else node
+            for node in self.nodes
+        )
+        return self.model_copy(update={"nodes": nodes})
 
     def to_document(self) -> dict[str, Any]:
         """The JSON document as Python values."""
@@ -142,14 +181,16 @@ class PhysicalPlan(_Model):
             operator = node.pop("operator")
             op = operator.pop("op")
             nodes.append({"id": node.pop("id"), "op": op, "args": operator, **node})
+        simple = self.path_semantics is not PathSemantics.ARBITRARY
         return {
             "version": dumped["version"],
             "digest": self.digest,
             "time_unit": dumped["time_unit"],
             "parallelism": dumped["parallelism"],
+            **({"path_semantics": dumped["path_semantics"]} if simple else {}),
             "nodes": nodes,
             "root": dumped["root"],
-            "streams": dumped["streams"],
+            "streams": [stream.to_document() for stream in self.streams],
             "windows": dumped["windows"],
         }
 
@@ -159,39 +200,51 @@ class PhysicalPlan(_Model):
 
     @staticmethod
     def from_document(document: object) -> PhysicalPlan:
-        """Reads a document.
+        """Reads a document, of which nothing is trusted (:mod:`algebra.untrusted`).
 
         Raises:
-            PlanError: if it has another version, does not fit the schema, or its digest
-                does not match its content.
+            PlanError: if it has another version, does not fit the schema or its bounds, or its
+                digest does not match its content.
         """
-        if not isinstance(document, dict):
-            raise PlanError("a plan is a JSON object")
-        version = document.get("version")
-        if version != PLAN_VERSION:
-            raise PlanError(
-                f"plan version {version!r} is not known here; this Headrace reads "
-                f"version {PLAN_VERSION}: optimize the query again"
-            )
-        fields = dict(document)
-        digest = fields.pop("digest", None)
         try:
-            fields["nodes"] = [_with_operator(dict(node)) for node in fields.get("nodes", ())]
-            plan = PhysicalPlan.model_validate(fields)
-        except (ValidationError, TypeError, KeyError, AttributeError) as error:
-            raise PlanError(f"not a valid plan: {_first_problem(error)}") from error
-        if digest is not None and digest != plan.digest:
-            raise PlanError("the plan's digest does not match its content: it was changed by hand")
+            untrusted.refuse_values(document)
+            plan = _validated(document)
+            untrusted.refuse_plan(plan)
+        except untrusted.DocumentError as error:
+            raise PlanError(f"not a valid plan: {error}") from error
         return plan
 
     @staticmethod
     def from_json(text: str) -> PhysicalPlan:
         """Reads a document from text; errors as :meth:`from_document`."""
         try:
-            document = json.loads(text)
-        except json.JSONDecodeError as error:
-            raise PlanError(f"not JSON: {error}") from error
+            document = untrusted.parsed(text)
+        except untrusted.DocumentError as error:
+            raise PlanError(f"not a valid plan: {error}") from error
         return PhysicalPlan.from_document(document)
+
+
+def _validated(document: object) -> PhysicalPlan:
+    """A document of harmless values as the plan that it describes."""
+    if not isinstance(document, dict):
+        raise PlanError("a plan is a JSON object")
+    version = document.get("version")
+    if version != PLAN_VERSION or isinstance(version, bool):
+        raise PlanError(
+            f"plan version {repr(version)[:80]} is not known here; this Headrace reads "
+            f"version {PLAN_VERSION}: optimize the query again"
+        )
+    fields = dict(document)
+    digest = fields.pop("digest", None)
+    try:
+        fields["nodes"] = [_with_operator(node) for node in fields["nodes"]]
+        # As JSON, where a list may stand for a tuple and yet no text for a number.
+        plan = PhysicalPlan.model_validate_json(json.dumps(fields), strict=True)
+    except (ValidationError, TypeError, KeyError) as error:
+        raise PlanError(f"not a valid plan: {_first_problem(error)}") from error
+    if digest is not None and digest != plan.digest:
+        raise PlanError("the plan's digest does not match its content: it was changed by hand")
+    return plan
 
 
 def _args(operator: PhysicalOperator) -> dict[str, Any]:
@@ -201,7 +254,10 @@ def _args(operator: PhysicalOperator) -> dict[str, Any]:
     return {k: value for k, value in values.items() if value not in (None, ())}
 
 
-def _with_operator(rest: dict[str, Any]) -> dict[str, Any]:
+def _with_operator(node: object) -> dict[str, Any]:
+    if not isinstance(node, dict) or not isinstance(node.get("args"), dict):
+        raise TypeError("nodes are objects, each with op and an object args")
+    rest = dict(node)
     op, args = rest.pop("op"), dict(rest.pop("args"))
     if "operator" in rest or "op" in args:
         raise KeyError("operator" if "operator" in rest else "op")
@@ -211,6 +267,6 @@ def _with_operator(rest: dict[str, Any]) -> dict[str, Any]:
 def _first_problem(error: Exception) -> str:
     if isinstance(error, ValidationError):
         first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"]) or "plan"
-        return f"{where}: {first['msg']}"
-    return f"missing or misplaced {error}"
+        where = ".".join(str(part)[:80] for part in first["loc"]) or "plan"
+        return f"{where}: {first['msg'][:400]}"
+    return f"missing or misplaced {error}" if isinstance(error, KeyError) else str(error)

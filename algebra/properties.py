@@ -20,9 +20,15 @@ class Spread(StrEnum):
 
 
 class UpdatePattern(StrEnum):
-    """Whether results are ever taken back before their interval ends."""
+    """Whether rows are ever taken back before their interval ends.
+
+    ``marked``: there are deletions among the rows as a stream has them, which name an edge and
+    not the rows that it gave. ``with_deletions``: for each row that ends early there is one that
+    takes it back (a negative tuple).
+    """
 
     APPEND_ONLY = "append_only"
+    MARKED = "marked"
     WITH_DELETIONS = "with_deletions"
 
 
@@ -64,7 +70,8 @@ class RequiredProperties:
     """What a consumer asks for; None or ``any`` where it does not care.
 
     ``coalesced`` asks that no row lies inside what earlier rows of its value said. Rows that
-    lie ``any``how are still each on one partition, once: ``broadcast`` ones are not.
+    lie ``any``how are still each on one partition, once: ``broadcast`` ones are not. Rows that
+    are ``marked`` fit nobody who does not ask for them.
     """
 
     distribution: Distribution = ANY
@@ -81,9 +88,15 @@ class RequiredProperties:
                 or (anyhow and delivered.distribution.spread is not Spread.BROADCAST)
             )
             and (delivered.coalesced or not self.coalesced)
-            and self.update_pattern in (None, delivered.update_pattern)
+            and self.takes(delivered.update_pattern)
             and self.convention is delivered.convention
         )
+
+    def takes(self, pattern: UpdatePattern) -> bool:
+        """Whether rows of such an update pattern fit."""
+        if self.update_pattern is None:
+            return pattern is not UpdatePattern.MARKED
+        return pattern is self.update_pattern
 
 
 ANYTHING = RequiredProperties()

@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
+from algebra.physical import DEFAULT_STEPS
 from api.console import Session
-from headrace.requests import CostModelKind
+from headrace.requests import CostModelKind, PathSemanticsKind
 
 READING = "Input and catalog"
 PLANNING = "Planning"
@@ -53,6 +54,18 @@ Stored = Annotated[
         metavar="[LABEL=]FILE",
         help="Edges of a stored graph, which has no times and is valid always. Repeatable; LABEL= "
         "as in --input. They are read once, before the stream, and joined without a window.",
+        rich_help_panel=READING,
+        default_factory=list,
+        show_default=False,
+    ),
+]
+Vertices = Annotated[
+    list[str],
+    typer.Option(
+        "--vertices",
+        metavar="[LABEL=]FILE",
+        help="Stored vertices, with a column id and perhaps label; further columns are their "
+        "properties. Repeatable; LABEL= as in --input.",
         rich_help_panel=READING,
         default_factory=list,
         show_default=False,
@@ -134,6 +147,26 @@ Parallelism = Annotated[
         max=1024,
         help="Plan for so many partitions that work at the same time.",
         rich_help_panel=PLANNING,
+    ),
+]
+PathSemantics = Annotated[
+    PathSemanticsKind,
+    typer.Option(
+        "--path-semantics",
+        help="Which paths count: arbitrary ones, or simple ones, which repeat no vertex.",
+        rich_help_panel=PLANNING,
+    ),
+]
+SimpleBudget = Annotated[
+    int | None,
+    typer.Option(
+        "--simple-budget",
+        metavar="STEPS",
+        min=1,
+        help="How many steps the search for the simple paths of one edge may take; "
+        f"{DEFAULT_STEPS} unless said.",
+        rich_help_panel=PLANNING,
+        show_default=False,
     ),
 ]
 Out = Annotated[

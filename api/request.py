@@ -46,6 +46,7 @@ def plan_request(
     catalog: Path | None,
     inputs: Sequence[str],
     stored: Sequence[str],
+    vertices: Sequence[str] = (),
     columns: str | None,
     separator: str | None,
     options: PlanningOptions,
@@ -60,12 +61,14 @@ def plan_request(
     known = read_catalog(catalog)
     files: tuple[EdgeFile, ...] = ()
     graph: tuple[EdgeFile, ...] = ()
-    if known is None and (inputs or stored or columns is not None or separator is not None):
+    if known is None and (
+        inputs or stored or vertices or columns is not None or separator is not None
+    ):
         # A catalog has statistics already; without one the inputs are measured.
-        from headrace.running import read_inputs
+        from headrace.running import read_inputs, read_vertices
 
         files = read_inputs(inputs, columns, separator)
-        graph = read_inputs(stored, stored=True)
+        graph = read_inputs(stored, stored=True) + read_vertices(vertices)
     return PlanRequest(query.text, query.name, language, known, files, options, graph)
 
 

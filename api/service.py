@@ -21,6 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
+from algebra.physical import DEFAULT_STEPS
 from api.explanation import document, explained, misplaced
 from api.limits import BodyLimit
 from api.problems import of_error, problem
@@ -29,7 +30,14 @@ from catalog.model import Catalog
 from headrace.documents import memo_statistics
 from headrace.errors import HeadraceError, UsageError
 from headrace.planning import Planned, Translated, optimize, translate_query
-from headrace.requests import CostModelKind, Format, PlanningOptions, PlanRequest, Stage
+from headrace.requests import (
+    CostModelKind,
+    Format,
+    PathSemanticsKind,
+    PlanningOptions,
+    PlanRequest,
+    Stage,
+)
 
 LARGEST_BODY = 1_000_000
 LONGEST_QUERY = 100_000
@@ -56,6 +64,12 @@ class OptionsBody(_Body):
     budget_ms: float | None = Field(default=None, gt=0)
     budget_expressions: int | None = Field(default=None, ge=1, le=MOST_EXPRESSIONS)
     parallelism: int = Field(default=1, ge=1, le=1024, description="partitions to plan for")
+    path_semantics: PathSemanticsKind = Field(
+        default="arbitrary", description="simple: a path may not repeat a vertex"
+    )
+    simple_budget: int = Field(
+        default=DEFAULT_STEPS, ge=1, description="steps that simple paths may take for an edge"
+    )
 
 
 class OptimizeBody(_Body):
@@ -165,6 +179,8 @@ def _request(body: OptimizeBody, catalog: Catalog | None) -> PlanRequest:
             budget,
             options.budget_expressions,
             options.parallelism,
+            options.path_semantics,
+            options.simple_budget,
         ),
     )
 

@@ -104,7 +104,7 @@ def shape(plan: PhysicalPlan) -> Shape:
                 known.append(join(*inputs))
             case physical.SPath(regex=regex):
                 known.append(along(regex, *inputs))
-            case physical.Coalesce() | physical.ToKernel():
+            case physical.Coalesce() | physical.ToKernel() | physical.Retract():
                 known.append(inputs[0])
             case _:
                 known.append((node.operator.op, *inputs))

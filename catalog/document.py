@@ -135,6 +135,7 @@ class _Stream(_Shape):
     open_labels: bool = False
     vertex_type: VertexType = "string"
     delay: int = 0
+    idle: int | None = None
     deletions: bool = False
     stored: bool = False
     vertices: bool = False
@@ -151,6 +152,16 @@ class _Stream(_Shape):
         if ticks < 0:
             raise ValueError("expected a length of time that is not negative")
         return ticks
+
+    @field_validator("idle", mode="before")
+    @classmethod
+    def _milliseconds(cls, value: object) -> object:
+        if value is None or not isinstance(value, str) or value.strip().isdigit():
+            raise ValueError("expected a length of time with its unit, as 10m")
+        milliseconds = durations.ticks(value, "millisecond")
+        if not milliseconds:
+            raise ValueError("expected a length of time that is not zero")
+        return milliseconds
 
     @model_validator(mode="after")
     def _rates_fit(self) -> _Stream:
@@ -213,6 +224,7 @@ class _Stream(_Shape):
             open_labels=self.open_labels,
             vertex_type=self.vertex_type,
             delay=self.delay,
+            idle_ms=self.idle,
             deletions=self.deletions,
             stored=self.stored,
             vertices=self.vertices,
@@ -299,6 +311,8 @@ def _stream_document(stream: Stream, time_unit: str) -> dict[str, Any]:
         document["vertex_type"] = stream.vertex_type
     if stream.delay:
         document["delay"] = durations.text(stream.delay, time_unit)
+    if stream.idle_ms is not None:
+        document["idle"] = durations.text(stream.idle_ms, "millisecond")
     if stream.properties:
         document["properties"] = dict(stream.properties)
     if stream.labels:

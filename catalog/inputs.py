@@ -14,12 +14,12 @@ from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType
 
-from catalog.defaults import DEFAULT_STREAM
+from catalog.defaults import DEFAULT_STREAM, VERTEX_STREAM
 from catalog.edges import EdgeFile, EdgeFileError, Format, format_of
 from catalog.lines import Progress
 from catalog.measurement import ROWS, Measurement, measure_files
 from catalog.model import ROLES, Catalog, Source, Stream, VertexType
-from catalog.offers import offered_properties
+from catalog.offers import have_deletions, offered_properties
 
 STORED_STREAM = "stored"
 """The name of the stored graph that is declared without a catalog."""
@@ -201,8 +201,9 @@ def measured_catalog(
 ) -> tuple[Catalog, tuple[Measurement, ...]]:
     """The catalog of files that nothing describes, and the measurements behind it.
 
-    ``files`` are one stream, called ``input``; ``stored`` one stored graph, ``stored``. Their
-    further columns are properties (:mod:`catalog.offers`).
+    ``files`` are one stream, called ``input``; ``stored`` one stored graph, ``stored``, and those
+    of vertices among them another, ``vertices``. Their further columns are properties
+    (:mod:`catalog.offers`); a column ``op`` of a stream says that there are deletions.
     Arguments and errors as of :func:`catalog.measurement.measure_files`.
 
     Raises:
@@ -210,10 +211,20 @@ def measured_catalog(
     """
     streams: dict[str, Stream] = {}
     measurements = []
-    for name, group in ((DEFAULT_STREAM, files), (STORED_STREAM, stored)):
+    edges = [file for file in stored if not file.vertices]
+    of_vertices = [file for file in stored if file.vertices]
+    for name, group in (
+        (DEFAULT_STREAM, files),
+        (STORED_STREAM, edges),
+        (VERTEX_STREAM, of_vertices),
+    ):
         if group:
             offered = MappingProxyType(offered_properties(group))
-            described = [replace(file, properties=offered) for file in group]
+            deletions = name == DEFAULT_STREAM and have_deletions(group)
+            described = [
+                replace(file, properties=offered, deletions=file.deletions or deletions)
+                for file in group
+            ]
             measurement = measure_files(
                 described, rows=rows, now=now, strict=strict, on_progress=on_progress
             )

@@ -115,7 +115,7 @@ def measure_files(
                 on_progress(done, total)
 
         for batch in read(file, strict=strict, on_progress=note):
-            part.add(batch.edges, labels)
+            part.add(_insertions(batch.edges), labels)
             rejected += batch.rejected[: SHOWN_REJECTED - len(rejected)]
             rejected_count += len(batch.rejected)
             if part.rows >= share and part.fraction < 1:
@@ -132,6 +132,13 @@ def measure_files(
         tuple(rejected),
         rejected_count,
     )
+
+
+def _insertions(edges: pa.RecordBatch) -> pa.RecordBatch:
+    """The edges without deletions, and without the column that tells."""
+    if "op" not in edges.schema.names:
+        return edges
+    return edges.filter(pc.equal(edges.column("op"), pa.scalar("+"))).drop_columns(["op"])
 
 
 @dataclass(slots=True)

@@ -79,7 +79,8 @@ class Stream:
     ``properties`` are the types of its edges' properties; an edge may lack any of them.
     ``columns`` maps ``src``, ``trg``, ``label``, ``ts`` and properties to the source's
     names; ``label`` fixes the label of every row. With ``open_labels`` any other label may
-    occur too, and nothing is known of it.
+    occur too, and nothing is known of it. Rows may come out of order by ``delay``, in time units;
+    after ``idle_ms`` milliseconds of silence other streams no longer wait for this one.
     """
 
     name: str
@@ -90,6 +91,7 @@ class Stream:
     open_labels: bool = False
     vertex_type: VertexType = "string"
     delay: int = 0
+    idle_ms: int | None = None
     deletions: bool = False
     stored: bool = False
     vertices: bool = False

@@ -59,6 +59,11 @@ def files_with_times(files: Iterable[EdgeFile]) -> list[EdgeFile]:
     ]
 
 
+def have_deletions(files: Iterable[EdgeFile]) -> bool:
+    """Whether one has a column for the role ``op``; errors as :func:`offered_properties`."""
+    return any(name == file.columns.get("op", "op") for file in files for name, _ in _offered(file))
+
+
 def _one(kinds: set[PropertyType]) -> PropertyType:
     if len(kinds) == 1:
         return next(iter(kinds))

@@ -35,6 +35,7 @@ property; equally long."""
 class Expectation:
     """What the rows of a file have to be.
 
+    With ``deletions`` there may be some, which need not have properties.
     ``label`` is given to every row, if there is one. Edges of a stored graph have no
     ``ts`` and are of time 0. A property may be missing, but if it is there it has a
     value of its type. A row of ``vertices`` has ``id``, which is both ends of the edge it becomes.
@@ -49,9 +50,10 @@ class Expectation:
 
     @property
     def schema(self) -> pa.Schema:
-        """The columns of the edges: src, trg, label, ts, and the properties."""
+        """The columns of the edges: src, trg, label, ts, perhaps op, and the properties."""
         vertex = pa.string() if self.vertex_type == "string" else pa.int64()
         edge = [("src", vertex), ("trg", vertex), ("label", pa.string()), ("ts", pa.int64())]
+        edge += [("op", pa.string())] if self.deletions else []
         properties = [(name, ARROW_TYPES[kind]) for name, kind in self.properties.items()]
         return pa.schema([*edge, *properties])
 
@@ -91,10 +93,13 @@ def checked(columns: Columns, rows: int, expectation: Expectation) -> Checked:
     for name, kind in expectation.properties.items():
         found[name] = _values(name, kind, columns, rows, expectation)
     verdicts = dict(found)
-    if "op" in columns:
-        verdicts["op"] = _operations(columns["op"], expectation)
+    if "op" in columns or expectation.deletions:
+        raw = columns.get("op", pa.nulls(rows, pa.string()))
+        verdicts["op"] = _operations(raw, expectation)
+    if expectation.deletions:
+        found["op"] = verdicts["op"]
     edges = pa.RecordBatch.from_arrays(
-        [column.values for column in found.values()], schema=expectation.schema
+        [found[name].values for name in expectation.schema.names], schema=expectation.schema
     )
     any_bad = np.logical_or.reduce([column.bad for column in verdicts.values()])
     if not any_bad.any():
@@ -176,9 +181,10 @@ def _values(
 
 
 def _operations(raw: Column, expectation: Expectation) -> _Column:
-    inserts = pa.array(["+", ""], pa.string())
+    known = pa.array(["+", "-"] if expectation.deletions else ["+"], pa.string())
     values: Column = pc.fill_null(_text(raw), "+")
-    bad = ~_mask(pc.is_in(values, inserts))
+    values = pc.if_else(_absent(values), "+", values)
+    bad = ~_mask(pc.is_in(values, known))
 
     def reason(value: object) -> str:
         if value == "-":

@@ -59,7 +59,7 @@ class Assumptions:
     longest_path: int = 10
     vertices: float | None = None
     cap_distinct: bool = True
-    loading: float = 1e6
+    loading: float = 1e7
 
     def __post_init__(self) -> None:
         if self.longest_path < 1:

@@ -233,8 +233,11 @@ def join(
 
     f is the product over the shared columns of 1 / max(V1, V2); without one it is 1, the
     cross product. The population is f·(v1·r1)·(v2·r2), which is rO·vO and also holds where
-    an input is a stored graph; the interval is (6.8, 6.10).
+    an input is a stored graph; the interval is (6.8, 6.10). Saturating: of rows of an input that
+    say the same, one counts.
     """
+    if reading.set_semantics:
+        left, right = _of_values(left), _of_values(right)
     values = left.distinct + right.distinct
     selectivity = 1.0
     for i, j in step.shared:
@@ -361,6 +364,15 @@ def _overlap(left: float, right: float) -> float:
 
 def _combinations(distinct: Sequence[float]) -> float:
     return prod(max(v, 1.0) for v in distinct)
+
+
+def _of_values(rows: Characteristics) -> Characteristics:
+    """The characteristics with no more rows valid at an instant than there are values."""
+    limit = _combinations(rows.distinct)
+    if rows.population <= limit:
+        return rows
+    rate = rows.arrival_rate * limit / rows.population
+    return replace(rows, arrival_rate=rate, population=limit)
 
 
 def _result(

@@ -223,7 +223,7 @@ def path(
 
 
 def coalesce(
-    op: str, source: Characteristics, output: Characteristics, c: Constants
+    source: Characteristics, output: Characteristics, c: Constants, operator: str = "COALESCE"
 ) -> Explanation:
     """Ours: formula 11 with one input."""
     symbols = {
@@ -239,7 +239,7 @@ def coalesce(
     cost = formulas.coalesce(source.arrival_rate, source.population, output.arrival_rate, c)
     return _explained(
         None,
-        op,
+        operator,
         symbols,
         (
             ("I", "Uh + Upq · log(p)", kept),
@@ -280,6 +280,29 @@ def path_by_results(
             ("N", "Ph · k + Uh · k + Upq · log(n · k)", formulas.path_node(n, k, c)),
             ("cost", "ri · (I + E) + rO · (2 · N + CO)", cost),
         ),
+    )
+
+
+def simple_path(
+    rate: float, n: float, k: int, output: Characteristics, c: Constants, *, any_path: float
+) -> Explanation:
+    """Ours: what simple paths cost, by what any paths do."""
+    in_trees = formulas.trees(output.population, n)
+    symbols = {
+        "ri": rate,
+        "A": any_path,
+        "p": output.population,
+        "n": n,
+        "k": float(k),
+        "Ph": c.hash_probe,
+    }
+    cost = formulas.simple_path(any_path, rate, k, in_trees, c)
+    total = f"{formulas.SIMPLE_FACTOR:g} · A + ri · k · Ph · T · T"
+    return _explained(
+        None,
+        "PATH simple",
+        symbols,
+        (("T", "1 + p / n" if n > 1 else "1 + p", in_trees), ("cost", total, cost)),
     )
 
 

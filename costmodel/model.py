@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any, Literal
 
 from algebra import logical, physical
 from algebra.logical import LogicalOperator
 from algebra.physical import PhysicalOperator
+from algebra.predicate import Predicate
 from algebra.window import Window
 from catalog.defaults import DEFAULT_STATISTICS, DEFAULT_STORED
 from catalog.model import Catalog
@@ -91,7 +92,9 @@ class CostModel:
         spread = self.assumptions.loading
         return output.loaded(spread), tuple([i.loaded(spread) for i in inputs])
 
-    def path_inputs(self, operator: physical.SPath, inputs: Inputs) -> tuple[float, float, int]:
+    def path_inputs(
+        self, operator: physical.AutomatonPath, inputs: Inputs
+    ) -> tuple[float, float, int]:
         """What formula 12 reads: rate of the inputs' union, n and k.
 
         n is the number of vertices of the inputs' snapshot graph: each valid edge has two,
@@ -130,9 +133,22 @@ def _edges(
         known = ", ".join(sorted(model.catalog.streams)) or "none"
         raise CostModelError(f"no stream {name!r} in the catalog; it has: {known}")
     statistics = stream.labels.get(label, DEFAULT_STORED if stream.stored else DEFAULT_STATISTICS)
+    if stream.vertices:
+        # Both columns are the vertex: there are as many combinations as vertices.
+        statistics = replace(statistics, distinct_trg=1.0)
     typed = [(name, stream.properties.get(name, "integer")) for name in properties]
     return estimates.window_scan(statistics, window, model.reading, typed)
 
+
+def _path(model: CostModel, operator: logical.Path, inputs: Inputs) -> Characteristics:
+    """Formulas 5 to 7; of simple paths the pairs of different vertices among any paths'."""
+    any_paths = estimates.path(operator.regex, inputs, model.reading)
+    if operator.semantics is logical.PathSemantics.ARBITRARY:
+        return any_paths
+    return estimates.filtered(any_paths, condition(_NO_LOOPS), model.reading)
+
+
+_NO_LOOPS = Predicate("c0 <> c1")
 
 _ESTIMATES: Mapping[type, Callable[[CostModel, Any, Inputs], Characteristics]] = {
     logical.WScan: _scan,
@@ -142,7 +158,7 @@ _ESTIMATES: Mapping[type, Callable[[CostModel, Any, Inputs], Characteristics]] =
     logical.Project: lambda m, o, i: estimates.projected(i[0], o.columns, m.reading),
     logical.Pattern: lambda m, o, i: estimates.joined(o, i, m.reading),
     logical.FilteredPattern: lambda m, o, i: estimates.joined_where(o, i, m.reading),
-    logical.Path: lambda m, o, i: estimates.path(o.regex, i, m.reading),
+    logical.Path: _path,
     logical.Rewindow: lambda m, o, i: estimates.rewindowed(i[0], o.window, m.reading),
     logical.Empty: lambda m, o, i: estimates.empty(o.columns),
 }
@@ -207,7 +223,7 @@ def _explain_hash_join(
 
 
 def _s_path(
-    model: CostModel, operator: physical.SPath, output: Characteristics, inputs: Inputs
+    model: CostModel, operator: physical.AutomatonPath, output: Characteristics, inputs: Inputs
 ) -> float:
     rate, vertices, states = model.path_inputs(operator, inputs)
     if model.kind == "saturating":
@@ -231,8 +247,27 @@ def _s_path(
     return formulas.path(rate, vertices, states, output.arrival_rate, model.constants)
 
 
+def _simple_path(
+    model: CostModel, operator: physical.SimplePath, output: Characteristics, inputs: Inputs
+) -> float:
+    rate, vertices, states = model.path_inputs(operator, inputs)
+    per_vertex = formulas.trees(output.population, vertices)
+    any_path = _s_path(model, operator, output, inputs)
+    return formulas.simple_path(any_path, rate, states, per_vertex, model.constants)
+
+
+def _explain_simple_path(
+    model: CostModel, operator: physical.SimplePath, output: Characteristics, inputs: Inputs
+) -> explanation.Explanation:
+    rate, vertices, states = model.path_inputs(operator, inputs)
+    any_path = _s_path(model, operator, output, inputs)
+    return explanation.simple_path(
+        rate, vertices, states, output, model.constants, any_path=any_path
+    )
+
+
 def _explain_s_path(
-    model: CostModel, operator: physical.SPath, output: Characteristics, inputs: Inputs
+    model: CostModel, operator: physical.AutomatonPath, output: Characteristics, inputs: Inputs
 ) -> explanation.Explanation:
     rate, vertices, states = model.path_inputs(operator, inputs)
     if model.kind == "saturating":
@@ -276,9 +311,11 @@ _COSTS: Mapping[type, Callable[[CostModel, Any, Characteristics, Inputs], float]
     physical.ProjectColumns: _push,
     physical.HashJoin: _hash_join,
     physical.SPath: _s_path,
+    physical.SimplePath: _simple_path,
     physical.Coalesce: _coalesce,
     physical.Rewindow: _coalesce,
     physical.Exchange: _exchange,
+    physical.Retract: _coalesce,
     physical.ToKernel: _to_kernel,
     physical.EmptyRelation: _nothing,
 }
@@ -299,11 +336,13 @@ _EXPLANATIONS: Mapping[
     ),
     physical.HashJoin: _explain_hash_join,
     physical.SPath: _explain_s_path,
-    physical.Coalesce: lambda m, o, out, i: explanation.coalesce(o.op, i[0], out, m.constants),
-    physical.Rewindow: lambda m, o, out, i: explanation.coalesce(o.op, i[0], out, m.constants),
+    physical.SimplePath: _explain_simple_path,
+    physical.Coalesce: lambda m, o, out, i: explanation.coalesce(i[0], out, m.constants),
+    physical.Rewindow: lambda m, o, out, i: explanation.coalesce(i[0], out, m.constants, o.op),
     physical.Exchange: lambda m, o, out, i: explanation.exchange(
         _busiest(out, i), len(out.distinct), m.constants
     ),
+    physical.Retract: lambda m, o, out, i: explanation.coalesce(i[0], out, m.constants, "RETRACT"),
     physical.ToKernel: lambda m, o, out, i: explanation.convert(
         out.arrival_rate, len(out.distinct), m.constants
     ),

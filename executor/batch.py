@@ -15,12 +15,20 @@ FOREVER: Final = 2**63 - 1
 """The expiry of a row that never expires (a stored graph)."""
 
 
+def lasting(exp: IntArray) -> IntArray:
+    """Until when rows are valid, or those are that they take back (:class:`Batch`)."""
+    return np.where(exp < 0, ~exp, exp)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Batch:
     """Rows sorted by ``ts``; each is valid in ``[ts, exp)``.
 
     ``columns[j, i]`` is the vertex code of column ``j`` in row ``i`` (shape width × rows,
     C-contiguous); ``ts`` and ``exp`` are in the catalog's time unit.
+
+    In a stream with deletions a row with a negative expiry takes back, at its ``ts``, one row of
+    the same columns that was given before with the expiry ``~exp``.
     """
 
     columns: IntArray

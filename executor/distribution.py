@@ -9,10 +9,12 @@ Rules, for more than one partition:
 * EXCHANGE brings its spread; copies are not exchanged again;
 * FILTER, COALESCE and REWINDOW keep the distribution of their input; the last two need the rows
   of a value on one partition, so they do not stand over rows that lie anywhere;
+* RETRACT keeps it too, and needs an edge and its deletion on one partition: rows hashed on an
+  end, on a single partition, or copies;
 * PROJECT keeps it, as long as the column hashed on stays;
 * UNION keeps what all inputs have in common; copies are united with copies only;
 * a join has one side in copies, or both on one partition, or both hashed on a shared variable;
-* S_PATH over its own roots needs copies, and its rows lie where their root hashes to; over all
+* a path over its own roots needs copies, and its rows lie where their root hashes to; over all
   roots it needs all rows on one partition, or copies;
 * the root's rows are not copies.
 
@@ -26,6 +28,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from algebra.physical import (
+    AutomatonPath,
     Coalesce,
     EmptyRelation,
     Exchange,
@@ -34,13 +37,15 @@ from algebra.physical import (
     MergeUnion,
     PhysicalOperator,
     ProjectColumns,
+    Retract,
     Rewindow,
-    SPath,
     ToKernel,
     WindowScan,
     WindowScanUnion,
 )
 from algebra.plan import PhysicalPlan, PlanError
+from algebra.properties import UpdatePattern
+from algebra.update_patterns import update_pattern
 from executor.leaves import leaves
 from executor.widths import widths_of
 
@@ -73,12 +78,20 @@ ANY, SINGLE, BROADCAST, NOTHING = (
 
 
 def check(plan: PhysicalPlan) -> None:
-    """Refuses a plan that would give wrong answers on its partitions.
+    """Refuses a plan that would give wrong answers on its partitions, or of deletions.
 
     Raises:
         PlanError: with the node and the reason.
     """
     distributions(plan)
+    patterns: list[UpdatePattern] = []
+    for node in plan.nodes:
+        try:
+            patterns.append(update_pattern(node.operator, [patterns[i] for i in node.inputs]))
+        except ValueError as error:
+            raise PlanError(f"node {node.id} ({node.op}): {error}") from error
+    if patterns[plan.root] is UpdatePattern.MARKED:
+        raise PlanError(f"node {plan.root}: nothing makes of a deletion what it takes back")
 
 
 def distributions(plan: PhysicalPlan) -> dict[int, Distribution]:
@@ -122,13 +135,18 @@ def delivered(operator: PhysicalOperator, inputs: Sequence[Distribution]) -> Dis
             if inputs[0] == ANY:
                 raise ValueError("the rows of a value may lie on several partitions")
             return inputs[0]
+        case Retract():
+            given = inputs[0]
+            if given == ANY or (given.kind == "hash" and not given.columns & {0, 1}):
+                raise ValueError("an edge and what deletes it may lie on several partitions")
+            return given
         case ProjectColumns(columns=columns):
             return _moved(inputs[0], columns)
         case MergeUnion():
             return _united(inputs)
         case HashJoin():
             return _joined(operator, inputs[0], inputs[1])
-        case SPath():
+        case AutomatonPath():
             return _walked(operator, inputs)
         case EmptyRelation():
             return NOTHING
@@ -195,7 +213,7 @@ def _joined(join: HashJoin, left: Distribution, right: Distribution) -> Distribu
     return Distribution("hash", kept) if kept else ANY
 
 
-def _walked(path: SPath, inputs: Sequence[Distribution]) -> Distribution:
+def _walked(path: AutomatonPath, inputs: Sequence[Distribution]) -> Distribution:
     given = {distribution for distribution in inputs if distribution != NOTHING}
     if not given:
         return NOTHING

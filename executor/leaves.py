@@ -36,6 +36,13 @@ Field = tuple[str, PropertyType]
 OWN_TIME = "ts"
 """The property that every edge has: its own time."""
 
+DELETES: Field = ("op", "string")
+"""The column that says ``-`` of a deletion."""
+
+
+MOST_FILTERS = 64
+"""FILTERs that stand on one leaf."""
+
 
 def property_column(name: str) -> str:
     """What the column of a property is called among those of edges."""
@@ -68,6 +75,16 @@ class Leaf:
         return (*ends, *zip(names, self.types, strict=True))
 
     @property
+    def travelling(self) -> tuple[Field, ...]:
+        """The columns that come with its rows, ``op`` among them where some may be deletions."""
+        return (*self.given, DELETES) if self.deletes else self.given
+
+    @property
+    def deletes(self) -> bool:
+        """Whether it reads a stream with deletions."""
+        return self.scan.update_pattern is not None
+
+    @property
     def given(self) -> tuple[Field, ...]:
         """The columns that the leaf gives."""
         return tuple(self.fields[column] for column in self.columns)
@@ -89,15 +106,20 @@ class Leaf:
         ``edges`` has columns src, trg, label, ts and those of properties, of which a missing
         one counts as null; without a column stream all are taken to be of the leaf's stream.
         """
+        return self.steps(edges)[-1]
+
+    def steps(self, edges: pa.RecordBatch) -> list[pa.RecordBatch]:
+        """The edges that the scan selects, then those that each predicate leaves of them."""
         labels = pa.array(sorted({scan.label for scan in self.scan.scans}), pa.string())
         chosen = edges.filter(pc.is_in(edges["label"], labels))
         if "stream" in edges.schema.names:
             chosen = chosen.filter(pc.equal(chosen["stream"], pa.scalar(self.scan.stream)))
         if any(scan.predicate is not None for scan in self.scan.scans):
             chosen = chosen.filter(pa.array(self._scanned(chosen)))
+        left = [chosen]
         for sql in self.predicates:
-            chosen = chosen.filter(pa.array(predicates.mask(sql, self._values(chosen))))
-        return chosen
+            left.append(left[-1].filter(pa.array(predicates.mask(sql, self._values(left[-1])))))
+        return left
 
     def _scanned(self, edges: pa.RecordBatch) -> Mask:
         """Which edges the scan itself selects."""
@@ -113,6 +135,9 @@ class Leaf:
     def encode(self, edges: pa.RecordBatch, dictionary: Dictionary) -> Batch:
         """Selected edges (columns ts and those it gives; sorted by ts) as a batch of codes.
 
+        Of a stream with deletions the column ``op``, if there is one, says ``-`` of those; their
+        expiry is the negative one (:class:`executor.batch.Batch`) of an edge at their time.
+
         Raises:
             ValueError: if a vertex is null, or a value not of the type that it should be.
         """
@@ -124,6 +149,9 @@ class Leaf:
             if field[0] in ("src", "trg") and values.null_count:
                 raise ValueError(f"{values.null_count} of {len(values)} vertices are null")
             columns[place] = dictionary.encode(values, exp)
+        if self.deletes and "op" in edges.schema.names:
+            deletes = np.array([op == "-" for op in edges["op"].to_pylist()], np.bool_)
+            exp = np.where(deletes, ~exp, exp)
         return Batch(columns, ts, exp)
 
     def _values(self, edges: pa.RecordBatch) -> list[pa.Array[Any]]:
@@ -179,6 +207,8 @@ def leaves(plan: PhysicalPlan) -> tuple[Leaf, ...]:
                 handed_over.add(node.id)
             case FilterRows(predicate=sql) if below is not None:
                 predicates.checked(sql, len(below.columns))
+                if len(below.predicates) == MOST_FILTERS:
+                    raise PlanError(f"node {node.id}: more than {MOST_FILTERS} FILTERs on a leaf")
                 if below.columns != tuple(range(len(below.columns))):
                     sql = Predicate(sql).renumbered(dict(enumerate(below.columns))).sql
                 chains[node.id] = replace(below, node=node.id, predicates=(*below.predicates, sql))

@@ -11,9 +11,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from algebra.plan import PhysicalPlan
+from executor.accounts import of_stage
 from executor.batch import Batch, merged
+from executor.counters import Counters
 from executor.dictionary import Dictionary
-from executor.pipeline import Counters, Pipeline, StageInput, StageNode
+from executor.pipeline import Pipeline, StageInput, StageNode
 from executor.placement import Place
 from executor.stages import Flow, Stage, stages_of
 
@@ -90,8 +92,9 @@ class Partitioned:
     def counters(self) -> dict[int, Counters]:
         """By node id, of all partitions together."""
         found: dict[int, Counters] = {}
-        for pipelines in self.pipelines:
-            for pipeline in pipelines:
-                for node, own in pipeline.counters.items():
+        for stage, pipelines in zip(self.stages, self.pipelines, strict=True):
+            for partition, pipeline in enumerate(pipelines):
+                place = Place(partition, self._partitions)
+                for node, own in of_stage(stage, place, pipeline).items():
                     found[node] = found.get(node, Counters()) + own
         return found

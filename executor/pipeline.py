@@ -30,7 +30,9 @@ from algebra.physical import (
     MergeUnion,
     PhysicalOperator,
     ProjectColumns,
+    Retract,
     Rewindow,
+    SimplePath,
     SPath,
     ToKernel,
     WindowScan,
@@ -38,14 +40,29 @@ from algebra.physical import (
 )
 from algebra.plan import PlanError
 from executor.batch import Batch, IntArray, merged
+from executor.counters import (
+    ADDED_VALIDITY,
+    DROPPED,
+    Coalescing,
+    Counters,
+    Tally,
+    given,
+)
 from executor.dictionary import Dictionary
 from executor.operators.base import Operator
 from executor.operators.coalesce import CoalesceOperator
 from executor.operators.filter import FilterOperator
 from executor.operators.join import JoinOperator
 from executor.operators.path import PathOperator
+from executor.operators.path_with_deletions import PathWithDeletions
 from executor.operators.rewindow import RewindowOperator
+from executor.operators.simple_path import SimplePathOperator
 from executor.operators.stateless import EmptyOperator, ProjectOperator, UnionOperator
+from executor.operators.taking_back import (
+    CoalesceWithDeletions,
+    JoinWithDeletions,
+    RetractOperator,
+)
 from executor.placement import Place
 from executor.widths import width_of
 
@@ -68,31 +85,6 @@ class StageInput:
 
     id: int
     width: int
-
-
-@dataclass(frozen=True, slots=True)
-class Counters:
-    """What an operator did since it was built, and what it holds now.
-
-    ``state_entries`` counts rows, edges and tree nodes, expired ones included until they
-    are swept; ``state_bytes`` is the memory allocated for them.
-    """
-
-    rows_in: int = 0
-    rows_out: int = 0
-    seconds: float = 0.0
-    state_entries: int = 0
-    state_bytes: int = 0
-
-    def __add__(self, other: Counters) -> Counters:
-        """Those of an operator's work in two partitions together."""
-        return Counters(
-            self.rows_in + other.rows_in,
-            self.rows_out + other.rows_out,
-            self.seconds + other.seconds,
-            self.state_entries + other.state_entries,
-            self.state_bytes + other.state_bytes,
-        )
 
 
 @dataclass(slots=True)
@@ -130,6 +122,7 @@ class Pipeline:
         """
         self._widths = {i.id: i.width for i in inputs}
         self._inputs = frozenset(self._widths)
+        self._arrived = dict.fromkeys(self._widths, Counters())
         self._nodes: list[_Node] = []
         self._outputs = tuple(dict.fromkeys(outputs))
         self._now: int | None = None
@@ -196,6 +189,9 @@ class Pipeline:
         self, inputs: Mapping[int, Batch], now: int | None, *, wanted: bool
     ) -> dict[int, Batch]:
         rows = self._accepted(inputs, now)
+        if wanted:
+            for i, batch in rows.items():
+                self._arrived[i] = self._arrived[i].then(given(batch))
         pending = self._read_inside + Counter(self._outputs)
         for node in self._nodes:
             stage_node = node.stage_node
@@ -207,16 +203,13 @@ class Pipeline:
                 if not pending[i]:  # what everybody has read need not stay in memory
                     rows.pop(i, None)
             start = perf_counter()
+            before = _tally(node.operator)
             read = wanted or self._read_inside[stage_node.id] > 0
             result = node.operator.process(gathered, read)
             if self._now is not None:
                 node.operator.tick(self._now)
             if wanted:
-                node.done = Counters(
-                    node.done.rows_in + sum(map(len, gathered)),
-                    node.done.rows_out + len(result),
-                    node.done.seconds + perf_counter() - start,
-                )
+                node.done = node.done.then(_work(node.operator, gathered, result, start, before))
             if pending[stage_node.id]:
                 rows[stage_node.id] = result
         return {output: rows[output] for output in self._outputs}
@@ -261,6 +254,11 @@ class Pipeline:
         return self._now
 
     @property
+    def arrived(self) -> dict[int, Counters]:
+        """What came in, by the id of the input."""
+        return dict(self._arrived)
+
+    @property
     def counters(self) -> dict[int, Counters]:
         """By node id."""
         return {
@@ -269,6 +267,25 @@ class Pipeline:
             )
             for node in self._nodes
         }
+
+
+def _tally(operator: Operator) -> Tally | None:
+    """What a coalescing operator counted; with deletions, rows that are taken back tell it."""
+    if isinstance(operator, PathWithDeletions) or not isinstance(operator, Coalescing):
+        return None
+    return operator.tally.copy()
+
+
+def _work(
+    operator: Operator, gathered: Sequence[Batch], result: Batch, start: float, before: Tally | None
+) -> Counters:
+    """What an operator did since ``start`` with what it gathered."""
+    done = replace(given(result), rows_in=sum(map(len, gathered)), seconds=perf_counter() - start)
+    after = _tally(operator)
+    if before is None or after is None:
+        return done
+    tally = after - before
+    return replace(done, dropped=int(tally[DROPPED]), validity=float(tally[ADDED_VALIDITY]))
 
 
 def _arrays(batch: Batch) -> tuple[object, object, object]:
@@ -291,16 +308,26 @@ def _operator(
     operator: PhysicalOperator, width: int, inputs: int, dictionary: Dictionary, place: Place
 ) -> Operator:
     match operator:
+        case HashJoin(update_pattern="with_deletions"):
+            return JoinWithDeletions(operator, dictionary)
         case HashJoin():
             return JoinOperator(operator, dictionary)
-        case SPath(roots="own") if place.partitions > 1:
-            return PathOperator(operator, inputs, _OwnRoots(dictionary, place))
-        case SPath():
-            return PathOperator(operator, inputs)
+        case SPath(roots=roots, update_pattern=pattern):
+            own = _OwnRoots(dictionary, place) if roots == "own" and place.partitions > 1 else None
+            kind = PathWithDeletions if pattern else PathOperator
+            return kind(operator, inputs, own)
+        case SimplePath(roots="own") if place.partitions > 1:
+            return SimplePathOperator(operator, inputs, _OwnRoots(dictionary, place))
+        case SimplePath():
+            return SimplePathOperator(operator, inputs)
+        case Coalesce(update_pattern="with_deletions"):
+            return CoalesceWithDeletions(width)
         case Coalesce():
             return CoalesceOperator(width)
         case Rewindow(range=range_, slide=slide):
             return RewindowOperator(width, range_, slide)
+        case Retract():
+            return RetractOperator(width)
         case MergeUnion():
             return UnionOperator()
         case ProjectColumns(columns=columns):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from executor.batch import FOREVER
+
 SWEEPS_PER_VALIDITY: Final = 4
 """A sweep is due when this part of the longest remaining validity has passed.
 
@@ -30,7 +32,7 @@ class Schedule:
 
         ``latest`` is the latest expiry of the others.
         """
-        self.due_at = now + max(1, (latest - now) // SWEEPS_PER_VALIDITY)
+        self.due_at = min(FOREVER, now + max(1, (latest - now) // SWEEPS_PER_VALIDITY))
         self._lasting = lasting
 
     def is_due(self, now: int, entries: int) -> bool:

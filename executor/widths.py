@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from algebra.physical import (
+    AutomatonPath,
     Coalesce,
     EmptyRelation,
     Exchange,
@@ -13,8 +14,8 @@ from algebra.physical import (
     MergeUnion,
     PhysicalOperator,
     ProjectColumns,
+    Retract,
     Rewindow,
-    SPath,
     ToKernel,
     WindowScan,
     WindowScanUnion,
@@ -49,7 +50,7 @@ def width_of(operator: PhysicalOperator, inputs: Sequence[int]) -> int:
                 there = side is None or (0 <= side[0] < width and abs(side[1]) < FURTHEST)
                 _require(there, "a horizon names a column that does not exist, or no bound")
             return len(output)
-        case SPath(transitions=transitions, states=states, accepting=accepting):
+        case AutomatonPath(transitions=transitions, states=states, accepting=accepting):
             _require(all(width == 2 for width in inputs), "a path is made of pairs")
             known = all(
                 0 <= q < states and 0 <= to < states and 0 <= i < len(inputs)
@@ -74,6 +75,10 @@ def width_of(operator: PhysicalOperator, inputs: Sequence[int]) -> int:
         case Rewindow(range=range_, slide=slide):
             _require(len(inputs) == 1, "it has one input")
             _require(0 < slide <= range_, "a window needs 0 < slide <= range")
+            return inputs[0]
+        case Retract():
+            _require(len(inputs) == 1, "it has one input")
+            _require(inputs[0] >= 2, "a deletion names source and target")
             return inputs[0]
         case FilterRows() | Coalesce() | ToKernel():
             _require(len(inputs) == 1, "it has one input")

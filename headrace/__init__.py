@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from headrace.planning import Planned, Translated, optimize, translate_query
     from headrace.query_text import QueryText, load_query
     from headrace.requests import PlanningOptions, PlanRequest
-    from headrace.running import inputs_of_plan, read_inputs, run_plan
+    from headrace.running import inputs_of_plan, read_inputs, run_plan, stream
 
 _HOME = {
     "HeadraceError": "errors",
@@ -47,6 +47,7 @@ _HOME = {
     "optimize": "planning",
     "read_inputs": "running",
     "run_plan": "running",
+    "stream": "running",
     "translate_query": "planning",
 }
 """The module of each name, imported when it is first asked for: to plan a query needs no
@@ -69,6 +70,7 @@ __all__ = [
     "optimize",
     "read_inputs",
     "run_plan",
+    "stream",
     "translate_query",
 ]
 

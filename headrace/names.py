@@ -41,7 +41,7 @@ class Names:
             | logical.FilteredPattern
             | logical.Path
             | physical.HashJoin
-            | physical.SPath,
+            | physical.AutomatonPath,
         )
         over = f"({', '.join(inputs)})" if inputs and not says_inputs else ""
         return f"{name}{f'[{text}]' if text else ''}{over}"

@@ -23,6 +23,7 @@ SYMBOLS = {
     "HASH_JOIN": "⋈",
     "PATTERN": "⋈",
     "S_PATH": "P",
+    "SIMPLE_PATH": "P",
     "PATH": "P",
     "COALESCE": "⊔",
     "REWINDOW": "W",
@@ -113,18 +114,18 @@ def physical_operator(
         case physical.FilterRows(predicate):
             return condition(predicate, columns[0])
         case physical.ProjectColumns(kept):
-            return f"{','.join(columns[0])} → {','.join(columns[0][c] for c in kept)}"
+            return f"{','.join(columns[0])} → {','.join(_chosen(columns[0], kept))}"
         case physical.HashJoin(bindings, output, variables):
             name = _variable(variables)
             return (
                 joined(bindings, output, name) + where(operator.residual, name) + _until(operator)
             )
-        case physical.SPath(roots=roots):
+        case physical.AutomatonPath(roots=roots):
             return path_text(operator, inputs) + (" by root" if roots == "own" else "")
         case physical.Rewindow(range_, slide):
             return window(range_, slide, time_unit)
         case physical.Exchange(spread, hashed):
-            return f"{spread}({','.join(columns[0][c] for c in hashed)})" if hashed else spread
+            return f"{spread}({','.join(_chosen(columns[0], hashed))})" if hashed else spread
         case _:
             return ""
 
@@ -172,11 +173,11 @@ def joined_inputs(
     return f"{' ⋈ '.join(sides)} → {','.join(map(name, output))}"
 
 
-def path_text(path: physical.SPath, inputs: Sequence[str]) -> str:
+def path_text(path: physical.AutomatonPath, inputs: Sequence[str]) -> str:
     """The path's regex over the names of its inputs."""
     if not _ONLY_NUMBERS.fullmatch(path.regex):
         return path.regex or f"automaton of {path.states} states"
-    return re.sub(r"\d+", lambda m: _nth(inputs, int(m.group())), path.regex)
+    return re.sub(r"\d+", lambda m: _nth(inputs, m.group()), path.regex)
 
 
 def ends(width: int) -> tuple[str, ...]:
@@ -199,13 +200,19 @@ def relation(operator: physical.PhysicalOperator, inputs: Sequence[str | None]) 
             name = f"({'⋈'.join(below)})"
         case physical.MergeUnion():
             name = f"({'∪'.join(below)})"
-        case physical.SPath():
+        case physical.AutomatonPath():
             name = f"({path_text(operator, below)})"
         case physical.ProjectColumns(columns=(1, 0)):
             name = f"^{below[0]}"
         case physical.FilterRows():
             name = f"σ({below[0]})"
-        case physical.Exchange() | physical.ToKernel() | physical.Coalesce() | physical.Rewindow():
+        case (
+            physical.Exchange()
+            | physical.ToKernel()
+            | physical.Retract()
+            | physical.Coalesce()
+            | physical.Rewindow()
+        ):
             name = below[0]
         case _:
             return None
@@ -245,5 +252,11 @@ def _variable(names: Sequence[str]) -> Callable[[int], str]:
     return lambda v: names[v] if v < len(names) else f"v{v}"
 
 
-def _nth(inputs: Sequence[str], position: int) -> str:
-    return inputs[position] if position < len(inputs) else str(position)
+def _nth(inputs: Sequence[str], position: str) -> str:
+    known = len(position) < 6 and int(position) < len(inputs)
+    return inputs[int(position)] if known else position
+
+
+def _chosen(names: Sequence[str], columns: Sequence[int]) -> list[str]:
+    """The names of columns; a plan need not name all."""
+    return [names[c] if c < len(names) else f"c{c + 1}" for c in columns]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from algebra import durations
-from algebra.logical import LogicalExpression, LogicalQuery, WScan, WScanUnion
+from algebra.logical import LogicalExpression, LogicalQuery, PathSemantics, WScan, WScanUnion
 from algebra.plan import PhysicalPlan, PlanStream
 from algebra.window import Window
 from catalog.defaults import DEFAULT_STREAM, default_catalog
@@ -24,9 +24,6 @@ from rules.registry import UnknownRuleError
 
 if TYPE_CHECKING:
     from catalog import Measurement
-
-NOT_WITH_DELETIONS = frozenset({"WScanUnionTransposeInverse"})
-"""Rules that do not hold for streams with deletions (thesis rule 13)."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +69,7 @@ def translate_query(request: PlanRequest) -> Translated:
         query = parse(request.query, language, time_unit)
         catalog, doubts = _catalog_of(request, query)
         window = default_window(request.options, catalog.time_unit)
-        logical = translate(query, catalog, window)
+        logical = translate(query, catalog, window, PathSemantics(request.options.path_semantics))
     except QueryError as error:
         raise InvalidQueryError(error, request.query) from error
     return Translated(request, language, query, catalog, logical, doubts)
@@ -87,17 +84,16 @@ def optimize(request: PlanRequest, *, trace: bool = False) -> Planned:
     """
     translated = translate_query(request)
     options = request.options
+    _check_deletions(translated)
     cost_model = CostModel(options.cost_model, translated.catalog, parallelism=options.parallelism)
     defaults = Options()
     streams = _plan_streams(translated.logical, translated.catalog)
-    disabled = frozenset(options.disabled_rules)
-    if any(translated.catalog.streams[stream.name].deletions for stream in streams):
-        disabled |= NOT_WITH_DELETIONS
     chosen = Options(
-        disabled_rules=disabled,
+        disabled_rules=frozenset(options.disabled_rules),
         budget_ms=options.budget_ms,
         budget_expressions=options.budget_expressions or defaults.budget_expressions,
         parallelism=options.parallelism,
+        simple_budget=options.simple_budget,
     )
     try:
         optimization = Optimizer(cost_model, chosen).optimize(
@@ -124,6 +120,20 @@ def optimize(request: PlanRequest, *, trace: bool = False) -> Planned:
         cost_model,
         optimization,
     )
+
+
+def _check_deletions(translated: Translated) -> None:
+    """Refuses what no operator computes: simple paths over streams that take edges back."""
+    if translated.logical.semantics is PathSemantics.ARBITRARY:
+        return
+    read = (stream.name for stream in _plan_streams(translated.logical, translated.catalog))
+    deleting = [name for name in read if translated.catalog.streams[name].deletions]
+    if deleting:
+        raise UsageError(
+            f"--path-semantics simple does not go with deletions, which {deleting[0]} has",
+            code="E-PLAN",
+            hint="ask for --path-semantics arbitrary, or declare the stream without deletions",
+        )
 
 
 def default_window(options: PlanningOptions, time_unit: str) -> Window | None:
@@ -175,10 +185,9 @@ def _catalog_of(request: PlanRequest, query: RegularQuery) -> tuple[Catalog, tup
     doubts = [
         f"{file.path}: its column ts is not read: a stored graph is valid always" for file in timed
     ]
-    known = {label for stream in catalog.streams.values() for label in stream.labels}
-    unseen = tuple(label for label in labels if label.rpartition(".")[2] not in known)
+    unseen = tuple(label for label in labels if not _has(catalog, label))
     if not request.inputs:
-        assumed = default_catalog(unseen, streams)
+        assumed = default_catalog(unseen, streams, vertex_labels(query))
         return replace(catalog, streams={**assumed.streams, **catalog.streams}), tuple(doubts)
     given = all(file.label is not None for file in request.inputs)
     any_label = bool(query.label_sets) and not given
@@ -190,6 +199,16 @@ def _catalog_of(request: PlanRequest, query: RegularQuery) -> tuple[Catalog, tup
         doubts.append(f"not among the first {measurements[0].rows:,} edges: {', '.join(unseen)}")
     known_streams = {**catalog.streams, DEFAULT_STREAM: open_stream}
     return replace(catalog, streams=known_streams), tuple(doubts)
+
+
+def _has(catalog: Catalog, label: str) -> bool:
+    """Whether a stream has a label of edges, perhaps written ``stream.label``."""
+    name, _, own = label.partition(".")
+    return any(
+        label in stream.labels or (stream.name == name and own in stream.labels)
+        for stream in catalog.streams.values()
+        if not stream.vertices
+    )
 
 
 def _with_statistics(catalog: Catalog, query: RegularQuery) -> Catalog:
@@ -245,6 +264,8 @@ def _plan_streams(query: LogicalQuery, catalog: Catalog) -> tuple[PlanStream, ..
                 property_: catalog.streams[name].properties[property_]
                 for property_ in sorted(properties[name] - {"ts"})
             },
+            delay=catalog.streams[name].delay,
+            idle_ms=catalog.streams[name].idle_ms,
         )
         for name in sorted(labels)
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from algebra.physical import DEFAULT_STEPS
 from catalog.model import Catalog
 
 if TYPE_CHECKING:
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 Stage = Literal["query", "logical", "memo", "physical", "plan"]
 Format = Literal["text", "json", "dot", "mermaid", "html"]
 CostModelKind = Literal["saturating", "thesis"]
+PathSemanticsKind = Literal["arbitrary", "simple"]
 STAGES: tuple[Stage, ...] = ("query", "logical", "memo", "physical", "plan")
 
 
@@ -22,7 +24,8 @@ class PlanningOptions:
 
     ``window`` and ``slide`` are written lengths of time for queries that have no window;
     budgets that are None are the optimizer's own; ``parallelism`` is how many partitions the
-    plan is for.
+    plan is for; ``path_semantics`` says whether any paths count or only simple ones, which repeat
+    no vertex, and ``simple_budget`` how many steps the search for these may take for an edge.
     """
 
     window: str | None = None
@@ -32,6 +35,8 @@ class PlanningOptions:
     budget_ms: float | None = None
     budget_expressions: int | None = None
     parallelism: int = 1
+    path_semantics: PathSemanticsKind = "arbitrary"
+    simple_budget: int = DEFAULT_STEPS
 
 
 @dataclass(frozen=True, slots=True)

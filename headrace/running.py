@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from algebra.plan import PhysicalPlan, PlanError, PlanStream
-from catalog.defaults import DEFAULT_STREAM
+from catalog.defaults import DEFAULT_STREAM, VERTEX_STREAM
 from catalog.edges import EdgeFile, EdgeFileError, RejectedRowError
 from catalog.inputs import Layout, files_of_inputs, files_of_stream
 from catalog.model import Catalog, Stream
@@ -25,6 +26,8 @@ from executor.spark.errors import (
 from headrace.errors import HeadraceError, RunError, StoppedError, UsageError
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
     from executor.spark.report import Progress, RunReport
     from executor.spark.run import RunOptions
     from executor.spark.sinks import Output
@@ -74,6 +77,14 @@ def read_inputs(
     )
 
 
+def read_vertices(
+    inputs: Sequence[str], *, time_unit: str = "second", stream: Stream | None = None
+) -> tuple[EdgeFile, ...]:
+    """The files of stored vertices that ``FILE`` and ``LABEL=FILE`` mean, as `read_inputs`."""
+    known = replace(stream or Stream(VERTEX_STREAM, {}), vertices=True)
+    return read_inputs(inputs, time_unit=time_unit, stream=known, stored=True)
+
+
 def inputs_of_plan(
     plan: PhysicalPlan,
     catalog: Catalog | None,
@@ -82,21 +93,26 @@ def inputs_of_plan(
     separator: str | None = None,
     *,
     stored: Sequence[str] = (),
+    vertices: Sequence[str] = (),
 ) -> dict[str, tuple[EdgeFile, ...]]:
     """The files of every stream that a plan reads, and of every stored graph.
 
     ``inputs`` are those of the plan's only stream, ``stored`` those of its only stored graph;
-    without them the catalog has the sources. ``columns`` and ``separator`` describe ``inputs``.
+    and ``vertices`` those of its only stored vertices; without them the catalog has the sources.
+    ``columns`` and ``separator`` describe ``inputs``.
 
     Raises:
         UsageError: if a stream has no files, or it is not clear whose ``inputs`` are.
     """
     read_inputs(inputs, columns, separator)  # whatever the plan reads, they have to make sense
     graphs = {scan.stream for _, scan in plan.scans if scan.range is None}
+    streams_of = {} if catalog is None else catalog.streams
+    of_vertices = {n for n, s in streams_of.items() if s.vertices} or {VERTEX_STREAM}
     found: dict[str, tuple[EdgeFile, ...]] = {}
     for kind, given, streams in (
         (_STREAM, inputs, [s for s in plan.streams if s.name not in graphs]),
-        (_STORED, stored, [s for s in plan.streams if s.name in graphs]),
+        (_STORED, stored, [s for s in plan.streams if s.name in graphs - of_vertices]),
+        (_VERTICES, vertices, [s for s in plan.streams if s.name in graphs & of_vertices]),
     ):
         if not given:
             found |= _sources(kind, streams, catalog, plan.time_unit)
@@ -109,14 +125,18 @@ def inputs_of_plan(
                 hint=f"give their sources in the catalog, and leave {kind.option} out",
             )
         for stream in streams:
-            files = read_inputs(
-                given,
-                columns if kind is _STREAM else None,
-                separator if kind is _STREAM else None,
-                time_unit=plan.time_unit,
-                stream=catalog.streams.get(stream.name) if catalog else None,
-                stored=kind is _STORED,
-            )
+            described = streams_of.get(stream.name)
+            if kind is _VERTICES:
+                files = read_vertices(given, time_unit=plan.time_unit, stream=described)
+            else:
+                files = read_inputs(
+                    given,
+                    columns if kind is _STREAM else None,
+                    separator if kind is _STREAM else None,
+                    time_unit=plan.time_unit,
+                    stream=described,
+                    stored=kind is _STORED,
+                )
             found[stream.name] = tuple(replace(f, vertex_type=stream.vertex_type) for f in files)
     return found
 
@@ -131,6 +151,7 @@ class _Kind:
 
 _STREAM = _Kind("streams", "--input")
 _STORED = _Kind("stored graphs", "--stored")
+_VERTICES = _Kind("relations of stored vertices", "--vertices")
 
 
 def _sources(
@@ -151,7 +172,7 @@ def _sources(
             hint=f"name its files with {kind.option} FILE, or its source in a --catalog",
         )
     for name in names:
-        if known[name].stored != (kind is _STORED):
+        if known[name].stored != (kind is not _STREAM):
             raise UsageError(
                 f"{name} is among the {kind.names} of the plan, and in the catalog it is not",
                 code="E-CATALOG",
@@ -189,6 +210,32 @@ def run_plan(
 
     try:
         return run(plan, inputs, output, options, on_progress=on_progress)
+    except PlanError as error:
+        raise UsageError(f"the plan cannot be run: {error}", code="E-PLAN") from error
+    except ExecutionError as error:
+        raise as_headrace_error(error) from error
+
+
+def stream(
+    spark: SparkSession,
+    plan: PhysicalPlan,
+    streams: Mapping[str, DataFrame],
+    *,
+    late: str | Path | None = None,
+) -> DataFrame:
+    """The results of a plan as a streaming DataFrame, on the user's own session and streams.
+
+    As :func:`executor.spark.stream.stream`, which says what ``streams`` hold and where edges go
+    that come too late.
+
+    Raises:
+        UsageError: if the plan or the streams cannot be used.
+        RunError: if the session cannot.
+    """
+    from executor.spark.stream import stream as results
+
+    try:
+        return results(spark, plan, streams, late)
     except PlanError as error:
         raise UsageError(f"the plan cannot be run: {error}", code="E-PLAN") from error
     except ExecutionError as error:

@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
+from typing import TypeGuard
 
 from algebra import regex
 from algebra.automaton import AutomatonError, minimal_dfa
@@ -27,6 +28,7 @@ from algebra.logical import (
     LogicalExpression,
     LogicalQuery,
     Path,
+    PathSemantics,
     Pattern,
     Project,
     Rewindow,
@@ -50,6 +52,7 @@ from languages.regular_query import (
     Constant,
     EdgeAtom,
     Location,
+    PathAtom,
     Property,
     RegularQuery,
     Row,
@@ -66,11 +69,15 @@ DEEPEST = 200
 
 
 def translate(
-    query: RegularQuery, catalog: Catalog, default_window: Window | None = None
+    query: RegularQuery,
+    catalog: Catalog,
+    default_window: Window | None = None,
+    semantics: PathSemantics = PathSemantics.ARBITRARY,
 ) -> LogicalQuery:
     """The canonical expression of ``query`` over the streams of ``catalog``.
 
-    ``default_window`` is for streams that the query gives none, in the catalog's unit.
+    ``default_window`` is for streams that the query gives none, in the catalog's unit;
+    ``semantics`` says which paths count, for all paths of the query.
 
     Raises:
         QueryError: a label or stream that the catalog does not have or has twice, a head
@@ -87,11 +94,15 @@ def translate(
     query, of_views = with_views(query, catalog, default_window)
     query, of_sets = expanded(query, catalog)
     # The same rule twice says nothing new.
-    rules: dict[str, dict[Rule, None]] = {}
+    different: dict[str, dict[object, Rule]] = {}
     for rule in query.rules:
-        rules.setdefault(rule.head, {})[rule] = None
+        loops = semantics is PathSemantics.ARBITRARY or tuple(map(_is_one_step, rule.body))
+        different.setdefault(rule.head, {}).setdefault((rule, loops), rule)
+    rules = {head: tuple(found.values()) for head, found in different.items()}
     inputs = Inputs(query, catalog, default_window)
-    translation = _Translation(rules, aliases(query.rules), inputs)
+    translation = _Translation(
+        rules, aliases(query.rules), inputs, semantics, _named_edges(query.rules)
+    )
     for name in evaluation_order(query.rules):
         translation.define(name)
     head = next(rule for rule in query.rules if rule.head == query.answer)
@@ -99,6 +110,7 @@ def translate(
         translation.relations[query.answer].expression,
         _distinct(head.variables),
         (*of_views, *of_sets, *inputs.unused_windows(), *translation.warnings),
+        semantics,
     )
 
 
@@ -126,6 +138,8 @@ class _Translation:
     rules: Mapping[str, Iterable[Rule]]
     aliases: Mapping[str, Regex]
     inputs: Inputs
+    semantics: PathSemantics = PathSemantics.ARBITRARY
+    named_edges: frozenset[str] = frozenset()
     relations: dict[str, _Relation] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
 
@@ -135,6 +149,9 @@ class _Translation:
         if rules:
             relation = reduce(_union, map(self._rule, rules))
             relation = _sized(relation, name, next(iter(rules)).location)
+        elif name in self.named_edges:
+            (label,) = regex.refs(self.aliases[name])
+            relation = self.relations[str(label)]
         elif name in self.aliases:
             relation = self._path(self.aliases[name], self.inputs.locations[name])
         else:
@@ -158,6 +175,7 @@ class _Translation:
             columns = [binding.index(name) for name in head]
             relation = _projected(relation, columns)
             if rule.window is not None:
+                _check_no_deletions(relation.expression, rule)
                 relation = _over(Rewindow(rule.window), [relation], relation.types)
             return _named(relation, rule.head)
         number: dict[str, int] = {}
@@ -195,16 +213,24 @@ class _Translation:
     def _scanned(self, atom: Atom, properties: tuple[str, ...]) -> _Relation:
         """The relation of an atom, with properties of its edges as columns."""
         plain = self._plain(atom)
+        if not properties and self._leaves_out_loops(atom):
+            return self._path(regex.Symbol(atom.predicate), atom.location)
         if not properties:
             return plain
         assert isinstance(atom, Row)
         scan = plain.expression.operator
         assert isinstance(scan, WScan)
         _, _, types = self.inputs.origin(atom)
-        return _Relation(
+        scanned = _Relation(
             LogicalExpression(replace(scan, properties=properties)),
             (*plain.types, *(types[name] for name in properties)),
         )
+        loops = not self._leaves_out_loops(atom)
+        return scanned if loops else _filtered(scanned, Predicate("c0 <> c1"))
+
+    def _leaves_out_loops(self, atom: Atom) -> TypeGuard[EdgeAtom]:
+        """Whether it is a simple path, written as one step."""
+        return self.semantics is PathSemantics.SIMPLE and _is_one_step(atom)
 
     def _types_in(
         self, rule: Rule, vertex_types: Sequence[tuple[PropertyType | None, ...]]
@@ -293,7 +319,7 @@ class _Translation:
         match regex.nonempty(numbered):
             case regex.Nothing():
                 return _nothing(2)
-            case regex.Symbol(_, inverse):
+            case regex.Symbol(_, inverse) if self.semantics is PathSemantics.ARBITRARY:
                 return _projected(relations[0], [1, 0]) if inverse else relations[0]
         try:
             minimal_dfa(numbered)
@@ -306,7 +332,9 @@ class _Translation:
             ) from None
         types = {vertex_type for relation in relations for vertex_type in relation.types}
         vertex_type = types.pop() if len(types) == 1 else None
-        return _sized(_over(Path(numbered), relations, (vertex_type, vertex_type)), "", at)
+        return _sized(
+            _over(Path(numbered, self.semantics), relations, (vertex_type, vertex_type)), "", at
+        )
 
     def _warn_of_types(
         self, rule: Rule, atoms: Iterable[tuple[_Relation, tuple[str, ...]]]
@@ -327,6 +355,25 @@ class _Translation:
                     )
 
 
+def _check_no_deletions(expression: LogicalExpression, rule: Rule) -> None:
+    """Refuses a window over results that deletions may take back."""
+    pending, seen = [expression], {id(expression)}
+    while pending:
+        current = pending.pop()
+        if isinstance(current.operator, WScan) and current.operator.deletions:
+            raise QueryError(
+                "E-LATER",
+                f"a window over results of {current.operator.stream}, a stream with deletions, "
+                "is not supported yet",
+                at=rule.location,
+                text=rule.head,
+                hint="give the stream inside its window, and leave this one out",
+            )
+        new = [part for part in current.inputs if id(part) not in seen]
+        seen.update(map(id, new))
+        pending += new
+
+
 def input_labels(query: RegularQuery) -> tuple[str, ...]:
     """The labels of edges that a query reads from streams, in the order of their first use."""
     derived = {rule.head for rule in query.rules} | set(aliases(query.rules))
@@ -335,6 +382,17 @@ def input_labels(query: RegularQuery) -> tuple[str, ...]:
     used = [name for rule in query.rules for atom in rule.body for name in predicates(atom)]
     used = [own[name].label if name in own else name for name in used]
     return tuple(name for name in dict.fromkeys(used) if name not in derived)
+
+
+def _named_edges(rules: Iterable[Rule]) -> frozenset[str]:
+    """The names given to edges, which are no paths."""
+    atoms = (atom for rule in rules for atom in rule.body)
+    return frozenset(a.alias for a in atoms if isinstance(a, PathAtom) and a.of_edges and a.alias)
+
+
+def _is_one_step(atom: Atom) -> TypeGuard[EdgeAtom]:
+    """Whether it was written as a path, of one step."""
+    return isinstance(atom, EdgeAtom) and atom.one_step
 
 
 def vertex_labels(query: RegularQuery) -> tuple[str, ...]:

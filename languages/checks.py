@@ -303,13 +303,11 @@ def _parts(rule: Rule) -> int:
 
 
 def _gives(atom: Atom, references: Iterable[Variable | Property]) -> bool:
-    """Whether some of the references are to an end of an atom, or a property of its edge."""
-    return any(
-        isinstance(atom, EdgeAtom) and atom.edge == r.edge
-        if isinstance(r, Property)
-        else r in (atom.source, atom.target)
-        for r in references
-    )
+    """Whether some of the references are to an end of an atom, or a property of it or its edge."""
+    names = {term.name for term in (atom.source, atom.target) if isinstance(term, Variable)}
+    if isinstance(atom, EdgeAtom) and atom.edge is not None:
+        names.add(atom.edge)
+    return any((r.edge if isinstance(r, Property) else r.name) in names for r in references)
 
 
 def _unused(rules: Sequence[Rule], answers: Sequence[str], order: Sequence[str]) -> Iterator[str]:

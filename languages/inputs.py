@@ -89,7 +89,8 @@ class Inputs:
             window = leaf.window
         else:
             window = self._window(stream, own, at, by_clause=leaf is None)
-        return WScan(stream.name, own, window), stream.vertex_type
+        scan = WScan(stream.name, own, window, deletions=stream.deletions)
+        return scan, stream.vertex_type
 
     def origin(self, atom: Row) -> tuple[str, str, Mapping[str, PropertyType]]:
         """The stream of an atom of an input label, the label's name there, and the properties
@@ -272,8 +273,10 @@ class Inputs:
                     f"it is a label of edges: write {label}(x, y), with _ for an end that does "
                     "not matter"
                 )
-            else:
+            elif known:
                 hint = suggestion(label, known, "the labels of vertices are")
+            else:
+                hint = "name their file with --vertices, or say vertices: true in the catalog"
             return QueryError(
                 "E-UNKNOWN",
                 "no stream has vertices of this label",

@@ -85,12 +85,12 @@ def _atom(atom: Atom, sets: _Steps) -> str:
         if isinstance(atom, VertexAtom):
             return f"{name_text(atom.predicate)}({source}){edge}"
         called = _step(atom.predicate, sets)
-        if _negates(atom.predicate, sets):
+        if atom.one_step or _negates(atom.predicate, sets):
             return f"{source} {called} {target}{edge}"
         return f"{called}({source}, {target}){edge}"
     alias = "" if atom.alias is None else f" as {name_text(atom.alias)}"
     match atom.regex:
-        case regex.Symbol(ref, False) if not _negates(ref, sets):
+        case regex.Symbol(ref, False) if atom.of_edges and not _negates(ref, sets):
             return f"{_step(ref, sets)}({source}, {target}){alias}"
         case regex.Star(regex.Symbol(ref, False)) if not _negates(ref, sets):
             return f"{_step(ref, sets)}*({source}, {target}){alias}"

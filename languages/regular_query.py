@@ -51,6 +51,8 @@ class EdgeAtom:
 
     ``edge`` is what the rule calls the edge, if anything; only one of an input label has
     properties. It is another name space than the variables', but one name is not both.
+    ``one_step``: it was written as a path, of one step, which where paths may not repeat a vertex
+    leaves out loops.
     """
 
     predicate: str
@@ -58,6 +60,7 @@ class EdgeAtom:
     target: Term
     location: Location = field(compare=False)
     edge: str | None = None
+    one_step: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +68,7 @@ class PathAtom:
     """A path from source to target whose word is in ``regex`` (symbols are predicates).
 
     ``alias`` is the name given by ``as``, if any. Never matches a path without edges.
+    ``of_edges``: it was written as an edge, whose name stands for a predicate; no path then.
     """
 
     regex: Regex
@@ -72,6 +76,7 @@ class PathAtom:
     target: Term
     location: Location = field(compare=False)
     alias: str | None = None
+    of_edges: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -225,7 +225,8 @@ class _Builder(Conditions):
             # A path of one step is an edge, and against its direction a turned one.
             ends = (atom.source, atom.target)
             source, target = ends[::-1] if step.inverse else ends
-            atom = EdgeAtom(str(step.ref), source, target, atom.location, *alias)
+            name = alias[0] if alias else None
+            atom = EdgeAtom(str(step.ref), source, target, atom.location, name, True)
         elif alias:
             atom = replace(atom, alias=alias[0])
         return replace(body, atoms=(atom,))
@@ -355,7 +356,8 @@ def _with_aliases(rules: Sequence[Rule]) -> tuple[Rule, ...]:
         if not isinstance(atom, EdgeAtom) or atom.edge not in read:
             return atom
         step = regex.Symbol(atom.predicate)
-        return PathAtom(step, atom.source, atom.target, atom.location, atom.edge)
+        edges = not atom.one_step
+        return PathAtom(step, atom.source, atom.target, atom.location, atom.edge, edges)
 
     return tuple(replace(rule, body=tuple(map(named, rule.body))) for rule in rules)
 

@@ -26,11 +26,13 @@ from rules.time_bounds import OWN_TIME, TimeBounds
 class LogicalProperties:
     """What all expressions of a group agree on: their width and the windowed leaves they read.
 
-    ``scans`` is a set of numbers of leaves, as bits.
+    ``scans`` is a set of numbers of leaves, as bits; ``deletions`` whether a stream among them
+    has some.
     """
 
     width: int
     scans: int
+    deletions: bool = False
 
 
 class AlgebraSide:
@@ -88,7 +90,11 @@ class AlgebraSide:
             for scan in operator.scans:
                 self.times.any |= OWN_TIME in scan.properties
                 scans |= 1 << self._scans.setdefault(scan.unfiltered, len(self._scans))
-        return LogicalProperties(operator.width([below.width for below in inputs]), scans)
+        deletions = any(below.deletions for below in inputs) or (
+            isinstance(operator, WScan) and operator.deletions
+        )
+        width = operator.width([below.width for below in inputs])
+        return LogicalProperties(width, scans, deletions)
 
     @staticmethod
     def _contradiction(one: LogicalProperties, other: LogicalProperties) -> str | None:

@@ -18,8 +18,16 @@ from algebra.logical import (
     Project,
     Union,
 )
-from algebra.physical import Coalesce, Exchange, PhysicalOperator, ToKernel
-from algebra.properties import SINGLE, Convention
+from algebra.physical import (
+    DEFAULT_STEPS,
+    Coalesce,
+    Exchange,
+    PhysicalOperator,
+    Retract,
+    ToKernel,
+    over_deletions,
+)
+from algebra.properties import SINGLE, Convention, UpdatePattern
 from costmodel.characteristics import Characteristics
 from memo import GroupExpression
 from optimizer.cost import CostEstimator
@@ -32,10 +40,15 @@ from rules.registry import implementations_by_operator
 class CanonicalPlans:
     """Builds canonical plans under one cost model; equal sub-expressions are built once."""
 
-    def __init__(self, cost_model: CostEstimator, parallelism: int = 1) -> None:
+    def __init__(
+        self,
+        cost_model: CostEstimator,
+        parallelism: int = 1,
+        simple_budget: int = DEFAULT_STEPS,
+    ) -> None:
         self._cost_model = cost_model
         self._parallelism = parallelism
-        self._rules = implementations_by_operator()
+        self._rules = implementations_by_operator(simple_budget=simple_budget)
         self._known: dict[LogicalExpression, Step] = {}
 
     def plan(self, expression: LogicalExpression) -> Step:
@@ -91,7 +104,7 @@ class CanonicalPlans:
         return done
 
     def _step(self, operator: LogicalOperator, inputs: tuple[Step, ...]) -> Step:
-        if not isinstance(operator, Filter):
+        if not isinstance(operator, Filter) or _marked(inputs[0]):
             inputs = tuple(map(self._on_one_kernel, inputs))
         below = tuple(step.estimate for step in inputs)
         estimate = self._cost_model.characteristics(operator, below)
@@ -107,17 +120,22 @@ class CanonicalPlans:
         physical = next(ways, None)
         if physical is None:
             raise CannotPlanError(f"nothing computes {operator}")
+        if any(map(_deletes, inputs)):
+            physical = over_deletions(physical)
         return self._priced(physical, inputs, estimate)
 
     def _coalesced(self, root: Step) -> Step:
-        return self._priced(Coalesce(), (root,), root.estimate)
+        coalesce = over_deletions(Coalesce()) if _deletes(root) else Coalesce()
+        return self._priced(coalesce, (root,), root.estimate)
 
     def _on_one_kernel(self, step: Step) -> Step:
-        """Rows of Spark SQL handed over, all to one partition."""
+        """Rows of Spark SQL handed over, all to one partition; deletions as negative tuples."""
         if step.delivers.convention is Convention.SPARK_SQL:
             step = self._priced(ToKernel(), (step,), step.estimate)
         if step.delivers.distribution != SINGLE:
             step = self._priced(Exchange("single"), (step,), step.estimate)
+        if _marked(step):
+            step = self._priced(Retract(), (step,), step.estimate)
         return step
 
     def _priced(
@@ -129,3 +147,11 @@ class CanonicalPlans:
         unpriced = Step(operator, inputs, estimate, 0.0, 0.0, delivers)
         local = self._cost_model.cost(operator, *at_the_busiest(unpriced, self._parallelism))
         return replace(unpriced, local=local, cost=sum([step.cost for step in inputs], local))
+
+
+def _marked(step: Step) -> bool:
+    return step.delivers.update_pattern is UpdatePattern.MARKED
+
+
+def _deletes(step: Step) -> bool:
+    return step.delivers.update_pattern is UpdatePattern.WITH_DELETIONS

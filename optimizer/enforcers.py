@@ -5,9 +5,10 @@
     coalesced?   COALESCE   over the rows of each value on one partition
     hash, single, broadcast?   EXCHANGE   from rows that lie anyhow
     kernel?   TO_KERNEL   from rows that Spark SQL computes
+    negative tuples?   RETRACT   from a scan with deletions, an edge's rows on one partition
 
 Each reads a weaker goal of the same group, so none feeds itself. One after another they lead
-from any row stream to what is asked: TO_KERNEL, EXCHANGE, COALESCE, EXCHANGE.
+from any row stream to what is asked: TO_KERNEL, EXCHANGE, RETRACT, EXCHANGE, COALESCE, EXCHANGE.
 """
 
 from __future__ import annotations
@@ -17,8 +18,24 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from algebra.logical import Filter, Project, WScan, WScanUnion
-from algebra.physical import Coalesce, Exchange, PhysicalOperator, ToKernel
-from algebra.properties import ANY, Convention, Distribution, RequiredProperties, Spread
+from algebra.physical import (
+    Coalesce,
+    Exchange,
+    PhysicalOperator,
+    Retract,
+    ToKernel,
+    over_deletions,
+)
+from algebra.properties import (
+    ANY,
+    BROADCAST,
+    SINGLE,
+    Convention,
+    Distribution,
+    RequiredProperties,
+    Spread,
+    UpdatePattern,
+)
 from memo import GroupId
 from optimizer.goals import Choice
 from optimizer.placements import Place, hashed
@@ -47,7 +64,11 @@ class Enforcers:
         if required.coalesced:
             for spread in self._where_values_meet(group, there):
                 weaker = replace(required, coalesced=False, distribution=spread)
-                yield self.choice(Coalesce(), group, spread, spread), weaker
+                yield self.choice(self.coalesce(group), group, spread, spread), weaker
+        elif required.update_pattern is None and self.retracts(group):
+            for spread in self.where_edges_meet(there):
+                weaker = replace(required, distribution=spread, update_pattern=UpdatePattern.MARKED)
+                yield self.choice(Retract(), group, spread, spread), weaker
         elif self.converts(group, there):
             weaker = replace(required, convention=Convention.SPARK_SQL)
             yield self.choice(ToKernel(), group, ANY, ANY), weaker
@@ -56,6 +77,24 @@ class Enforcers:
                 self.choice(exchange_to(there), group, ANY, there),
                 replace(required, distribution=ANY),
             )
+
+    def coalesce(self, group: GroupId) -> PhysicalOperator:
+        """What coalesces the rows of a group."""
+        deletions = self._search.memo.group(group).properties.deletions
+        return over_deletions(Coalesce()) if deletions else Coalesce()
+
+    def retracts(self, group: GroupId) -> bool:
+        """Whether the group is that of a scan with deletions."""
+        members = self._search.memo.group(group)
+        return members.properties.deletions and members.has(WScan)
+
+    def where_edges_meet(self, there: Distribution) -> tuple[Distribution, ...]:
+        """Distributions that keep equal edges together and are, or pass for, the one asked for."""
+        if self._parallelism == 1:
+            return (there,)
+        if there == ANY:
+            return hashed(0), hashed(1)
+        return (there,) if there in (SINGLE, BROADCAST, hashed(0), hashed(1)) else ()
 
     def converts(self, group: GroupId, there: Distribution) -> bool:
         """Whether Spark SQL may compute the group, where scans leave their rows."""
@@ -94,4 +133,9 @@ def exchange_to(there: Distribution) -> Exchange:
             return Exchange("single")
 
 
-_NAMES = {Coalesce: "Coalesce", Exchange: "Exchange", ToKernel: "Convention"}
+_NAMES = {
+    Coalesce: "Coalesce",
+    Exchange: "Exchange",
+    Retract: "Retract",
+    ToKernel: "Convention",
+}

@@ -19,6 +19,7 @@ from algebra.logical import (
     FilteredPattern,
     LogicalExpression,
     Path,
+    PathSemantics,
     Union,
     WScan,
     WScanUnion,
@@ -57,14 +58,17 @@ def normalized(
 def absent_operators(expression: LogicalExpression) -> frozenset[type]:
     """The operators that no rule can bring into a query.
 
-    Only a PATH gives rise to unions, and only a predicate to filters.
+    Only a PATH gives rise to unions, and only a predicate or simple paths to filters.
     """
     filters = unions = False
     for current in _inputs_first(expression):
         match current.operator:
             case Filter():
                 filters = True
-            case Path() | Union():
+            case Path(_, semantics):
+                unions = True
+                filters |= semantics is PathSemantics.SIMPLE
+            case Union():
                 unions = True
             case WScan() | WScanUnion():
                 filters |= any(s.predicate is not None for s in current.operator.scans)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from algebra.logical import LogicalQuery
 from algebra.plan import PhysicalPlan, PlanStream
@@ -92,7 +93,9 @@ class Optimizer:
         if trace:
             search.listeners = (*search.listeners, recorder)
         parallelism = options.parallelism
-        canonical = CanonicalPlans(self._cost_model, parallelism).plan(query.expression)
+        canonical = CanonicalPlans(self._cost_model, parallelism, options.simple_budget).plan(
+            query.expression
+        )
         root = Entry(search.memo, search.side.flat, start_order(search)).insert(expression)
         acceptable = answers(len(query.columns), parallelism)
         known: list[tuple[Step, RequiredProperties | None]] = []
@@ -108,13 +111,21 @@ class Optimizer:
             search.memo.check(None if search.cut else search.alternatives)
             if required is not None and not required.satisfied_by(best.delivers):
                 raise MemoError(f"the plan delivers {best.delivers}, not {required}")
+        made = partial(
+            plan_of,
+            columns=query.columns,
+            streams=streams,
+            time_unit=time_unit,
+            parallelism=parallelism,
+            semantics=query.semantics,
+        )
         return Optimization(
-            plan=plan_of(best, query.columns, streams, time_unit, parallelism),
+            plan=made(best),
             best=best,
             required=required,
             cost=best.cost,
             shared_cost=shared_cost(best),
-            canonical_plan=plan_of(canonical, query.columns, streams, time_unit, parallelism),
+            canonical_plan=made(canonical),
             canonical_cost=canonical.cost,
             memo=search.memo,
             root=search.memo.find(root),
@@ -122,7 +133,7 @@ class Optimizer:
             stop_reason=search.budget.stop_reason,
             optimize_ms=search.budget.elapsed_ms(),
             rules={e.rule.name: e.statistics for e in search.entries},
-            plans=Plans(search, root, query.columns, streams, time_unit),
+            plans=Plans(search, root, made),
             search=search,
             trace=recorder.trace if trace else None,
         )

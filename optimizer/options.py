@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from algebra.physical import DEFAULT_STEPS
+
 DEFAULT_BUDGET_EXPRESSIONS = 50_000
 
 
@@ -17,7 +19,7 @@ class Options:
     the search is the plain, exhaustive one, the reference of the tests. ``cross_products``
     lets joins be reordered into ones without a shared variable. ``check`` looks at every
     invariant of the memo when the search ends. ``parallelism`` is the number of partitions
-    that the plan is made for.
+    that the plan is made for. ``simple_budget``: the steps that SIMPLE_PATH may take for an edge.
     """
 
     disabled_rules: frozenset[str] = frozenset()
@@ -28,3 +30,4 @@ class Options:
     cross_products: bool = False
     check: bool = False
     parallelism: int = 1
+    simple_budget: int = DEFAULT_STEPS

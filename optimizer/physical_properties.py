@@ -2,16 +2,15 @@
 
 A row stream is *coalesced* if no row lies inside what earlier rows of its value said. S-PATH
 over an automaton with one accepting state reports a pair only when its validity grows, so it
-delivers that; with several, two states may report the same. A filter keeps what it gets, and
-so does a projection that only reorders columns. Joins, unions and projections that drop
-columns make duplicates.
+delivers that; with several, two states may report the same. SIMPLE_PATH always delivers it. A
+filter keeps what it gets, and so does a projection that only reorders columns. Joins, unions and
+projections that drop columns make duplicates. Over deletions only COALESCE makes it so.
 
 Where rows may lie is the matter of :mod:`optimizer.placements`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from algebra.physical import (
@@ -22,6 +21,7 @@ from algebra.physical import (
     PhysicalOperator,
     ProjectColumns,
     Rewindow,
+    SimplePath,
     SPath,
 )
 from algebra.properties import (
@@ -32,6 +32,7 @@ from algebra.properties import (
     RequiredProperties,
     UpdatePattern,
 )
+from algebra.update_patterns import marks, update_pattern
 from optimizer.placements import DIVIDED, Place, Placement, placements
 
 COALESCED = RequiredProperties(coalesced=True)
@@ -74,6 +75,8 @@ def ways_to_deliver(
     however they were hashed; rows on a single one have to be asked for.
     """
     asked = False
+    if marks(operator) is not (required.update_pattern is UpdatePattern.MARKED):
+        return ()
     if required.coalesced and not makes_coalesced(operator):
         if not passes_coalesced(operator, widths):
             return ()
@@ -110,8 +113,7 @@ def _requirements(
             RequiredProperties(
                 ANY if parallelism == 1 else place.distribution,
                 coalesced,
-                required.update_pattern,
-                place.convention,
+                convention=place.convention,
             )
             for place in placement.inputs
         ]
@@ -153,16 +155,8 @@ def delivered(
     coalesced = makes_coalesced(operator) or (
         passes_coalesced(operator, widths) and inputs[0].coalesced
     )
-    return DeliveredProperties(
-        output.distribution, coalesced, update_pattern(inputs), output.convention
-    )
-
-
-def update_pattern(inputs: Sequence[DeliveredProperties]) -> UpdatePattern:
-    """With deletions if any input has some: none of the operators takes them out."""
-    patterns = {i.update_pattern for i in inputs}
-    deletions = UpdatePattern.WITH_DELETIONS
-    return deletions if deletions in patterns else UpdatePattern.APPEND_ONLY
+    pattern = update_pattern(operator, [i.update_pattern for i in inputs])
+    return DeliveredProperties(output.distribution, coalesced, pattern, output.convention)
 
 
 def _name(place: Place) -> str:
@@ -172,9 +166,9 @@ def _name(place: Place) -> str:
 def makes_coalesced(operator: PhysicalOperator) -> bool:
     """Whether the result is coalesced whatever the inputs are."""
     match operator:
-        case Coalesce() | Rewindow() | EmptyRelation():
+        case Coalesce() | Rewindow() | EmptyRelation() | SimplePath():
             return True
-        case SPath(accepting=accepting):
+        case SPath(accepting=accepting, update_pattern=None):
             return len(accepting) == 1
         case _:
             return False

@@ -18,6 +18,7 @@ from functools import lru_cache
 from itertools import product
 
 from algebra.physical import (
+    AutomatonPath,
     Coalesce,
     EmptyRelation,
     Exchange,
@@ -26,8 +27,8 @@ from algebra.physical import (
     MergeUnion,
     PhysicalOperator,
     ProjectColumns,
+    Retract,
     Rewindow,
-    SPath,
     ToKernel,
     WindowScan,
     WindowScanUnion,
@@ -111,7 +112,7 @@ Spreads = Iterator[tuple[tuple[Distribution, ...], Distribution]]
 
 
 def _on_one(operator: PhysicalOperator, widths: tuple[int, ...]) -> Spreads:
-    if not (isinstance(operator, SPath) and operator.roots == "own"):
+    if not (isinstance(operator, AutomatonPath) and operator.roots == "own"):
         yield (SINGLE,) * len(widths), SINGLE
 
 
@@ -130,15 +131,18 @@ def _over_several(operator: PhysicalOperator, widths: tuple[int, ...]) -> Spread
                     yield inputs, ANY
         case HashJoin():
             yield from _joins(operator, widths)
-        case SPath(roots="own"):
+        case AutomatonPath(roots="own"):
             yield (BROADCAST,) * len(widths), hashed(0)
-        case SPath():
+        case AutomatonPath():
             yield (SINGLE,) * len(widths), SINGLE
             yield (BROADCAST,) * len(widths), BROADCAST
         case Coalesce() | Rewindow():
             for below in _everywhere(widths[0]):
                 if below != ANY:
                     yield (below,), below
+        case Retract():  # an edge and what takes it back are on one partition
+            for below in (SINGLE, BROADCAST, hashed(0), hashed(1)):
+                yield (below,), below
         case Exchange(spread=spread, columns=columns):
             for below in _everywhere(widths[0]):
                 if below.spread in DIVIDED:

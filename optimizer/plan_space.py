@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from algebra.physical import Coalesce, ToKernel
+from algebra.physical import Retract, ToKernel
 from algebra.properties import ANY, BROADCAST, Convention
+from algebra.update_patterns import marks
 from memo import Alternative, GroupExpression, GroupId, PlanSpace
 from optimizer.enforcers import exchange_to
 from optimizer.goals import Choice
@@ -26,13 +27,15 @@ class PlanGoal:
     """A group whose plans are to be coalesced (or not; or None, as they come), at a place.
 
     Without a place its rows are a kernel's, each on one partition. ``unmoved``: no exchange is
-    to deliver it, for another one reads it.
+    to deliver it, for another one reads it. ``marked``: rows of a scan with deletions, as it
+    gives them.
     """
 
     group: GroupId
     coalesced: bool | None = None
     place: Place | None = None
     unmoved: bool = False
+    marked: bool = False
 
 
 def logical_space(search: Search) -> PlanSpace[GroupId, GroupExpression]:
@@ -71,6 +74,8 @@ class _Physical:
     def _operators(self, goal: PlanGoal, place: Place) -> Iterator[Found]:
         search, n = self._search, self._parallelism
         for choice in search.implementations(goal.group):
+            if marks(choice.operator) is not goal.marked:
+                continue
             widths = search.widths(choice)
             asked: bool | None = None
             if goal.coalesced is not None:
@@ -96,9 +101,17 @@ class _Physical:
         if place.convention is Convention.SPARK_SQL:
             return
         if goal.coalesced and (self._parallelism == 1 or here != ANY):
-            choice = enforcing.choice(Coalesce(), goal.group, here, here)
+            choice = enforcing.choice(enforcing.coalesce(goal.group), goal.group, here, here)
             uncoalesced = PlanGoal(goal.group, coalesced=False, place=place)
             yield Alternative(choice, (uncoalesced,), choice.local)
+        if (
+            not (goal.coalesced or goal.marked)
+            and enforcing.retracts(goal.group)
+            and here in enforcing.where_edges_meet(here)
+        ):
+            choice = enforcing.choice(Retract(), goal.group, here, here)
+            marked = PlanGoal(goal.group, place=place, marked=True)
+            yield Alternative(choice, (marked,), choice.local)
         if not goal.coalesced and enforcing.converts(goal.group, here):
             choice = enforcing.choice(ToKernel(), goal.group, here, here)
             in_sql = replace(goal, place=replace(place, convention=Convention.SPARK_SQL))

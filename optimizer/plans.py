@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from random import Random
 
-from algebra.plan import PhysicalPlan, PlanStream
+from algebra.plan import PhysicalPlan
 from memo import GroupExpression, GroupId, PlanSpace, PlanTree
 from optimizer.extraction import plan_of_tree
 from optimizer.goals import Choice
 from optimizer.plan_space import PlanGoal, logical_space, physical_space
 from optimizer.search import Search
-from optimizer.steps import Step, plan_of
+from optimizer.steps import Step
 
 
 class Plans:
@@ -27,15 +27,12 @@ class Plans:
         self,
         search: Search,
         root: GroupId,
-        columns: tuple[str, ...],
-        streams: tuple[PlanStream, ...],
-        time_unit: str,
+        made: Callable[[Step], PhysicalPlan],
     ) -> None:
+        """Plans of a group; ``made`` gives the document of one."""
         self._search = search
         self._root = root
-        self._columns = columns
-        self._streams = streams
-        self._time_unit = time_unit
+        self._document_of = made
 
     @cached_property
     def count(self) -> int:
@@ -84,6 +81,4 @@ class Plans:
         return plan_of_tree(self._search, tree)
 
     def _document(self, tree: PlanTree[PlanGoal, Choice]) -> PhysicalPlan:
-        parallelism = self._search.options.parallelism
-        step = self.step(tree)
-        return plan_of(step, self._columns, self._streams, self._time_unit, parallelism)
+        return self._document_of(self.step(tree))

@@ -7,6 +7,7 @@ from dataclasses import replace
 from math import inf
 
 from algebra.logical import LogicalOperator
+from algebra.physical import over_deletions
 from algebra.properties import RequiredProperties
 from costmodel.characteristics import Characteristics
 from memo import Group, GroupExpression, GroupId, Memo, MemoListener, Winner
@@ -64,7 +65,9 @@ class Search(MemoListener):
         self.step = 0
         self._stack: list[Task] = []
         self._by_type: dict[type, tuple[RuleEntry, ...]] = {}
-        self._implementations = implementations_by_operator(options.parallelism)
+        self._implementations = implementations_by_operator(
+            options.parallelism, options.simple_budget
+        )
         self.enforcing = Enforcers(self, options.parallelism)
         self._estimates: dict[GroupId, Characteristics] = {}
         self._goals: dict[tuple[GroupId, RequiredProperties], Goal] = {}
@@ -211,10 +214,13 @@ class Search(MemoListener):
             found: dict[Hashable, Choice] = {}
             output = self._estimates[group]
             for expression in self.memo.group(group).expressions:
+                deletions = self._deletes(expression)
                 for rule in self._implementations.get(type(expression.operator), ()):
                     inputs = tuple([self._estimates[i] for i in expression.inputs])
                     for implemented in rule.implement(expression):
                         operator = self.side.times.shrunk(implemented, expression.inputs)
+                        if deletions:
+                            operator = over_deletions(operator)
                         key = (operator, expression.inputs)
                         if key not in found:
                             local = self.cost_model.cost(operator, output, inputs)
@@ -224,6 +230,10 @@ class Search(MemoListener):
             known = tuple(sorted(found.values(), key=lambda c: (c.local, c.source)))
             self._choices[group] = known
         return known
+
+    def _deletes(self, expression: GroupExpression) -> bool:
+        """Whether an input may take back rows that it gave."""
+        return any(self.memo.group(i).properties.deletions for i in expression.inputs)
 
     def operator_ways(self, goal: Goal) -> list[tuple[Choice, tuple[Goal, ...]]]:
         """The ways to a goal by an operator that computes the group."""

@@ -10,11 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import isinf
 
+from algebra.logical import PathSemantics
 from algebra.physical import (
+    AutomatonPath,
     HashJoin,
     PhysicalOperator,
     ProjectColumns,
-    SPath,
     WindowScan,
     WindowScanUnion,
 )
@@ -96,6 +97,8 @@ def plan_of(
     streams: tuple[PlanStream, ...],
     time_unit: str,
     parallelism: int = 1,
+    *,
+    semantics: PathSemantics = PathSemantics.ARBITRARY,
 ) -> PhysicalPlan:
     """The document of a plan; ``columns`` are what the query calls the answer's columns."""
     ordered = in_order(root)
@@ -138,6 +141,7 @@ def plan_of(
         nodes=tuple(nodes),
         root=len(nodes) - 1,
         streams=streams,
+        path_semantics=semantics,
         windows=tuple(sorted(scans, key=lambda w: (w.stream, w.label, w.range, w.slide))),
     )
 
@@ -151,7 +155,7 @@ def _input_names(
         case ProjectColumns(columns=columns):
             kept = dict(zip(reversed(columns), reversed(own), strict=True))
             return tuple(kept.get(k, f"c{k}") for k in range(width))
-        case SPath():
+        case AutomatonPath():
             return ("src", "trg")
         case _:
             return own

@@ -127,6 +127,8 @@ class UnionToConcat(TransformationRule):
     def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
         joined = match.expressions[1]
         other = context.memo.find(match["c"])
+        if isinstance(joined.operator, Path) and not arbitrary(joined.operator):
+            return
         if isinstance(joined.operator, Path):
             yield from with_optional_rest(joined, joined.operator, other)
             return

@@ -23,15 +23,19 @@ from algebra.logical import (
     WScanUnion,
 )
 from algebra.physical import (
+    DEFAULT_STEPS,
+    AutomatonPath,
     EmptyRelation,
     FilterRows,
     HashJoin,
     MergeUnion,
     PhysicalOperator,
     ProjectColumns,
+    SimplePath,
     SPath,
     WindowScan,
     WindowScanUnion,
+    WithDeletions,
 )
 from algebra.regex import Regex
 from memo import GroupExpression
@@ -49,7 +53,8 @@ class ScanByWindow(ImplementationRule):
         assert isinstance(scan, WScan)
         sql = None if scan.predicate is None else scan.predicate.sql
         range_, slide = _lengths(scan)
-        yield WindowScan(scan.stream, scan.label, range_, slide, sql, scan.properties)
+        deletions: WithDeletions = "with_deletions" if scan.deletions else None
+        yield WindowScan(scan.stream, scan.label, range_, slide, sql, scan.properties, deletions)
 
 
 class ScanOfSeveral(ImplementationRule):
@@ -144,19 +149,40 @@ class PathBySPath(ImplementationRule):
             yield _spath(path.regex)
 
 
+class PathBySimplePath(ImplementationRule):
+    """P_simple[r](S)  ⇒  SIMPLE_PATH over the minimal DFA of r"""
+
+    name = "PathBySimplePath"
+    operator = Path
+
+    def __init__(self, budget: int = DEFAULT_STEPS) -> None:
+        self._budget = budget
+
+    def implement(self, expression: GroupExpression) -> Iterator[PhysicalOperator]:
+        path: Any = expression.operator
+        assert isinstance(path, Path)
+        if path.semantics is PathSemantics.SIMPLE:
+            s = _spath(path.regex)
+            yield SimplePath(s.states, s.transitions, s.accepting, s.regex, budget=self._budget)
+
+
 class PathByOwnRoots(ImplementationRule):
     """P[r](S)  ⇒  S_PATH by root: each partition has all edges and the trees of its own roots
 
-    For several partitions.
+    For several partitions; SIMPLE_PATH for simple paths.
     """
 
     name = "PathByOwnRoots"
     operator = Path
 
+    def __init__(self, budget: int = DEFAULT_STEPS) -> None:
+        self._ways = PathBySPath(), PathBySimplePath(budget)
+
     def implement(self, expression: GroupExpression) -> Iterator[PhysicalOperator]:
-        for path in PathBySPath().implement(expression):
-            assert isinstance(path, SPath)
-            yield replace(path, roots="own")
+        for way in self._ways:
+            for path in way.implement(expression):
+                assert isinstance(path, AutomatonPath)
+                yield replace(path, roots="own")
 
 
 class RewindowByRuns(ImplementationRule):

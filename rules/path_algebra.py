@@ -59,6 +59,7 @@ def composed(
     combine: Callable[[Iterable[Regex]], Regex],
     backwards: tuple[bool, ...],
     context: Context,
+    semantics: PathSemantics = PathSemantics.ARBITRARY,
 ) -> Tree:
     """One PATH of what the operands contribute."""
     inputs: list[Tree] = []
@@ -70,7 +71,7 @@ def composed(
         else:
             parts.append((path_of(operand).regex, len(inputs)))
             inputs.extend(operand.inputs)
-    path = context.once(_combined, combine, tuple(parts), backwards)
+    path = context.once(_combined, combine, tuple(parts), backwards, semantics)
     return Expression(path, tuple(inputs))
 
 
@@ -78,11 +79,13 @@ def _combined(
     combine: Callable[[Iterable[Regex]], Regex],
     parts: tuple[tuple[Regex, int], ...],
     backwards: tuple[bool, ...],
+    semantics: PathSemantics,
 ) -> Path:
     """The PATH of some regexes, each over inputs that stand so many places later."""
     moved = [shifted(r, by) for r, by in parts]
     turned = zip(moved, backwards, strict=True)
-    return Path(combine([regex.inverse(r) if reverse else r for r, reverse in turned]))
+    whole = combine([regex.inverse(r) if reverse else r for r, reverse in turned])
+    return Path(whole, semantics)
 
 
 def shifted(r: Regex, by: int) -> Regex:
@@ -167,6 +170,12 @@ def may_be_empty(r: Regex, ref: int, free: bool) -> bool:
 def all_arbitrary(match: Match) -> bool:
     """Whether all paths matched below the root are of any-path semantics."""
     return all(arbitrary(path_of(e)) for e in match.expressions[1:])
+
+
+def all_simple(match: Match) -> bool:
+    """Whether both inputs of a binary operator are paths, and all of them simple ones."""
+    paths = match.expressions[1:]
+    return len(paths) == 2 and not any(arbitrary(path_of(e)) for e in paths)
 
 
 def arbitrary(path: Path) -> bool:

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from algebra import regex
-from algebra.logical import Path, Project, Union
+from algebra.automaton import minimal_dfa
+from algebra.logical import Filter, Path, PathSemantics, Project, Union
+from algebra.predicate import Predicate
 from algebra.regex import Symbol
 from memo import Expression, GroupExpression, Tree
 from memo.pattern import Group, Match, Op
 from rules.path_algebra import (
     all_arbitrary,
+    all_simple,
     arbitrary,
     composed,
     kept_relation,
@@ -21,6 +24,7 @@ from rules.path_algebra import (
 from rules.rule import Context, Promise, TransformationRule
 
 SWAP = Project((1, 0))
+NO_LOOPS = Filter(Predicate("c0 <> c1"))
 
 
 class AlternationToUnion(TransformationRule):
@@ -53,7 +57,8 @@ class UnionToAlternation(TransformationRule):
     Thesis rule 15, right to left, for relations of two columns. An input enters as in rule
     14; here its regex may be nullable too, as no PATH reports the empty word. An input that
     is itself a union enters with its parts: a symbol for all of it would say the same with a
-    merge before it.
+    merge before it. Of simple paths both inputs are such paths: a symbol for any other relation
+    would lose its loops.
     """
 
     name = "UnionToAlternation"
@@ -71,21 +76,26 @@ class UnionToAlternation(TransformationRule):
         return context.width(expression.group) == 2
 
     def condition(self, match: Match, context: Context) -> bool:
-        return all_arbitrary(match) and not any(
-            isinstance(operand, int) and any(context.memo.group(operand).members(Union))
-            for operand in operands_of(match)
+        return all_simple(match) or (
+            all_arbitrary(match)
+            and not any(
+                isinstance(operand, int) and any(context.memo.group(operand).members(Union))
+                for operand in operands_of(match)
+            )
         )
 
     def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
-        yield composed(operands_of(match), regex.alternation, (False, False), context)
+        kind = PathSemantics.SIMPLE if all_simple(match) else PathSemantics.ARBITRARY
+        yield composed(operands_of(match), regex.alternation, (False, False), context, kind)
 
 
 class PathOfLabel(TransformationRule):
-    """P[^a](S)  →  π(trg, src)(S);  P[a](S) = S
+    """P[^a](S)  →  π(trg, src)(S);  P[a](S) = S;  of simple paths σ(src ≠ trg) of that
 
     Thesis rule 16, left to right, for any symbol: it stands for an input or a derived
     stream. P[a] of a forward step *is* its input, so the memo never keeps it apart (this is
-    done when an expression is brought to its canonical form, under this rule's name).
+    done when an expression is brought to its canonical form, under this rule's name). A simple
+    path leaves out loops, so there it is a filter.
     """
 
     name = "PathOfLabel"
@@ -94,20 +104,21 @@ class PathOfLabel(TransformationRule):
     promise = Promise.REDUCE
 
     def considers(self, expression: GroupExpression, context: Context) -> bool:
-        path = path_of(expression)
-        return arbitrary(path) and isinstance(path.regex, Symbol)
+        return isinstance(path_of(expression).regex, Symbol)
 
     def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
-        symbol = path_of(match.root).regex
-        assert isinstance(symbol, Symbol)
-        yield Expression(SWAP, (match["s"],)) if symbol.inverse else match["s"]
+        path = path_of(match.root)
+        assert isinstance(path.regex, Symbol)
+        kept: Tree = match["s"] if arbitrary(path) else Expression(NO_LOOPS, (match["s"],))
+        yield Expression(SWAP, (kept,)) if path.regex.inverse else kept
 
 
 class LabelToPath(TransformationRule):
     """π(trg, src)(S)  →  P[^a](S)
 
     Thesis rule 16, right to left. For a forward step there is nothing to do: other rules take
-    any relation of two columns for a symbol.
+    any relation of two columns for a symbol. A path of one symbol among simple paths keeps its
+    own expression beside the filter that it is, for other rules to take.
     """
 
     name = "LabelToPath"
@@ -182,3 +193,29 @@ class StarCompose(TransformationRule):
         yield path_over(
             regex.plus(regex.inverse(inner) if path.regex.part.inverse else inner), step.inputs
         )
+
+
+class SimplePathAsAnyPath(TransformationRule):
+    """P_simple[r](S)  →  σ(src ≠ trg)(P[r](S)), where a repeated vertex can be left out
+
+    That is so if what may follow a later state of the minimal automaton may follow each earlier
+    one as well (:attr:`algebra.automaton.Automaton.ignores_repeats`), as for a+, (a|b)* or
+    a*·b*: then any path that connects two vertices has a simple one of its edges.
+    """
+
+    name = "SimplePathAsAnyPath"
+    number = None
+    patterns = (Op(Path),)
+    promise = Promise.REDUCE
+
+    def considers(self, expression: GroupExpression, context: Context) -> bool:
+        path = path_of(expression)
+        return (
+            not arbitrary(path)
+            and not isinstance(path.regex, Symbol)
+            and minimal_dfa(path.regex).with_fresh_start().ignores_repeats
+        )
+
+    def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
+        path, inputs = path_of(match.root), match.root.inputs
+        yield Expression(NO_LOOPS, (path_over(path.regex, inputs),))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from algebra.physical import DEFAULT_STEPS
 from memo.pattern import Op
 from rules import implementation
 from rules.concat_rules import ConcatToPattern, PathInline, PatternToConcat, UnionToConcat
@@ -25,6 +26,7 @@ from rules.path_rules import (
     AlternationToUnion,
     LabelToPath,
     PathOfLabel,
+    SimplePathAsAnyPath,
     StarCompose,
     StarDecompose,
     UnionToAlternation,
@@ -87,6 +89,7 @@ def transformation_rules() -> tuple[TransformationRule, ...]:
         StarDecompose(),
         StarCompose(),
         PathInline(),
+        SimplePathAsAnyPath(),
         ProjectMerge(),
         ProjectIntoPattern(),
         FilterIntoPattern(),
@@ -94,8 +97,8 @@ def transformation_rules() -> tuple[TransformationRule, ...]:
     )
 
 
-def implementation_rules() -> tuple[ImplementationRule, ...]:
-    """Every implementation rule."""
+def implementation_rules(simple_budget: int = DEFAULT_STEPS) -> tuple[ImplementationRule, ...]:
+    """Every implementation rule; the budget is that of :class:`algebra.physical.SimplePath`."""
     return (
         implementation.ScanByWindow(),
         implementation.ScanOfSeveral(),
@@ -105,7 +108,8 @@ def implementation_rules() -> tuple[ImplementationRule, ...]:
         implementation.PatternByHashJoin(),
         implementation.FilteredPatternByHashJoin(),
         implementation.PathBySPath(),
-        implementation.PathByOwnRoots(),
+        implementation.PathBySimplePath(simple_budget),
+        implementation.PathByOwnRoots(simple_budget),
         implementation.RewindowByRuns(),
         implementation.EmptyByNothing(),
     )
@@ -113,10 +117,11 @@ def implementation_rules() -> tuple[ImplementationRule, ...]:
 
 def implementations_by_operator(
     parallelism: int = 1,
+    simple_budget: int = DEFAULT_STEPS,
 ) -> dict[type, tuple[ImplementationRule, ...]]:
     """The implementation rules for so many partitions, by the logical operator they compute."""
     found: dict[type, tuple[ImplementationRule, ...]] = {}
-    for rule in implementation_rules():
+    for rule in implementation_rules(simple_budget):
         if parallelism > 1 or not isinstance(rule, implementation.PathByOwnRoots):
             found[rule.operator] = (*found.get(rule.operator, ()), rule)
     return found

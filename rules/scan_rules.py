@@ -23,8 +23,8 @@ class FilterWScanTranspose(TransformationRule):
     """W(σ_F(S))  →  σ_F(W(S))
 
     Thesis rule 12, left to right. F must not look at ts or exp, which the window makes; a
-    predicate has no column for them. It looks at source and target alone, which a deletion
-    carries too, so the rule also holds for streams with deletions.
+    predicate has no column for them. Of a stream with deletions the scan selects by source and
+    target alone, which a deletion carries too.
     """
 
     name = "FilterWScanTranspose"
@@ -57,7 +57,8 @@ class FilterWScanTransposeInverse(TransformationRule):
 
     def condition(self, match: Match, context: Context) -> bool:
         both = _both(match)
-        return len(both.conjuncts) <= MOST_PARTS and both.nesting <= DEEPEST_MADE
+        small = len(both.conjuncts) <= MOST_PARTS and both.nesting <= DEEPEST_MADE
+        return small and _scan(match.expressions[1]).selects_by(both)
 
     def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
         yield Expression(replace(_scan(match.expressions[1]), predicate=_both(match)))
@@ -86,8 +87,7 @@ class WScanUnionTransposeInverse(TransformationRule):
 
     Thesis rule 13, right to left, for scans of one stream, which have one origin and delay,
     of one window (range and slide) and with equal columns. A UNION below WSCAN never
-    coalesces: each edge that it reads becomes a row. Not for streams with deletions: switch it
-    off there, as :mod:`headrace.planning` does.
+    coalesces: each edge that it reads becomes a row. Not for streams with deletions.
     """
 
     name = "WScanUnionTransposeInverse"

@@ -100,6 +100,8 @@ class TimeBounds:
 
     def _derived(self, operator: Hashable, inputs: tuple[GroupId, ...]) -> Bounds:
         match operator:
+            case WScan() | WScanUnion() if operator.scans[0].window is None:
+                return ANY_TIME  # a stored graph is there before all streams, whatever its times
             case WScan() | WScanUnion():
                 names = operator.scans[0].properties
                 return Bounds(1, {2 + k: 0 for k, name in enumerate(names) if name == OWN_TIME})

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from algebra.physical import DEFAULT_STEPS
 from api import options as opt
 from api.console import watched, write
 from headrace.errors import UsageError
@@ -70,6 +71,7 @@ def explain(
     language: opt.Language = None,
     input_: opt.Inputs,
     stored: opt.Stored,
+    vertices: opt.Vertices,
     columns: opt.Columns = None,
     sep: opt.Separator = None,
     catalog: opt.CatalogFile = None,
@@ -80,6 +82,8 @@ def explain(
     budget_ms: opt.BudgetMs = None,
     budget_expressions: opt.BudgetExpressions = None,
     parallelism: opt.Parallelism = 1,
+    path_semantics: opt.PathSemantics = "arbitrary",
+    simple_budget: opt.SimpleBudget = None,
     debug: opt.Debug = False,
 ) -> None:
     """Show how a query is understood, planned and costed."""
@@ -105,6 +109,7 @@ def explain(
         catalog=catalog,
         inputs=input_,
         stored=stored,
+        vertices=vertices,
         columns=columns,
         separator=sep,
         options=PlanningOptions(
@@ -115,12 +120,16 @@ def explain(
             budget_ms,
             budget_expressions,
             parallelism,
+            path_semantics,
+            simple_budget or DEFAULT_STEPS,
         ),
     )
     colour = out is None and watched(sys.stdout)
     shown = _Shown(stage, format_, costs, trace, why, colour)
     if analyze:
-        write(_analyzed(request, shown, input_, columns, sep, stored=stored), out)
+        write(
+            _analyzed(request, shown, input_, columns, sep, stored=stored, vertices=vertices), out
+        )
     else:
         write(_explained(request, shown), out)
 
@@ -159,6 +168,7 @@ def _analyzed(
     separator: str | None,
     *,
     stored: list[str],
+    vertices: list[str],
 ) -> str:
     from api.explanation import explained
     from api.request import warn
@@ -168,7 +178,9 @@ def _analyzed(
 
     planned = optimize(request, trace=shown.trace)
     warn(planned)
-    files = inputs_of_plan(planned.plan, request.catalog, inputs, columns, separator, stored=stored)
+    files = inputs_of_plan(
+        planned.plan, request.catalog, inputs, columns, separator, stored=stored, vertices=vertices
+    )
     return explained(
         planned,
         shown.stage,

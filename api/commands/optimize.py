@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from algebra.physical import DEFAULT_STEPS
 from api import options as opt
 from api.console import say, write
 
@@ -13,6 +14,7 @@ def optimize(
     language: opt.Language = None,
     input_: opt.Inputs,
     stored: opt.Stored,
+    vertices: opt.Vertices,
     columns: opt.Columns = None,
     sep: opt.Separator = None,
     catalog: opt.CatalogFile = None,
@@ -23,6 +25,8 @@ def optimize(
     budget_ms: opt.BudgetMs = None,
     budget_expressions: opt.BudgetExpressions = None,
     parallelism: opt.Parallelism = 1,
+    path_semantics: opt.PathSemantics = "arbitrary",
+    simple_budget: opt.SimpleBudget = None,
     debug: opt.Debug = False,
 ) -> None:
     """Find the cheapest plan of a query and write it as JSON, for headrace run."""
@@ -38,6 +42,7 @@ def optimize(
             catalog=catalog,
             inputs=input_,
             stored=stored,
+            vertices=vertices,
             columns=columns,
             separator=sep,
             options=PlanningOptions(
@@ -48,6 +53,8 @@ def optimize(
                 budget_ms,
                 budget_expressions,
                 parallelism,
+                path_semantics,
+                simple_budget or DEFAULT_STEPS,
             ),
         )
     )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from algebra.physical import DEFAULT_STEPS
 from api import options as opt
 from api.console import write
 from headrace.errors import UsageError
@@ -47,6 +48,7 @@ def plans(
     language: opt.Language = None,
     input_: opt.Inputs,
     stored: opt.Stored,
+    vertices: opt.Vertices,
     columns: opt.Columns = None,
     sep: opt.Separator = None,
     catalog: opt.CatalogFile = None,
@@ -57,6 +59,8 @@ def plans(
     budget_ms: opt.BudgetMs = None,
     budget_expressions: opt.BudgetExpressions = None,
     parallelism: opt.Parallelism = 1,
+    path_semantics: opt.PathSemantics = "arbitrary",
+    simple_budget: opt.SimpleBudget = None,
     debug: opt.Debug = False,
 ) -> None:
     """Show the complete plans of a query: how many there are, and the cheapest ones."""
@@ -75,6 +79,7 @@ def plans(
             catalog=catalog,
             inputs=input_,
             stored=stored,
+            vertices=vertices,
             columns=columns,
             separator=sep,
             options=PlanningOptions(
@@ -85,6 +90,8 @@ def plans(
                 budget_ms,
                 budget_expressions,
                 parallelism,
+                path_semantics,
+                simple_budget or DEFAULT_STEPS,
             ),
         )
     )

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from algebra.physical import DEFAULT_STEPS
 from api import options as opt
 from api.console import say, write
 from headrace.errors import UsageError
@@ -46,7 +47,7 @@ def run(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Write the account of the run here, as JSON.",
+            help="Write the account of the run and of each operator here, as JSON.",
             rich_help_panel=opt.OUTPUT,
         ),
     ] = None,
@@ -54,7 +55,8 @@ def run(
         bool | None,
         typer.Option(
             "--progress/--no-progress",
-            help="Show progress on stderr; by default if that is a terminal.",
+            help="Show progress on stderr, and at the end what each operator did beside its "
+            "estimates; by default a bar alone, and if stderr is a terminal.",
             rich_help_panel=opt.OUTPUT,
             show_default=False,
         ),
@@ -83,6 +85,7 @@ def run(
     language: opt.Language = None,
     input_: opt.Inputs,
     stored: opt.Stored,
+    vertices: opt.Vertices,
     columns: opt.Columns = None,
     sep: opt.Separator = None,
     catalog: opt.CatalogFile = None,
@@ -93,10 +96,12 @@ def run(
     budget_ms: opt.BudgetMs = None,
     budget_expressions: opt.BudgetExpressions = None,
     parallelism: opt.Parallelism = 1,
+    path_semantics: opt.PathSemantics = "arbitrary",
+    simple_budget: opt.SimpleBudget = None,
     debug: opt.Debug = False,
 ) -> None:
     """Run a query, or a plan made before, on Spark, until its input ends."""
-    from api.account import account
+    from api.account import account, operators
     from api.progress import shown_progress
     from api.request import plan_request, read_catalog, read_query, warn
     from headrace.planning import optimize
@@ -109,10 +114,13 @@ def run(
             ("--window", window), ("--slide", slide), ("--disable-rule", disable_rule),
             ("--budget-ms", budget_ms), ("--budget-expressions", budget_expressions),
             ("--parallelism", parallelism > 1), ("--language", language),
+            ("--path-semantics", path_semantics != "arbitrary"),
         ):  # fmt: skip
             if given:
                 raise UsageError(f"{option} is for planning, and {read.name} is a plan already")
         plan = read.plan
+        if simple_budget is not None:
+            plan = plan.with_simple_budget(simple_budget)
     else:
         planned = optimize(
             plan_request(
@@ -121,6 +129,7 @@ def run(
                 catalog=catalog,
                 inputs=input_,
                 stored=stored,
+                vertices=vertices,
                 columns=columns,
                 separator=sep,
                 options=PlanningOptions(
@@ -131,13 +140,17 @@ def run(
                     budget_ms,
                     budget_expressions,
                     parallelism,
+                    path_semantics,
+                    simple_budget or DEFAULT_STEPS,
                 ),
             )
         )
         warn(planned)
         plan = planned.plan
-    inputs = inputs_of_plan(plan, read_catalog(catalog), input_, columns, sep, stored=stored)
-    with shown_progress(progress) as show:
+    inputs = inputs_of_plan(
+        plan, read_catalog(catalog), input_, columns, sep, stored=stored, vertices=vertices
+    )
+    with shown_progress(progress, plan) as show:
         from executor.spark.errors import OutputError
         from executor.spark.run import RunOptions
         from executor.spark.session import SessionOptions
@@ -162,6 +175,9 @@ def run(
         )
     if metrics is not None:
         from api.explanation import json_text
+        from headrace.measures import metrics_document
 
-        write(json_text({"plan": plan.digest, **report.document()}), metrics)
+        write(json_text(metrics_document(plan, report)), metrics)
     say(account(report, "stdout" if output == "-" else output))
+    if progress:
+        say(operators(plan, report))

@@ -23,6 +23,7 @@ def stats(
     *,
     input_: opt.Inputs,
     stored: opt.Stored,
+    vertices: opt.Vertices,
     columns: opt.Columns = None,
     sep: opt.Separator = None,
     rows: Annotated[
@@ -33,6 +34,15 @@ def stats(
             rich_help_panel=opt.READING,
         ),
     ] = None,
+    time_unit: Annotated[
+        str,
+        typer.Option(
+            metavar="UNIT",
+            help="What ts counts, and rates are per: second, millisecond, minute, hour, day, ...; "
+            "ISO 8601 timestamps are rounded down to it.",
+            rich_help_panel=opt.READING,
+        ),
+    ] = "second",
     strict: Annotated[
         bool,
         typer.Option(
@@ -59,11 +69,17 @@ def stats(
     from catalog import CatalogError, EdgeFileError, RejectedRowError, dump, dumps, measured_catalog
     from catalog.measurement import ROWS
     from headrace.errors import RunError
-    from headrace.running import read_inputs
+    from headrace.running import read_inputs, read_vertices
 
-    if not input_ and not stored:
-        raise UsageError("there is nothing to measure: name files with --input or --stored")
-    files, graph = read_inputs(input_, columns, sep), read_inputs(stored, stored=True)
+    if not (input_ or stored or vertices):
+        raise UsageError(
+            "there is nothing to measure: name files with --input, --stored or --vertices"
+        )
+    if not time_unit.strip():
+        raise UsageError("--time-unit is empty")
+    files = read_inputs(input_, columns, sep, time_unit=time_unit)
+    graph = read_inputs(stored, stored=True, time_unit=time_unit)
+    graph += read_vertices(vertices, time_unit=time_unit)
     try:
         catalog, measured = measured_catalog(files, graph, rows=rows or ROWS, strict=strict)
     except EdgeFileError as error:

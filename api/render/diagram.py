@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from algebra import logical
 from algebra.physical import (
+    AutomatonPath,
     FilterRows,
     PhysicalOperator,
-    SPath,
     WindowScan,
     WindowScanUnion,
 )
@@ -125,7 +125,7 @@ def _physical_summary(node: PlanNode, plan: PhysicalPlan, called: Called) -> str
         plan.time_unit,
     )
     match node.operator:
-        case SPath():
+        case AutomatonPath():
             return f"{arguments} → {columns}"
         case _:
             return arguments or columns
@@ -154,7 +154,7 @@ def _argument_facts(
                 facts.append(("label", scan.label))
                 facts += [("predicate", scan.predicate)] if scan.predicate else []
             return facts
-        case SPath(states, transitions, accepting):
+        case AutomatonPath(states, transitions, accepting):
             names = _step_names(node, called)
             steps = ", ".join(
                 f"{source} –{'^' if inverse else ''}{names[k]}→ {target}"

@@ -38,8 +38,9 @@ from executor.kernels.tables import EMPTY, find, mixed, put
     HEAP_SIZE,
     ARENA_TOP,
     OUT,  # result rows written
+    SIGNED,  # whether values may be taken back: what a new one replaces is then said, too
     HEADER_LENGTH,
-) = range(19)
+) = range(20)
 
 # Fields of an edge.
 SOURCE, TARGET, INPUT, EXPIRY, NEXT_OUT, NEXT_IN, EDGE_FIELDS = range(7)

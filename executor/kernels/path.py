@@ -18,6 +18,7 @@ from __future__ import annotations
 from numba import njit
 
 from executor.batch import FOREVER, IntArray
+from executor.counters import ADDED_VALIDITY, DROPPED, Tally
 from executor.kernels.forest import (
     ADDED,
     ARENA_TOP,
@@ -42,6 +43,7 @@ from executor.kernels.forest import (
     ROW,
     SEARCH,
     SEEN,
+    SIGNED,
     SOURCE,
     STATE,
     SWEEP_AFTER,
@@ -70,7 +72,7 @@ MOVE_STATE, MOVE_INPUT, MOVE_INVERSE, MOVE_NEXT = range(4)
 
 
 @njit(cache=True)
-def _push(heap: IntArray, size: int, width: int, node: int) -> None:
+def push(heap: IntArray, size: int, width: int, node: int) -> None:
     """Adds to a heap of ``size`` pairs (width, node), the widest on top."""
     at = size
     while at > 0:
@@ -83,7 +85,7 @@ def _push(heap: IntArray, size: int, width: int, node: int) -> None:
 
 
 @njit(cache=True)
-def _pop(heap: IntArray, size: int) -> None:
+def pop(heap: IntArray, size: int) -> None:
     """Removes the top of a heap of ``size`` pairs."""
     last = size - 1
     width, node = heap[last, 0], heap[last, 1]
@@ -192,6 +194,7 @@ def _improve(
     free: IntArray,
     arena: IntArray,
     out: IntArray,
+    tally: Tally,
 ) -> int:
     """Sets a node's values in the trees handed to it, and reports what grew."""
     state, code, width = nodes[node, STATE], nodes[node, CODE], nodes[node, WIDTH]
@@ -201,15 +204,16 @@ def _improve(
         h[NEED] = top + last - first
         return ARENA_FULL
     reports = accepting[state] != 0
-    if reports and written + last - first > out.shape[1]:
-        h[NEED] = last - first
+    most = (last - first) * (1 + h[SIGNED])
+    if reports and written + most > out.shape[1]:
+        h[NEED] = most
         return OUT_FULL
     h[NEED] = h[POOL_TOP] + pool_room(nodes[node, CAPACITY], nodes[node, USED] + last - first)
     if h[NEED] > pool.shape[0]:
         return POOL_FULL
     # A result must also extend what other accepting states of its vertex have said.
     rival_count = 0
-    if reports and finals.shape[0] > 1:
+    if reports and finals.shape[0] > 1 and h[SIGNED] == 0:
         for i in range(finals.shape[0]):
             rival = node_map[find(node_map, code, finals[i]), 2]
             if rival not in (EMPTY, node) and nodes[rival, CAPACITY] > 0:
@@ -222,7 +226,9 @@ def _improve(
     for at in range(first, last):
         root, behind = arena[at, 0], arena[at, 1]
         value = min(behind, width)
+        before = now
         slot = slot_of(pool, block, capacity, root)
+        said = now  # until when an earlier result says that this pair is connected
         if pool[slot, 0] == EMPTY:
             if 4 * (used + 1) > 3 * capacity:
                 nodes[node, USED] = used
@@ -233,19 +239,31 @@ def _improve(
             used += 1
             added += 1
         elif pool[slot, 1] >= value:
+            tally[DROPPED] += reports
             continue
+        else:
+            before = pool[slot, 1]
+            said = max(said, before)
         pool[slot, 1] = value
         arena[top, 0], arena[top, 1] = root, behind
         top += 1
         if reports:
-            said = False
             for i in range(rival_count):
                 rival = rivals[i]
                 there = slot_of(pool, nodes[rival, BLOCK], nodes[rival, CAPACITY], root)
-                said |= pool[there, 0] == root and pool[there, 1] >= value
-            if not said:
+                if pool[there, 0] == root:
+                    said = max(said, pool[there, 1])
+            if said >= value:
+                tally[DROPPED] += 1
+            else:
+                if value != FOREVER:
+                    tally[ADDED_VALIDITY] += value - said
                 out[0, written], out[1, written] = root, code
                 out[2, written], out[3, written] = now, value
+                written += 1
+            if h[SIGNED] != 0 and before > now:
+                out[0, written], out[1, written] = root, code
+                out[2, written], out[3, written] = now, ~before
                 written += 1
     nodes[node, USED] = used
     h[ENTRIES] += added
@@ -291,7 +309,7 @@ def _expand(
                         return HEAP_FULL
                     nodes[to, WIDTH] = through
                     nodes[to, FROM], nodes[to, UNTIL] = h[IMPROVED_FROM], h[IMPROVED_TO]
-                    _push(heap, h[HEAP_SIZE], through, to)
+                    push(heap, h[HEAP_SIZE], through, to)
                     h[HEAP_SIZE] += 1
             edge = edges[edge, NEXT_OUT + inverse]
     return DONE
@@ -319,6 +337,7 @@ def advance(
     heap: IntArray,
     arena: IntArray,
     out: IntArray,
+    tally: Tally,
 ) -> int:
     """Works through ``rows`` from where the header stands; returns why it stopped.
 
@@ -333,12 +352,12 @@ def advance(
                 if nodes[node, WIDTH] == width:  # else it was found wider, and is settled
                     status = _improve(
                         h, now, node, accepting, finals, rivals,
-                        nodes, node_map, pool, free, arena, out,
+                        nodes, node_map, pool, free, arena, out, tally,
                     )  # fmt: skip
                     if status != DONE:
                         return status
                     h[EXPANDING] = node
-                _pop(heap, h[HEAP_SIZE])
+                pop(heap, h[HEAP_SIZE])
                 h[HEAP_SIZE] -= 1
                 if h[EXPANDING] == EMPTY:
                     continue

@@ -16,12 +16,47 @@ from executor.operators.condition import Condition
 from executor.operators.rowset import RowSet
 
 
-class JoinOperator:
-    """Holds the valid rows of both inputs, each found by the variables that both bind.
+class Pairing:
+    """What a join writes of each pair of rows that meet, and which pairs go further.
 
     Where a residual has to hold of two rows, their pairs are written out with what it looks at,
     a buffer at a time, and those that do not satisfy it go no further. ``dictionary`` gave the
-    codes; a join without residual and horizons does not look at it.
+    codes.
+
+    Raises:
+        PlanError: if the residual is not on the allow-list.
+    """
+
+    def __init__(self, join: HashJoin, dictionary: Dictionary) -> None:
+        left, right = join.bindings
+        self.width = len(join.output)
+        self._residual: Condition | None = None
+        written = list(join.output)
+        if join.residual is not None:
+            variables = 1 + max(*left, *right, -1)
+            self._residual = Condition(join.residual, variables, dictionary)
+            written += [v for v in self._residual.columns if v not in written]
+            self._looked_at = [written.index(v) for v in self._residual.columns]
+        self._further = len(written) - self.width
+        self.left_sources = _sources(written, left, right)
+        self.right_sources = _sources(written, right, left)
+
+    def results(self, wanted: bool) -> Results:
+        """A buffer for pairs."""
+        return Results(self.width, wanted, self._further)
+
+    def take(self, results: Results, pairs: int, wanted: bool) -> None:
+        """Takes the pairs in the buffer that satisfy the residual."""
+        chosen = None
+        if self._residual is not None and wanted and pairs:
+            chosen = self._residual.mask(results.buffer[self._looked_at, :pairs])
+        results.take(pairs, chosen=chosen)
+
+
+class JoinOperator:
+    """Holds the valid rows of both inputs, each found by the variables that both bind.
+
+    ``dictionary`` gave the codes; a join without residual and horizons does not look at it.
 
     Raises:
         PlanError: if the residual is not on the allow-list.
@@ -30,22 +65,12 @@ class JoinOperator:
     def __init__(self, join: HashJoin, dictionary: Dictionary | None = None) -> None:
         left, right = join.bindings
         shared = [v for v in left if v in right]
-        self._width = len(join.output)
         self._dictionary = dictionary or Dictionary()
+        self._pairing = Pairing(join, self._dictionary)
         self._horizons = join.horizon or (None, None)
         early = [horizon is not None for horizon in self._horizons]
         self._left = RowSet(len(left), tuple(left.index(v) for v in shared), early=early[0])
         self._right = RowSet(len(right), tuple(right.index(v) for v in shared), early=early[1])
-        self._residual: Condition | None = None
-        written = list(join.output)
-        if join.residual is not None:
-            variables = 1 + max(*left, *right, -1)
-            self._residual = Condition(join.residual, variables, self._dictionary)
-            written += [v for v in self._residual.columns if v not in written]
-            self._looked_at = [written.index(v) for v in self._residual.columns]
-        self._further = len(written) - self._width
-        self._left_sources = _sources(written, left, right)
-        self._right_sources = _sources(written, right, left)
         self._h: IntArray = np.zeros(kernel.HEADER_LENGTH, np.int64)
         self._h[kernel.IN_WORK] = EMPTY
 
@@ -53,18 +78,18 @@ class JoinOperator:
         """A row for each pair of matching rows that are valid together."""
         a, b = inputs
         if not (len(a) or len(b)):
-            return Batch.empty(self._width)
+            return Batch.empty(self._pairing.width)
         h, left, right = self._h, self._left, self._right
-        results = Results(self._width, wanted, self._further)
+        results = self._pairing.results(wanted)
         left_until, right_until = map(self._until, inputs, self._horizons)
         h[kernel.LEFT_ROW] = h[kernel.RIGHT_ROW] = 0
         while True:
             status = kernel.advance(
                 h, a.columns, a.ts, a.exp, left_until, b.columns, b.ts, b.exp, right_until,
                 left.h, left.rows, left.values, left.index,
-                left.columns, left.keys, self._left_sources,
+                left.columns, left.keys, self._pairing.left_sources,
                 right.h, right.rows, right.values, right.index,
-                right.columns, right.keys, self._right_sources,
+                right.columns, right.keys, self._pairing.right_sources,
                 results.buffer,
             )  # fmt: skip
             if status == kernel.LEFT_DUE:
@@ -72,17 +97,10 @@ class JoinOperator:
             elif status == kernel.RIGHT_DUE:
                 right.sweep(int(b.ts[h[kernel.RIGHT_ROW]]))
             else:
-                self._take(results, int(h[kernel.OUT]), wanted)
+                self._pairing.take(results, int(h[kernel.OUT]), wanted)
                 h[kernel.OUT] = 0
                 if status == kernel.DONE:
                     return results.batch()
-
-    def _take(self, results: Results, pairs: int, wanted: bool) -> None:
-        """Takes the pairs in the buffer that satisfy the residual."""
-        chosen = None
-        if self._residual is not None and wanted and pairs:
-            chosen = self._residual.mask(results.buffer[self._looked_at, :pairs])
-        results.take(pairs, chosen=chosen)
 
     def _until(self, batch: Batch, horizon: Horizon | None) -> IntArray:
         """Until when each row is held: until it expires, or none that it can meet will come."""

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from algebra.physical import SPath
 from executor.batch import Batch, IntArray, merge_order
+from executor.counters import Tally, new_tally
 from executor.kernels import forest
 from executor.kernels import path as kernel
 from executor.kernels.tables import EMPTY, enlarged, enlarged_table, new_table
@@ -62,6 +63,7 @@ class PathOperator:
         self._h[forest.MOVE] = self._h[forest.EXPANDING] = EMPTY
         self._h[forest.SWEEP_AFTER] = LEAST_ADDED
         self._free: IntArray = np.full(forest.BLOCK_SIZES, EMPTY, np.int64)
+        self.tally: Tally = new_tally()
         self._allocate(_SMALLEST, _SMALLEST, _SMALLEST_POOL)
 
     def _allocate(self, edges: int, nodes: int, slots: int) -> None:
@@ -78,25 +80,29 @@ class PathOperator:
         """A row for each pair whose paths last longer than was said before."""
         if not any(map(len, inputs)):
             return Batch.empty(2)
+        results = Results(2, wanted)
+        self._grow(merged_rows(inputs), results)
+        return results.batch()
+
+    def _grow(self, rows: IntArray, results: Results) -> None:
+        """Takes edges in, in the form of :func:`merged_rows`."""
         h = self._h
-        rows = _rows(inputs)
         rows[kernel.ROW_ROOTS] = kernel.ALL_ROOTS
         if self._is_root is not None:
             rows[kernel.ROW_ROOTS] = self._is_root(rows[0]) + 2 * self._is_root(rows[1])
-        results = Results(2, wanted)
         h[forest.ROW] = 0
         while True:
             status = kernel.advance(
                 h, rows, self._moves, self._moves_of_state, self._input_moves,
                 self._moves_of_input, self._walked, self._accepting, self._finals, self._rivals,
                 self._edges, self._edge_map, self._heads, self._nodes, self._node_map,
-                self._pool, self._free, self._heap, self._arena, results.buffer,
+                self._pool, self._free, self._heap, self._arena, results.buffer, self.tally,
             )  # fmt: skip
             if status in (kernel.DONE, kernel.OUT_FULL):
                 results.take(int(h[forest.OUT]), int(h[forest.NEED]))
                 h[forest.OUT] = 0
                 if status == kernel.DONE:
-                    return results.batch()
+                    return
             elif status == kernel.SWEEP_DUE:
                 self.purge(int(rows[kernel.ROW_TS, h[forest.ROW]]))
             else:
@@ -161,7 +167,7 @@ class PathOperator:
         return sum(array.nbytes for array in arrays)
 
 
-def _rows(inputs: Sequence[Batch]) -> IntArray:
+def merged_rows(inputs: Sequence[Batch]) -> IntArray:
     """All inputs merged by ts, in the form that the kernel reads."""
     rows = np.empty((kernel.ROW_FIELDS, sum(map(len, inputs))), np.int64)
     if len(inputs) == 1:

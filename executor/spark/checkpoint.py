@@ -114,12 +114,17 @@ class Work:
         """The file for what was counted so far."""
         return self.folder / "counted.json"
 
+    @property
+    def late(self) -> Path:
+        """The folder for edges that came too late, until the run ends."""
+        return self.folder / "late"
+
     def complete(self, report: dict[str, Any]) -> None:
         """All results are out; a folder that nobody asked for is emptied or removed."""
         self._document["report"] = report
         self._write()
         if self._at_end == "empty":
-            for part in ("input", "spark", "staging"):
+            for part in ("input", "spark", "staging", "late"):
                 shutil.rmtree(self.folder / part, ignore_errors=True)
         elif self._at_end == "remove":
             self.discard()

@@ -21,6 +21,10 @@ class SparkFailedError(ExecutionError):
     """Spark did not start, or a running query failed."""
 
 
+class BudgetError(ExecutionError):
+    """The search for the simple paths of an edge took more steps than it may."""
+
+
 class OtherQueryError(ExecutionError):
     """A checkpoint or an output place belongs to another query, plan or input."""
 

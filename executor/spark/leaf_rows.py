@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import and_, or_
+from typing import Literal
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
@@ -25,20 +26,33 @@ from algebra.predicate import Predicate
 from executor.leaves import OWN_TIME, Field, Leaf
 from executor.predicates import spark_sql
 from executor.spark.columns import SQL_TYPES, carried, columns_of
-from executor.spark.packing import PACKED, leaf_packer
+from executor.spark.late import SILENT, TOLD, sources_of
+from executor.spark.packing import NO_STREAM, PACKED, leaf_packer
 from executor.spark.wire import leaves_of, text_or_integers
 from executor.stages import Stage
+from executor.watermarks import streams_read
+
+Arrival = Literal["in order", "replayed", "live"]
+"""How edges come: sorted by ts over all streams; or each stream out of order by its delay, in a
+replay of what is finite, or live, where a stream may be idle."""
 
 
-def packed_leaf_rows(edges: DataFrame, plan: PhysicalPlan, stage: Stage) -> DataFrame:
+def packed_leaf_rows(
+    edges: DataFrame, plan: PhysicalPlan, stage: Stage, arrival: Arrival
+) -> DataFrame:
     """The rows of all leaves as messages to the partitions of the first stage."""
     of_ports = leaves_of(plan, stage)
     distinct = tuple(dict.fromkeys(of_ports))
     flows = [
         (distinct.index(leaf), flow) for leaf, flow in zip(of_ports, stage.inputs, strict=True)
     ]
-    pack = leaf_packer(flows, distinct, plan.parallelism)
-    return leaf_rows(edges, distinct).mapInArrow(pack, PACKED)
+    if arrival == "in order":
+        pack = leaf_packer(flows, distinct, plan.parallelism)
+        return leaf_rows(edges, distinct).mapInArrow(pack, PACKED)
+    streams = [stream.name for stream in streams_read(plan)]
+    pack = leaf_packer(flows, distinct, plan.parallelism, streams)
+    rows = waiting_rows(edges, distinct, streams, sources_of(plan), clock=arrival == "live")
+    return rows.mapInArrow(pack, PACKED)
 
 
 def leaf_rows(edges: DataFrame, leaves: Sequence[Leaf]) -> DataFrame:
@@ -46,17 +60,67 @@ def leaf_rows(edges: DataFrame, leaves: Sequence[Leaf]) -> DataFrame:
     that it belongs to."""
     columns = _Columns.of(leaves)
     typed = edges.select("stream", "label", "ts", *columns.selected())
-    vertex_types = frozenset(leaf.vertex_type for leaf in leaves)
-    travels = text_or_integers(vertex_types)
-    given = [sf.col(columns.name((end, travels))).alias(end) for end in ("src", "trg")]
-    given.append(sf.col("ts"))
-    given += [sf.col(columns.name(f)).alias(column) for f, column in carried(leaves).items()]
+    given = columns.given(leaves)
     if len(leaves) == 1:
         chosen = typed.where(columns.belongs(leaves[0]))
         return chosen.select(sf.lit(0).alias("leaf"), *given)
     numbers = [sf.when(columns.belongs(leaf), sf.lit(i)) for i, leaf in enumerate(leaves)]
     number = sf.explode(sf.array_compact(sf.array(*numbers))).alias("leaf")
     return typed.select(number, *given)
+
+
+def waiting_rows(
+    edges: DataFrame,
+    leaves: Sequence[Leaf],
+    streams: Sequence[str],
+    sources: Sequence[tuple[str, str]],
+    *,
+    clock: bool,
+) -> DataFrame:
+    """Rows as of :func:`leaf_rows` with what the watermark and late edges need.
+
+    An edge of no leaf has a row too, of leaf -1 and with nothing but its time. Three more columns:
+    :data:`executor.spark.late.TOLD`; ``of``, the number of the edge's stream (stored graphs have
+    none); ``clock``, when its batch began, in milliseconds: Spark writes it down before, so that a
+    batch that is run again has the same.
+    """
+    columns = _Columns.of(leaves)
+    typed = edges.select("stream", "label", "ts", *columns.selected())
+    numbers = [sf.when(columns.belongs(leaf), sf.lit(i)) for i, leaf in enumerate(leaves)]
+    found = sf.posexplode_outer(sf.array_compact(sf.array(*numbers))).alias("place", "number")
+    started = sf.unix_millis(sf.current_timestamp()) if clock else sf.lit(None).cast("bigint")
+    source = _first_of(
+        [
+            (sf.col("stream") == stream) & (sf.col("label") == label)
+            for stream, label in sources
+        ]
+    )  # fmt: skip
+    number = _first_of([sf.col("stream") == stream for stream in streams])
+    tagged = typed.select(
+        found,
+        *columns.given(leaves),
+        source.alias("source"),
+        sf.coalesce(number, sf.lit(NO_STREAM)).alias("of"),
+        started.alias("clock"),
+    )
+    chosen = sf.col("number").isNotNull()
+    given = [
+        sf.col(name) if name == "ts" else sf.when(chosen, sf.col(name)).alias(name)
+        for name in ("src", "trg", "ts", *carried(leaves).values())
+    ]
+    speaks = sf.when(sf.col("place") == 0, sf.col("source"))
+    return tagged.select(
+        sf.coalesce(sf.col("number"), sf.lit(-1)).alias("leaf"),
+        *given,
+        sf.coalesce(speaks, sf.lit(SILENT)).alias(TOLD),
+        "of",
+        "clock",
+    )
+
+
+def _first_of(conditions: Sequence[Column]) -> Column:
+    """The position of the condition that holds."""
+    return sf.coalesce(*(sf.when(holds, sf.lit(i)) for i, holds in enumerate(conditions)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +152,13 @@ class _Columns:
             if source in ("src", "trg"):
                 column = column.try_cast(SQL_TYPES[field[1]])
             yield column.alias(self.name(field))
+
+    def given(self, leaves: Sequence[Leaf]) -> list[Column]:
+        """The columns that go to the stage."""
+        travels = text_or_integers(frozenset(leaf.vertex_type for leaf in leaves))
+        ends = [sf.col(self.name((end, travels))).alias(end) for end in ("src", "trg")]
+        held = [sf.col(self.name(f)).alias(column) for f, column in carried(leaves).items()]
+        return [*ends, sf.col("ts"), *held]
 
     def belongs(self, leaf: Leaf) -> Column:
         """Whether an edge is one of the leaf's; null counts as no."""

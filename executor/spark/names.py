@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from algebra.physical import (
+    AutomatonPath,
     Coalesce,
     EmptyRelation,
     Exchange,
@@ -12,8 +13,8 @@ from algebra.physical import (
     HashJoin,
     MergeUnion,
     ProjectColumns,
+    Retract,
     Rewindow,
-    SPath,
     ToKernel,
     WindowScan,
     WindowScanUnion,
@@ -56,7 +57,7 @@ def column_types(plan: PhysicalPlan) -> tuple[ColumnType, ...]:
                 properties = (of_property[name] for name in scan.properties)
                 types = (stream.vertex_type, stream.vertex_type, *properties)
                 known.append(tuple(frozenset({kind}) for kind in types))
-            case FilterRows() | Coalesce() | Rewindow() | Exchange() | ToKernel():
+            case FilterRows() | Coalesce() | Rewindow() | Exchange() | ToKernel() | Retract():
                 known.append(inputs[0])
             case MergeUnion():
                 known.append(tuple(frozenset().union(*c) for c in zip(*inputs, strict=True)))
@@ -69,7 +70,7 @@ def column_types(plan: PhysicalPlan) -> tuple[ColumnType, ...]:
                     for j, variable in enumerate(binding)
                 }
                 known.append(tuple(of_variable[v] for v in output))
-            case SPath() as path:
+            case AutomatonPath() as path:
                 known.append(_ends(path, inputs))
             case EmptyRelation(width=width):
                 known.append((frozenset(),) * width)
@@ -82,7 +83,7 @@ def _one_type(types: frozenset[ColumnType]) -> ColumnType:
     return "number" if types == {"integer", "number"} else "string"
 
 
-def _ends(path: SPath, inputs: Sequence[Types]) -> Types:
+def _ends(path: AutomatonPath, inputs: Sequence[Types]) -> Types:
     """The types of the vertices where paths start and where they end."""
     starts = [inputs[i][1 if inv else 0] for s, i, inv, _ in path.transitions if s == 0]
     ends = [inputs[i][0 if inv else 1] for _, i, inv, n in path.transitions if n in path.accepting]

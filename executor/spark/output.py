@@ -15,7 +15,7 @@ from executor.dictionary import Dictionary
 from executor.placement import Place
 from executor.spark.names import column_names
 from executor.spark.packing import Message, arrow_bytes, packed
-from executor.spark.processor import REPORT, RESULTS
+from executor.spark.processor import LATE, REPORT, RESULTS
 from executor.spark.wire import RowWire, value_types
 from executor.stages import Stage
 
@@ -29,8 +29,8 @@ class Output(Protocol):
         """Rows of the stage's outputs."""
         ...
 
-    def end(self, reports: Iterable[bytes]) -> Iterator[pd.DataFrame]:
-        """What ends a batch: reports of this stage and of those before."""
+    def end(self, reports: Iterable[bytes], late: Iterable[bytes]) -> Iterator[pd.DataFrame]:
+        """What ends a batch: late edges, and reports, of this stage and of those before."""
         ...
 
 
@@ -60,8 +60,10 @@ class Blocks:
             block = pa.RecordBatch.from_arrays(columns, self._names)
             yield self._output(RESULTS, block.num_rows, arrow_bytes(block))
 
-    def end(self, reports: Iterable[bytes]) -> Iterator[pd.DataFrame]:
-        """The reports."""
+    def end(self, reports: Iterable[bytes], late: Iterable[bytes]) -> Iterator[pd.DataFrame]:
+        """Late edges and reports."""
+        for lines in late:
+            yield self._output(LATE, lines.count(b"\n"), lines)
         for told in reports:
             yield self._output(REPORT, 0, told)
 
@@ -109,10 +111,12 @@ class Messages:
             if len(own):
                 yield self._sent(partition, wire.rows(port, own, self.dictionary))
 
-    def end(self, reports: Iterable[bytes]) -> Iterator[pd.DataFrame]:
-        """The reports, to be passed on, and to each partition how far time has come."""
+    def end(self, reports: Iterable[bytes], late: Iterable[bytes]) -> Iterator[pd.DataFrame]:
+        """Late edges and reports, to be passed on; to each partition how far time has come."""
         own = self.place.partition
         source = self.place.partition
+        for lines in late:
+            yield self._frame(Message(own, "late", source, self.sent, self.now, lines))
         for told in reports:
             yield self._frame(Message(own, "report", source, self.sent, self.now, told))
         for partition in range(self.place.partitions):

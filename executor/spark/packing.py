@@ -8,10 +8,11 @@ otherwise, and would not see time pass.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -21,7 +22,9 @@ from pyspark import TaskContext
 from executor.leaves import Leaf
 from executor.placement import partitions_of
 from executor.spark.columns import carried
+from executor.spark.late import SILENT, TOLD
 from executor.stages import Flow
+from executor.watermarks import NEVER, Seen
 
 PARTITION = "partition"
 """The column that messages are grouped by; it holds one of :func:`partition_keys`."""
@@ -29,16 +32,18 @@ PARTITION = "partition"
 PACKED = f"{PARTITION} int, kind string, source int, number int, now bigint, payload binary"
 """A message: the how manieth it is of its sender, and the latest ts that the sender knows of."""
 
-NEVER = -1
+NO_STREAM = -1
 _MASK = 0xFFFFFFFF
+_OF_WAITING = ["of", "clock"]
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """Rows as an Arrow stream (``payload`` may be empty), or a report as JSON."""
+    """Rows as an Arrow stream (``payload`` may be empty), a report as JSON, what was seen of the
+    streams as JSON (:class:`executor.watermarks.Seen`), or JSON lines of late edges."""
 
     partition: int
-    kind: Literal["rows", "report"]
+    kind: Literal["rows", "report", "seen", "late"]
     source: int
     number: int
     now: int
@@ -77,14 +82,19 @@ def leaf_packer(
     flows: Sequence[tuple[int, Flow]],
     leaves: Sequence[Leaf],
     partitions: int,
+    streams: Sequence[str] | None = None,
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """What Spark applies to rows (leaf, src, trg, ts and properties): they become messages to
     the first stage.
+
+    Where rows wait for a watermark they are those of :func:`executor.spark.leaf_rows.waiting_rows`,
+    and each partition is told what was seen of the streams, in place of the latest ts.
 
     Args:
         flows: of each port of the stage the number of its leaf, and how its rows spread.
         leaves: by their numbers.
         partitions: how many there are.
+        streams: their names by their numbers, where rows wait.
     """
 
     hashed_by = [_hashed_column(leaves, leaf, flow) for leaf, flow in flows]
@@ -93,21 +103,49 @@ def leaf_packer(
         context = TaskContext.get()
         source = 0 if context is None else context.partitionId()
         number, now = 0, NEVER
+        seen = Seen()
         for batch in batches:
             if not batch.num_rows:
                 continue
-            now = max(now, int(batch["ts"].to_numpy().max()))
-            for partition, rows in _spread(batch, flows, hashed_by, partitions):
+            of_leaves = batch
+            if streams is None:
+                now = max(now, int(batch["ts"].to_numpy().max()))
+            else:
+                seen |= _seen(batch, streams)
+                of_leaves = _of_leaves(batch)
+            for partition, rows in _spread(of_leaves, flows, hashed_by, partitions):
                 message = Message(partition, "rows", source, number, now, arrow_bytes(rows))
                 yield packed([message], partitions)
                 number += 1
-        if partitions > 1 or not number:
+        if streams is not None:
+            told = json.dumps(asdict(seen)).encode()
+            yield packed(
+                [Message(k, "seen", source, number + k, now, told) for k in range(partitions)],
+                partitions,
+            )
+        elif partitions > 1 or not number:
             yield packed(
                 [Message(k, "rows", source, number + k, now) for k in range(partitions)],
                 partitions,
             )
 
     return pack
+
+
+def _seen(batch: pa.RecordBatch, streams: Sequence[str]) -> Seen:
+    """What some rows show of the streams."""
+    of, ts = batch["of"].to_numpy(), batch["ts"].to_numpy()
+    clocks: Any = batch["clock"]
+    return Seen(
+        {streams[i]: int(ts[of == i].max()) for i in np.unique(of[of != NO_STREAM]).tolist()},
+        clocks[0].as_py(),
+    )
+
+
+def _of_leaves(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """What goes on to the stage."""
+    chosen = batch.filter(pa.array(batch["leaf"].to_numpy() >= 0))
+    return chosen.drop_columns(_OF_WAITING)
 
 
 def _spread(
@@ -122,16 +160,21 @@ def _spread(
         yield 0, batch.rename_columns(names)
         return
     leaf = batch[0].to_numpy()
+    spoken: set[int] = set()
     parts: list[list[pa.RecordBatch]] = [[] for _ in range(partitions)]
     for port, (number, flow) in enumerate(flows):
         own = batch.filter(pa.array(leaf == number))
         own = own.set_column(0, "port", pa.array(np.full(own.num_rows, port, np.int32)))
+        if number in spoken:
+            own = _silent(own)
+        spoken.add(number)
         match flow.spread:
             case "single":
                 parts[0].append(own)
             case "broadcast":
-                for part in parts:
-                    part.append(own)
+                parts[0].append(own)
+                for part in parts[1:]:
+                    part.append(_silent(own))
             case _:
                 name, as_integers = hashed_by[port]
                 values = own[name].cast(pa.int64()) if as_integers else own[name]
@@ -142,6 +185,15 @@ def _spread(
         filled = [rows for rows in part if rows.num_rows]
         if filled:
             yield k, pa.Table.from_batches(filled).combine_chunks().to_batches()[0]
+
+
+def _silent(rows: pa.RecordBatch) -> pa.RecordBatch:
+    """Rows that do not speak for their edges, since others do."""
+    if TOLD not in rows.schema.names:
+        return rows
+    place = rows.schema.get_field_index(TOLD)
+    silent = pa.array(np.full(rows.num_rows, SILENT, np.int32))
+    return rows.set_column(place, rows.schema.field(place), silent)
 
 
 def _hashed_column(leaves: Sequence[Leaf], number: int, flow: Flow) -> tuple[str, bool]:

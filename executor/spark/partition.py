@@ -16,7 +16,7 @@ import resource
 import sys
 import uuid
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from typing import Any
 
@@ -25,22 +25,25 @@ import pandas as pd
 import pyarrow as pa
 
 from algebra.plan import PhysicalPlan
-from executor.batch import Batch
+from executor.accounts import of_stage
+from executor.batch import FOREVER, Batch
 from executor.dictionary import Dictionary
+from executor.held import Held, sorted_by_ts
 from executor.operators.rewindow import kept_beyond
 from executor.partitioned import pipeline_of
 from executor.pipeline import Pipeline
 from executor.placement import Place
-from executor.spark.head import Head, totals
+from executor.spark.head import Head, batch_of, totals
 from executor.spark.index_home import IndexHome
 from executor.spark.index_home import Place as Home
+from executor.spark.late import SILENT, TOLD, LateRows, added, sources_of
 from executor.spark.output import Blocks, Messages, Output
-from executor.spark.packing import NEVER, partition_keys, table_of
-from executor.spark.processor import REPORT
-from executor.spark.time_sort import sorted_by_ts
+from executor.spark.packing import partition_keys, table_of
+from executor.spark.processor import LATE, REPORT
 from executor.spark.window_log import BlobStore, WindowLog
-from executor.spark.wire import Wire, memory_wire, wire_of
+from executor.spark.wire import LeafWire, Wire, memory_wire, wire_of
 from executor.stages import Stage, stages_of
+from executor.watermarks import NEVER, Seen, streams_read
 
 _FIRST_CHUNK = 1_024
 _LARGEST_CHUNK = 65_536
@@ -49,10 +52,12 @@ _RESULTS_PER_CHUNK = 500_000
 
 @dataclass(slots=True)
 class Index:
-    """A partition's operators with their state, and the codes of vertices in it."""
+    """A partition's operators with their state, the codes of vertices in it, and the rows that
+    wait for the watermark."""
 
     pipeline: Pipeline
     dictionary: Dictionary
+    held: Held = field(default_factory=Held)
 
     def batches(self, wire: Wire, rows: pa.Table) -> dict[int, Batch]:
         """Rows as what the pipeline takes."""
@@ -99,11 +104,14 @@ class PartitionBatch:
         rebuilt = index is None and head.token != ""
         if index is None:
             index = self._rebuilt(log, memory, head.now)
-        started = index.pipeline.counters
+        started = of_stage(self._stage, self._place, index.pipeline)
 
         arrived = _arrived(frames, self._wire.schema)
-        now = max(head.now, arrived.now)
-        rows, late = _in_order(arrived.rows, head.now)
+        watermark = head.watermark.after(arrived.seen, streams_read(self._plan))
+        now = max(head.now, arrived.now, watermark.at)
+        timely, late = self._timely(arrived.rows, head.now)
+        index.held.add(timely)
+        rows = sorted_by_ts(_laid_together(self._wire.schema, index.held.due(now)))
         output = self._output(index.dictionary, now)
         results = 0
         remembered: list[pa.Table] = []
@@ -115,7 +123,7 @@ class PartitionBatch:
             remembered += self._remembered(index)
         if index.pipeline.now != now != NEVER:
             index.pipeline.process({}, now)  # time passes also where no rows come
-        log.append(self._read_here(rows), now)
+        log.append(timely, now)
         memory.append(pa.concat_tables([self._memory.schema.empty_table(), *remembered]), now)
 
         last = self._next is None
@@ -123,24 +131,35 @@ class PartitionBatch:
             token=uuid.uuid4().hex,
             worker=_INDEXES.address if self._place.partitions > 1 else "",
             now=now,
+            first=head.first if head.first != NEVER else self._first(rows),
             edges=head.edges + self._edges(rows),
             results=head.results + (results if last else 0),
-            late=head.late + self._edges(arrived.rows.slice(0, late)),
+            late=added(head.late, late.of_streams),
             rebuilt=head.rebuilt + rebuilt,
-            operators=totals(head.operators, started, index.pipeline.counters),
+            operators=totals(
+                head.operators, started, of_stage(self._stage, self._place, index.pipeline)
+            ),
             directory=log.directory,
             memory=memory.directory,
+            watermark=watermark,
         )
         _INDEXES.keep(self._home, self.head.token, index)
         told = report(self.head, index, self._stage.number, self._place.partition)
-        yield from output.end([*arrived.reports, json.dumps(told).encode()])
+        told["batch"] = batch_of(head, self.head)
+        yield from output.end(
+            [*arrived.reports, json.dumps(told).encode()],
+            [*arrived.late, *filter(None, [late.lines])],
+        )
 
     def _rebuilt(self, log: WindowLog, memory: WindowLog, now: int) -> Index:
-        """The index made anew from the input that is still valid, and what is remembered."""
+        """The index made anew from the input that is still valid, or waits, and what is
+        remembered."""
         dictionary = Dictionary(kept_beyond(self._plan))
         pipeline = pipeline_of(self._plan, self._stage, dictionary, self._place)
         index = Index(pipeline, dictionary)
-        kept, known = log.rows(now), memory.rows(now)
+        index.held.add(log.rows(now))
+        kept = _laid_together(self._wire.schema, index.held.due(now))
+        known = memory.rows(now)
         if kept.num_rows or known.num_rows:
             recalled = self._memory.batches(known, dictionary)
             pipeline.replay(index.batches(self._wire, kept), recalled)
@@ -154,13 +173,17 @@ class PartitionBatch:
             rows = self._memory.rows(ports.index(node), runs, index.dictionary)
             yield pa.Table.from_batches([rows])
 
-    def _read_here(self, rows: pa.Table) -> pa.Table:
-        """Rows that this stage will need again; others only travel through."""
-        read = self._stage.read_by(self._plan)
-        ports = [i for i, flow in enumerate(self._stage.inputs) if flow.port in read]
-        if len(ports) == len(self._stage.inputs):
-            return rows
-        return rows.filter(pa.array(np.isin(rows["port"].to_numpy(), ports)))
+    def _timely(self, rows: pa.Table, now: int) -> tuple[pa.Table, LateRows]:
+        """The rows from ``now`` on, and the edges that came after their time."""
+        count = int(np.searchsorted(rows["ts"].to_numpy(), now, side="left"))
+        late = LateRows()
+        if isinstance(self._wire, LeafWire) and TOLD in rows.schema.names:
+            sources = sources_of(self._plan)
+            late = LateRows.of(rows.slice(0, count), self._wire.leaves, sources, now)
+            rows = rows.drop_columns([TOLD])
+        elif count:
+            raise ValueError(f"{count} rows came out of order, before {now}")
+        return rows.slice(count), late
 
     def _edges(self, rows: pa.Table) -> int:
         """How many rows of leaves there are, over all partitions each counted once."""
@@ -173,6 +196,11 @@ class PartitionBatch:
         copies = {i for i, f in enumerate(self._stage.inputs) if f.spread == "broadcast"}
         ports = [i for i in counted.values() if not self._place.partition or i not in copies]
         return int(np.isin(rows["port"].to_numpy(), ports).sum())
+
+    def _first(self, rows: pa.Table) -> int:
+        """The smallest ts of an edge that is not of a stored graph."""
+        expiring = np.flatnonzero(self._wire.expiry(rows) != FOREVER)
+        return int(rows["ts"][int(expiring[0])].as_py()) if len(expiring) else NEVER
 
     def _output(self, dictionary: Dictionary, now: int) -> Output:
         if self._next is None:
@@ -187,7 +215,8 @@ def report(head: Head, index: Index, stage: int, partition: int) -> dict[str, An
     return {
         "stage": stage,
         "partition": partition,
-        "now": head.now,
+        "now": head.now if head.now != FOREVER else head.watermark.latest,
+        "first": head.first,
         "edges": head.edges,
         "results": head.results,
         "late": head.late,
@@ -202,17 +231,21 @@ def report(head: Head, index: Index, stage: int, partition: int) -> dict[str, An
 
 @dataclass(frozen=True, slots=True)
 class _Arrived:
-    """What came for a partition in a batch: rows by rising ts, the time, others' reports."""
+    """What came for a partition in a batch: rows by rising ts, the time or what was seen of the
+    streams, others' reports and late edges."""
 
     rows: pa.Table
     now: int
+    seen: Seen
     reports: list[bytes]
+    late: list[bytes]
 
 
 def _arrived(frames: Iterable[pd.DataFrame], schema: pa.Schema) -> _Arrived:
     """Opens messages; of equal ts, rows keep the order of their sender's messages."""
-    now = NEVER
+    now, seen = NEVER, Seen()
     reports: list[bytes] = []
+    late: list[bytes] = []
     tables: list[tuple[int, int, pa.Table]] = []
     for frame in frames:
         columns = (frame[name] for name in ("kind", "source", "number", "now", "payload"))
@@ -220,17 +253,31 @@ def _arrived(frames: Iterable[pd.DataFrame], schema: pa.Schema) -> _Arrived:
             now = max(now, int(known))
             if kind == REPORT:
                 reports.append(payload)
+            elif kind == LATE:
+                late.append(payload)
+            elif kind == "seen":
+                seen |= Seen(**json.loads(payload))
             elif payload:
-                tables.append((int(source), int(number), table_of(payload).cast(schema)))
+                tables.append((int(source), int(number), table_of(payload)))
     tables.sort(key=lambda part: part[:2])
-    rows = pa.concat_tables([schema.empty_table(), *(table for *_, table in tables)])
-    return _Arrived(sorted_by_ts(rows.combine_chunks()), now, reports)
+    given = [table for *_, table in tables]
+    if any(TOLD in table.schema.names for table in given):
+        schema = schema.append(pa.field(TOLD, pa.int32()))
+        given = [_silent(table, schema) for table in given]
+    rows = _laid_together(schema, [table.cast(schema) for table in given])
+    return _Arrived(sorted_by_ts(rows), now, seen, reports, late)
 
 
-def _in_order(rows: pa.Table, now: int) -> tuple[pa.Table, int]:
-    """The rows from ``now`` on, and how many came too late for the order."""
-    late = int(np.searchsorted(rows["ts"].to_numpy(), now, side="left"))
-    return rows.slice(late), late
+def _silent(rows: pa.Table, schema: pa.Schema) -> pa.Table:
+    """Rows of stored graphs, which are never late, beside such as may be."""
+    if TOLD in rows.schema.names:
+        return rows
+    return rows.append_column(schema.field(TOLD), pa.array([SILENT] * len(rows), pa.int32()))
+
+
+def _laid_together(schema: pa.Schema, tables: Iterable[pa.Table]) -> pa.Table:
+    """One table after the other."""
+    return pa.concat_tables([schema.empty_table(), *tables]).combine_chunks()
 
 
 @dataclass(slots=True)

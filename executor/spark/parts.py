@@ -1,8 +1,8 @@
 """Result blocks to files, inside Spark's tasks.
 
 In: rows of a stage (``kind``, ``rows``, ``payload``). Out: for each task a *part*, a file
-under a name of its own in a staging folder, and the reports passed on. What a part becomes
-is decided where the batch ends well (:mod:`executor.spark.sinks`).
+under a name of its own in a staging folder; reports and late edges are passed on. What a part
+becomes is decided where the batch ends well (:mod:`executor.spark.sinks`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pyspark import TaskContext
 
 from executor.spark.formats import PartFormat, ResultShape, result_writer
 from executor.spark.packing import table_of
-from executor.spark.processor import REPORT
+from executor.spark.processor import RESULTS
 
 PART = "part"
 WRITTEN = "kind string, payload string"
@@ -52,9 +52,9 @@ def part_writer(
     """What Spark applies to the rows of a stage; gives rows (kind, payload as JSON)."""
 
     def write(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        reports: list[str] = []
-        part = _write_part(spec, batches, reports)
-        rows = [(REPORT, report) for report in reports]
+        told: list[tuple[str, str]] = []
+        part = _write_part(spec, batches, told)
+        rows = list(told)
         if part is not None:
             rows.append((PART, json.dumps(asdict(part))))
         yield pa.RecordBatch.from_pydict(
@@ -68,9 +68,10 @@ def part_writer(
 
 
 def _write_part(
-    spec: PartSpec, batches: Iterable[pa.RecordBatch], reports: list[str]
+    spec: PartSpec, batches: Iterable[pa.RecordBatch], told: list[tuple[str, str]]
 ) -> Part | None:
-    """The results of ``batches`` in one file, none without results; reports are added."""
+    """The results of ``batches`` in one file, none without results; all else is added to ``told``,
+    with its kind."""
     path = Path(spec.staging) / f"{uuid.uuid4().hex}.part"
     context = TaskContext.get()
     partition = 0 if context is None else context.partitionId()
@@ -80,8 +81,8 @@ def _write_part(
             writer = result_writer(spec.format, spec.shape, file, header=spec.header)
             for batch in batches:
                 for kind, payload in zip(batch["kind"], batch["payload"], strict=True):
-                    if kind.as_py() == REPORT:
-                        reports.append(payload.as_py().decode())
+                    if kind.as_py() != RESULTS:
+                        told.append((kind.as_py(), payload.as_py().decode()))
                         continue
                     for block in table_of(payload.as_py()).to_batches():
                         writer.write(block)

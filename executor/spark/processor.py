@@ -20,9 +20,11 @@ if TYPE_CHECKING:
 
 RESULTS = "results"
 REPORT = "report"
+LATE = "late"
 OUTPUT = "kind string, rows bigint, payload binary"
-"""What the last stage gives: blocks of results as Arrow streams; at the end of a batch the
-reports of all stages, as JSON. Others give messages (:mod:`executor.spark.packing`)."""
+"""What the last stage gives: blocks of results as Arrow streams; at the end of a batch edges that
+came too late, as JSON lines, and the reports of all stages, as JSON. Others give messages
+(:mod:`executor.spark.packing`)."""
 
 
 _FIRST_WAITING = -1

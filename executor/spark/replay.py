@@ -1,8 +1,12 @@
 """Finite inputs as a stream: read, checked, sorted by time over all files, cut into slices.
 
+Where a stream is declared to be out of order they are not sorted but come as they stand in the
+files (:mod:`executor.spark.arrival`).
+
 Spark's unit of a file source is the file, and it takes files by their modification time.
 So the edges that a plan reads are *spooled* once: one Parquet file per micro-batch, the
-files' modification times rising. The manifest is written last: a spool without one is of a
+files' modification times rising. Edges of stored graphs are of time 0, so they come first. The
+manifest is written last: a spool without one is of a
 run that was killed while it read, and is made anew.
 """
 
@@ -25,11 +29,13 @@ from algebra.plan import PhysicalPlan, PlanStream
 from catalog.edges import EdgeFile, EdgeFileError, RejectedRowError, read
 from catalog.model import PropertyType, VertexType
 from executor.leaves import OWN_TIME, Field, leaves
+from executor.spark.arrival import ORDER, ArrivalOrder
 from executor.spark.columns import SQL_TYPES, properties_of
 from executor.spark.errors import InputError, OtherQueryError
 from executor.spark.files import written_aside
 from executor.spark.time_sort import TimeSorter, slices
 from executor.values import ARROW_TYPES
+from executor.watermarks import in_disorder, streams_read
 
 Inputs = Mapping[str, Sequence[EdgeFile]]
 """The files of each stream of a plan, by the stream's name."""
@@ -46,7 +52,8 @@ _MTIME_OF_FIRST = 1_000_000_000  # seconds; Spark needs them to differ and to ri
 
 @dataclass(frozen=True, slots=True)
 class Spool:
-    """The edges that a plan reads, sorted by time, and what was counted on the way.
+    """The edges that a plan reads, in the order in which they come, and what was counted on the
+    way.
 
     ``edges`` counts all edges of the inputs, ``relevant`` those with a label that the
     plan reads, ``rejected`` the rows that are no edges. ``slice_ends[i]`` is the number of
@@ -180,6 +187,7 @@ class _Spooling:
         types = {stream.vertex_type for stream in plan.streams}
         # One column holds the vertices of all streams; a leaf reads integers out of text.
         self._vertex_type: VertexType = types.pop() if len(types) == 1 else "string"
+        self._arrival = ArrivalOrder(streams_read(plan)) if in_disorder(plan) else None
         self._edges = self._relevant = self._bad = 0
 
     def run(
@@ -196,9 +204,16 @@ class _Spooling:
         properties = {column: kind for (_, kind), column in self._properties.items()}
         schema = pa.schema({**edge, **{name: ARROW_TYPES[k] for name, k in properties.items()}})
         runs = self._folder / "_runs"
-        sorter = TimeSorter(schema, runs)
+        by = "ts"
+        if self._arrival is not None:
+            by = ORDER
+            schema = schema.append(pa.field(ORDER, pa.int64()))
+        sorter = TimeSorter(schema, runs, by=by)
         for rows in self._relevant_rows(rejected, strict, on_read):
             sorter.add(rows.cast(schema))
+        if self._arrival is not None and self._relevant:
+            for end in self._arrival.ends(schema):
+                sorter.add(end)
         ends = self._write_slices(slices(sorter.sorted(), _slice_sizes(largest_slice)))
         shutil.rmtree(runs, ignore_errors=True)
         return Spool(
@@ -217,6 +232,7 @@ class _Spooling:
         """The edges with a label that the plan reads; counts all, sets aside the others."""
         sizes = [os.path.getsize(file.path) for _, file in self._files]
         for position, (stream, file) in enumerate(self._files):
+            order = None if self._arrival is None else self._arrival.file(stream)
             report = _shifted(on_read, sum(sizes[:position]), sum(sizes))
             try:
                 for batch in read(file, strict=strict, on_progress=report):
@@ -225,7 +241,10 @@ class _Spooling:
                     wanted = pc.is_in(batch.edges["label"], self._labels[stream])
                     kept = batch.edges.filter(wanted)
                     self._relevant += kept.num_rows
-                    if kept.num_rows:
+                    if order is not None:
+                        rows = _with_stream(batch.edges, stream, self._properties)
+                        yield order.placed(rows, wanted)
+                    elif kept.num_rows:
                         yield _with_stream(kept, stream, self._properties)
             except EdgeFileError as error:
                 raise InputError(str(error)) from error
@@ -238,10 +257,11 @@ class _Spooling:
         end = 0
         for number, table in enumerate(tables):
             path = self._folder / f"edges-{number:08}.parquet"
+            rows = table if self._arrival is None else table.drop_columns([ORDER])
             with written_aside(path) as file:
-                pq.write_table(table, file, compression="zstd")
+                pq.write_table(rows, file, compression="zstd")
             os.utime(path, (_MTIME_OF_FIRST + number,) * 2)
-            end += table.num_rows
+            end += len(table) - table["label"].null_count
             yield end
 
 
@@ -264,11 +284,14 @@ def _files(plan: PhysicalPlan, inputs: Inputs) -> Iterator[tuple[str, EdgeFile]]
 
 
 def file_for(file: EdgeFile, plan: PhysicalPlan, stream: PlanStream) -> EdgeFile:
-    """A file of a stream, read as a plan wants it: no more properties than it uses."""
+    """A file of a stream, read as a plan wants it: no more properties than it uses, and no times
+    where it reads a stored graph."""
     return replace(
         file,
+        stored=any(s.stream == stream.name and s.range is None for _, s in plan.scans),
         vertex_type=stream.vertex_type,
         time_unit=plan.time_unit,
+        deletions=any(s.update_pattern for _, s in plan.scans if s.stream == stream.name),
         properties={name: kind for name, kind in stream.properties.items() if name != OWN_TIME},
     )
 

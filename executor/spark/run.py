@@ -8,6 +8,7 @@ last finished batch ended.
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from contextlib import ExitStack, suppress
@@ -21,10 +22,17 @@ from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from algebra.plan import PhysicalPlan
+from executor.checking import check_document
 from executor.spark.batches import Batches
 from executor.spark.checkpoint import NOTE, Pin, Work, open_work
-from executor.spark.errors import CancelledError, ExecutionError, SparkFailedError
+from executor.spark.errors import (
+    BudgetError,
+    CancelledError,
+    ExecutionError,
+    SparkFailedError,
+)
 from executor.spark.formats import ResultShape
+from executor.spark.leaf_rows import Arrival
 from executor.spark.reading import Reading
 from executor.spark.replay import LARGEST_SLICE, Inputs, fingerprint, spool
 from executor.spark.report import OnProgress, RunReport
@@ -38,6 +46,7 @@ from executor.spark.settings import location, readable, streaming_settings
 from executor.spark.sinks import Output, ToFile, ToFolder, ToFunction, ToStdout, sink_of
 from executor.spark.stage import result_blocks
 from executor.spark.workers import free_pool
+from executor.watermarks import in_disorder
 
 _POLL_SECONDS = 0.1
 
@@ -74,7 +83,8 @@ def run(
 
     Args:
         plan: what to run.
-        inputs: for each stream that the plan reads its files; all are merged by time.
+        inputs: for each stream that the plan reads its files; all are merged by time, or
+            as :func:`executor.spark.replay.spool` says where a stream has a delay.
         output: where the results go.
         options: how.
         spark: a session to run in; by default the one that runs in this process, or else
@@ -88,6 +98,7 @@ def run(
     """
     options = options or RunOptions()
     started = time.monotonic()
+    check_document(plan)
     shape = ResultShape.of(plan)
     fingerprint(inputs)
     with ExitStack() as stack:
@@ -105,7 +116,7 @@ def run(
                 stream_seconds=0.0,
                 resumed=True,
             )
-        rejected = options.rejected or _rejected_file(output, work)
+        rejected = options.rejected or _aside(output, work, None, "rejected")
         spooling = partial(
             spool,
             work.input,
@@ -125,6 +136,7 @@ def run(
         streaming = time.monotonic()
         _stream(spark, plan, batches, options)
         batches.sink.finish()
+        late = _aside(output, work, options.rejected, "late")
         report = RunReport(
             edges=spooled.edges,
             relevant=spooled.relevant,
@@ -136,12 +148,16 @@ def run(
             seconds=time.monotonic() - started,
             stream_seconds=time.monotonic() - streaming,
             resumed=not work.fresh,
-            late=batches.counted.late,
+            late=sum(batches.counted.late.values()),
+            late_by_stream=dict(batches.counted.late),
+            late_file=str(late) if batches.late.gathered(late) else None,
             rebuilt=batches.counted.rebuilt,
             jvm_peak_bytes=jvm_peak_bytes(spark),
             worker_peak_bytes=batches.counted.worker_peak_bytes,
             rejected_file=str(rejected) if rejected.exists() else None,
-            operators=dict(batches.counted.operators),
+            ticks=batches.counted.ticks,
+            operators=batches.counted.operators,
+            last_batch=batches.last_batch,
         )
         work.complete(report.document())
         return report
@@ -169,7 +185,7 @@ def _started(
             .parquet(readable(batches.spool.folder))
         )
         writer = (
-            result_blocks(edges, plan, workers)
+            result_blocks(edges, plan, workers, _arrival(plan))
             .writeStream.foreachBatch(batches)
             .option("checkpointLocation", location(batches.work.spark))
         )
@@ -178,6 +194,10 @@ def _started(
         else:
             writer = writer.trigger(processingTime=options.interval)
         return writer.start()
+
+
+def _arrival(plan: PhysicalPlan) -> Arrival:
+    return "replayed" if in_disorder(plan) else "in order"
 
 
 def _described(output: Output) -> str:
@@ -191,15 +211,18 @@ def _described(output: Output) -> str:
             return "a function"
 
 
-def _rejected_file(output: Output, work: Work) -> Path:
-    """Where rows that are no edges go, unless somebody says otherwise."""
+def _aside(output: Output, work: Work, rejected: Path | None, what: str) -> Path:
+    """Where rows that are set aside go: beside the results, or beside the file that somebody
+    chose for rows that are no edges."""
     match output:
+        case _ if rejected is not None:
+            return rejected.with_name(f"{rejected.name}.{what}.jsonl")
         case ToFolder(path):
-            return path / NOTE / "rejected.jsonl"
+            return path / NOTE / f"{what}.jsonl"
         case ToFile(path):
-            return path.with_name(path.name + ".rejected.jsonl")
+            return path.with_name(f"{path.name}.{what}.jsonl")
         case _:
-            return work.folder / "rejected.jsonl"
+            return work.folder / f"{what}.jsonl"
 
 
 def _wait(query: StreamingQuery, batches: Batches) -> None:
@@ -233,7 +256,13 @@ def _wait(query: StreamingQuery, batches: Batches) -> None:
         raise _failure(failures[0]) from failures[0]
 
 
+_OVER_BUDGET = re.compile(r"StepBudgetError: (.*?\.) (.*)")
+
+
 def _failure(error: Exception) -> ExecutionError:
+    over = _OVER_BUDGET.search(str(error))
+    if over is not None:
+        return BudgetError(*over.groups())
     if isinstance(error, PySparkException):
         what = f"The query failed in Spark: {_reason(str(error))}"
     else:

@@ -14,7 +14,7 @@ import uuid
 from pyspark.sql import DataFrame
 
 from algebra.plan import PhysicalPlan
-from executor.spark.leaf_rows import packed_leaf_rows
+from executor.spark.leaf_rows import Arrival, packed_leaf_rows
 from executor.spark.packing import PACKED, PARTITION
 from executor.spark.processor import OUTPUT, StageProcessor
 from executor.spark.workers import own_workers
@@ -22,24 +22,28 @@ from executor.stages import stages_of
 
 
 def result_blocks(
-    edges: DataFrame, plan: PhysicalPlan, workers: str, stored: DataFrame | None = None
+    edges: DataFrame,
+    plan: PhysicalPlan,
+    workers: str,
+    arrival: Arrival = "in order",
+    stored: DataFrame | None = None,
 ) -> DataFrame:
     """The results of a plan over streaming edges (stream, label, src, trg, ts), packed.
 
-    ``workers`` names the pool of Python workers that the first stage has to itself; further
-    ones have theirs. ``stored`` are the edges of stored graphs, a static DataFrame of the same
-    columns, where they do not come first among ``edges``: the initial state of the query, read
-    in its very first batch and never again.
+    ``arrival`` is the order in which these come. ``workers`` names the pool of Python workers that
+    the first stage has to itself; further ones have theirs. ``stored`` are the edges of stored
+    graphs, a static DataFrame of the same columns, where they do not come first among ``edges``:
+    the initial state of the query, read in its very first batch and never again.
 
     Raises:
         PlanError: if the plan asks for what the executor does not do, or may not do.
     """
     stages = stages_of(plan)
-    rows = packed_leaf_rows(edges, plan, stages[0])
+    rows = packed_leaf_rows(edges, plan, stages[0], arrival)
     run = uuid.uuid4().hex
     initial = None
     if stored is not None:
-        initial = packed_leaf_rows(stored, plan, stages[0]).groupBy(PARTITION)
+        initial = packed_leaf_rows(stored, plan, stages[0], "in order").groupBy(PARTITION)
     for stage in stages:
         loads = initial is not None and stage.number == 0
         processor = StageProcessor(plan.to_json(), run, stage.number, loads=loads)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import reduce
+from pathlib import Path
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -16,12 +17,16 @@ from pyspark.sql import functions as sf
 
 from algebra.plan import PhysicalPlan
 from algebra.values import PropertyType
-from executor.leaves import OWN_TIME, Field, leaves
+from catalog.rows import LATEST
+from executor.checking import check_document
+from executor.leaves import DELETES, OWN_TIME, Field, leaves
 from executor.spark.columns import SQL_TYPES, properties_of
 from executor.spark.errors import ExecutionError, InputError
 from executor.spark.formats import ResultShape
+from executor.spark.late import LateFolder
+from executor.spark.observed import METRICS, observed
 from executor.spark.packing import table_of
-from executor.spark.processor import RESULTS
+from executor.spark.processor import LATE, RESULTS
 from executor.spark.settings import PROVIDER, ROCKSDB
 from executor.spark.stage import result_blocks
 
@@ -38,13 +43,22 @@ _FITTING: Mapping[PropertyType, tuple[str, ...]] = {
 
 
 def stream(
-    spark: SparkSession, plan: PhysicalPlan, dataframes: Mapping[str, DataFrame]
+    spark: SparkSession,
+    plan: PhysicalPlan,
+    dataframes: Mapping[str, DataFrame],
+    late: str | Path | None = None,
+    *,
+    metrics: str = METRICS,
 ) -> DataFrame:
     """The results of a plan over the user's streams.
 
-    Each micro-batch has to hold edges that are not earlier than those of batches before it;
-    an edge that is gets counted and left out. Within a batch they may be in any order. A plan for
-    n partitions runs best where ``spark.sql.shuffle.partitions`` is n when the query starts.
+    Edges take effect in the order of their time, over all streams together: each waits until the
+    watermark has come to it (:mod:`executor.watermarks`). One that is earlier than the watermark
+    after the batch before is set aside. What is counted, late edges too, is among the query's
+    ``observedMetrics`` (:mod:`executor.spark.observed`), as ``headrace``.
+
+    A plan for n partitions runs best where ``spark.sql.shuffle.partitions`` is n when the query
+    starts.
 
     Args:
         spark: the session of the streams.
@@ -55,6 +69,10 @@ def stream(
             graph a static one without ``ts``. It is read once, in the query's first batch, and
             kept with its state: a query that goes on from its checkpoint has it there. Vertices
             have ``id`` in place of ``src`` and ``trg``.
+        late: a folder, which every worker can write to, for edges that come too late: JSON lines
+            with the edge's stream, what the plan reads of it, and the reason.
+        metrics: the name under which the query's progress has what it counts
+            (:mod:`executor.spark.observed`); to be chosen where two plans run in one query.
 
     Raises:
         PlanError: if the plan cannot be run.
@@ -67,19 +85,29 @@ def stream(
             "Spark's transformWithState needs the state store RocksDB.",
             f'Call spark.conf.set("{PROVIDER}", "{ROCKSDB}") before.',
         )
+    check_document(plan)
+    _check_kinds(plan, dataframes)
     edges, stored = edges_of(plan, dataframes)
     shape = ResultShape.of(plan)
+    aside = None if late is None else LateFolder(Path(late).absolute())
 
     def unpacked(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        lines: list[bytes] = []
         for batch in batches:
             for kind, payload in zip(batch["kind"], batch["payload"], strict=True):
                 if kind.as_py() == RESULTS:
                     for block in table_of(payload.as_py()).to_batches():
                         yield shape.flat(block)
+                elif kind.as_py() == LATE:
+                    lines.append(payload.as_py())
+        if aside is not None and lines:
+            aside.write_in_task(lines)
 
     columns = [f"`{n}` {SQL_TYPES[t]}" for n, t in zip(shape.names, shape.types, strict=True)]
-    blocks = result_blocks(edges, plan, f"stream-{plan.digest}", stored)
-    return blocks.mapInArrow(unpacked, ", ".join([*columns, "ts bigint", "exp bigint"]))
+    blocks = result_blocks(edges, plan, f"stream-{plan.digest}", "live", stored)
+    return observed(blocks, plan, metrics).mapInArrow(
+        unpacked, ", ".join([*columns, "ts bigint", "exp bigint"])
+    )
 
 
 def edges_of(
@@ -120,13 +148,22 @@ def _given(name: str, dataframes: Mapping[str, DataFrame], *, stored: bool) -> D
             f"The plan reads the {what} {name!r}, which is not given.",
             f"Pass it: {{{name!r}: a {kind} DataFrame}}.",
         )
-    if given.isStreaming == stored:
-        other = "streaming" if stored else "static"
-        raise InputError(
-            f"The plan reads {name!r} as a {what}, and its DataFrame is a {other} one.",
-            f"Pass a {kind} DataFrame; the catalog says which of the streams are stored.",
-        )
     return given
+
+
+def _check_kinds(plan: PhysicalPlan, dataframes: Mapping[str, DataFrame]) -> None:
+    """That streams are streaming and stored graphs static."""
+    for scan in dict.fromkeys(scan for _, scan in plan.scans):
+        stored = scan.range is None
+        given = dataframes.get(scan.stream)
+        if given is None or given.isStreaming != stored:
+            continue
+        what, is_ = ("stored graph", "streaming") if stored else ("stream", "static")
+        raise InputError(
+            f"The plan reads {scan.stream!r} as a {what}, and its DataFrame is a {is_} one.",
+            f"Pass a {'static' if stored else 'streaming'} DataFrame, or say otherwise in the "
+            "catalog whether it is stored.",
+        )
 
 
 def _edges(
@@ -154,6 +191,8 @@ def _edges(
     if vertices:
         columns_of |= {"src": "id", "trg": "id"}
     text = [sf.col(c).cast("string").alias(role) for role, c in columns_of.items()]
+    if "op" in given.columns and DELETES in properties:
+        own.append(DELETES)
     columns = [
         (
             _property(name, given, field)
@@ -164,7 +203,7 @@ def _edges(
     ]
     time = (sf.lit(0) if stored else sf.col("ts")).cast("bigint").alias("ts")
     edges = given.select(sf.lit(name).alias("stream"), *text, time, *columns)
-    return edges.where(sf.col("ts") >= 0)
+    return edges.where(sf.col("ts").between(0, LATEST))
 
 
 def _property(stream: str, given: DataFrame, field: Field) -> Column:

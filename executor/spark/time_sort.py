@@ -13,12 +13,14 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from executor.held import sorted_by_ts, times_of
+
 RUN_ROWS = 1_000_000
 CHUNK_ROWS = 16_384
 
 
 class TimeSorter:
-    """Takes tables with an int64 column ``ts``, gives all their rows sorted by it.
+    """Takes tables with an int64 column ``ts`` (or ``by``), gives all their rows sorted by it.
 
     ``folder`` receives the sorted runs, of ``run_rows`` rows; the caller removes it
     afterwards. While they are merged, ``chunk_rows`` of each are in memory.
@@ -30,11 +32,13 @@ class TimeSorter:
         folder: Path,
         run_rows: int = RUN_ROWS,
         chunk_rows: int = CHUNK_ROWS,
+        by: str = "ts",
     ) -> None:
         self._schema = schema
         self._folder = folder
         self._run_rows = run_rows
         self._chunk_rows = chunk_rows
+        self._by = by
         self._waiting: list[pa.Table] = []
         self._waiting_rows = 0
         self._runs: list[Path] = []
@@ -54,12 +58,12 @@ class TimeSorter:
             return
         if self._waiting_rows:
             self._write_run()
-        yield from _merged([_Run.opened(path) for path in self._runs])
+        yield from _merged([_Run.opened(path, self._by) for path in self._runs], self._by)
 
     def _sorted_waiting(self) -> pa.Table:
         rows = pa.concat_tables(self._waiting).combine_chunks()
         self._waiting, self._waiting_rows = [], 0
-        return sorted_by_ts(rows)
+        return sorted_by_ts(rows, self._by)
 
     def _write_run(self) -> None:
         self._folder.mkdir(parents=True, exist_ok=True)
@@ -88,27 +92,20 @@ def slices(tables: Iterator[pa.Table], sizes: Iterator[int]) -> Iterator[pa.Tabl
         yield pa.concat_tables(waiting)
 
 
-def sorted_by_ts(rows: pa.Table) -> pa.Table:
-    """The rows by rising ts; equal ones keep their order."""
-    ts = _times(rows)
-    if bool((ts[1:] >= ts[:-1]).all()):
-        return rows
-    return rows.take(np.argsort(ts, kind="stable"))
-
-
 @dataclass(slots=True)
 class _Run:
     """A sorted run on disk, and the chunk of it that is in memory."""
 
+    by: str
     reader: pa.RecordBatchFileReader
     next_chunk: int
     rows: pa.Table
     ts: NDArray[np.int64]
 
     @staticmethod
-    def opened(path: Path) -> _Run:
+    def opened(path: Path, by: str) -> _Run:
         reader = pa.ipc.open_file(pa.memory_map(str(path)))
-        run = _Run(reader, 0, reader.schema.empty_table(), np.empty(0, np.int64))
+        run = _Run(by, reader, 0, reader.schema.empty_table(), np.empty(0, np.int64))
         run.refill()
         return run
 
@@ -119,7 +116,7 @@ class _Run:
     def refill(self) -> None:
         while not len(self.ts) and not self.last_chunk_read:
             self.rows = pa.Table.from_batches([self.reader.get_batch(self.next_chunk)])
-            self.ts = _times(self.rows)
+            self.ts = times_of(self.rows, self.by)
             self.next_chunk += 1
 
     def take(self, bound: int, *, inclusive: bool) -> pa.Table:
@@ -131,17 +128,13 @@ class _Run:
         return taken
 
 
-def _merged(runs: list[_Run]) -> Iterator[pa.Table]:
+def _merged(runs: list[_Run], by: str) -> Iterator[pa.Table]:
     """Merges by whole chunks: all rows up to the earliest end of a chunk in memory."""
     while runs := [run for run in runs if len(run.ts)]:
         bound = min(int(run.ts[-1]) for run in runs)
-        yield sorted_by_ts(pa.concat_tables([run.take(bound, inclusive=False) for run in runs]))
+        due = [run.take(bound, inclusive=False) for run in runs]
+        yield sorted_by_ts(pa.concat_tables(due), by)
         # A run may have any number of rows of that time: one after the other keeps their order.
         for run in runs:
             while len(run.ts) and run.ts[0] == bound:
                 yield run.take(bound, inclusive=True)
-
-
-def _times(rows: pa.Table) -> NDArray[np.int64]:
-    times: NDArray[np.int64] = rows["ts"].to_numpy()
-    return times

@@ -1,8 +1,10 @@
 """What a stage keeps in Spark's state store: the input that is still valid, in few large values.
 
-Rows are kept as compressed Arrow blobs, in the order of time, one log per window (an edge
-read under a window of an hour does not stay as long as one under a month; rows that operators
-made are told apart by about how long they are valid). A blob is
+Rows are kept as compressed Arrow blobs, in the order in which they came, one log per window (an
+edge read under a window of an hour does not stay as long as one under a month; rows that operators
+made are told apart by about how long they are valid; a stored graph has a log that is written
+once). Rows that wait for their time are there too,
+so a restart has them. A blob is
 dropped when all of it has expired. Small blobs are merged, each row a logarithmic number
 of times, but none grows past an eighth of its window: so a blob is dropped soon after its
 first row expired, and their number stays small however short the batches are.
@@ -19,8 +21,8 @@ from typing import Protocol
 import numpy as np
 import pyarrow as pa
 
+from executor.held import sorted_by_ts
 from executor.spark.packing import arrow_bytes, table_of
-from executor.spark.time_sort import sorted_by_ts
 from executor.spark.wire import Wire
 
 LARGEST_BLOB = 8 << 20
@@ -75,9 +77,9 @@ class WindowLog:
         self.directory = directory
 
     def append(self, rows: pa.Table, now: int) -> None:
-        """Keeps rows, sorted by ts and not before those kept already.
+        """Keeps rows, sorted by ts; they may be earlier than those kept already.
 
-        What expired at or before ``now`` is dropped.
+        What has expired at or before ``now``, or need be kept no longer, is dropped.
         """
         self._drop({blob.number for blob in self.directory.blobs if blob.expiry <= now})
         rows = self._valid(rows, now)
@@ -93,7 +95,7 @@ class WindowLog:
     def _append(self, window: int, rows: pa.Table) -> None:
         added = self._put(window, rows)
         while (before := self._before(added)) is not None:
-            merged = pa.concat_tables([self._read(before), self._read(added)])
+            merged = sorted_by_ts(pa.concat_tables([self._read(before), self._read(added)]))
             self._drop({before.number, added.number})
             added = self._put(window, merged)
 
@@ -104,7 +106,8 @@ class WindowLog:
             return None
         before = same[-2]
         small = before.size <= 2 * added.size and before.size + added.size <= LARGEST_BLOB
-        short = added.last - before.first <= added.window // _SHARE_OF_WINDOW
+        first, last = min(before.first, added.first), max(before.last, added.last)
+        short = last - first <= added.window // _SHARE_OF_WINDOW
         return before if small and short else None
 
     def _put(self, window: int, rows: pa.Table) -> Blob:

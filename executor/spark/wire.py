@@ -6,7 +6,7 @@ that operators made are (port, values, ts, exp). ``port`` is a position among th
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final, Protocol
 
 import numpy as np
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from algebra.physical import Rewindow
 from algebra.plan import PhysicalPlan
 from algebra.values import PropertyType, VertexType
-from executor.batch import FOREVER, Batch, IntArray
+from executor.batch import FOREVER, Batch, IntArray, lasting
 from executor.dictionary import Dictionary
 from executor.kernels import vertices as kernel
 from executor.leaves import Leaf, leaves
@@ -43,7 +43,8 @@ class Wire(Protocol):
         ...
 
     def expiry(self, rows: pa.Table) -> IntArray:
-        """Until when each is valid."""
+        """Until when each is to be kept: as long as it is valid, or, where the stage does not read
+        it, until time has come to it and it travels on."""
         ...
 
     def windows(self, rows: pa.Table) -> IntArray:
@@ -57,9 +58,10 @@ class Wire(Protocol):
 
 def wire_of(plan: PhysicalPlan, stage: Stage) -> Wire:
     """How rows come into a stage of a plan."""
+    read = stage.read_by(plan)
     if stage.number:
-        return RowWire(stage.inputs, value_types(plan))
-    return LeafWire(stage.inputs, leaves_of(plan, stage))
+        return RowWire(stage.inputs, value_types(plan), read)
+    return LeafWire(stage.inputs, leaves_of(plan, stage), read)
 
 
 def memory_wire(plan: PhysicalPlan, stage: Stage) -> RowWire:
@@ -90,12 +92,16 @@ def text_or_integers(types: frozenset[VertexType]) -> VertexType:
 class LeafWire:
     """Rows of leaves.
 
-    ``flows`` are the stage's inputs, ``leaves`` the leaf of each.
+    ``flows`` are the stage's inputs, ``leaves`` the leaf of each; ``read`` the ports that the stage
+    itself reads (default: all).
     """
 
-    def __init__(self, flows: Sequence[Flow], leaves: Sequence[Leaf]) -> None:
+    def __init__(
+        self, flows: Sequence[Flow], leaves: Sequence[Leaf], read: Collection[int] | None = None
+    ) -> None:
         self._flows = flows
-        self._leaves = leaves
+        self.leaves = leaves
+        self._read = {flow.port for flow in flows} if read is None else read
         travels = text_or_integers(frozenset(leaf.vertex_type for leaf in leaves))
         vertex = pa.int64() if travels == "integer" else pa.string()
         self._columns = carried(leaves)
@@ -107,16 +113,17 @@ class LeafWire:
     def expiry(self, rows: pa.Table) -> IntArray:
         """Of its leaf's window."""
         port, ts = rows["port"].to_numpy(), rows["ts"].to_numpy()
-        found = np.empty(len(ts), np.int64)
-        for i, leaf in enumerate(self._leaves):
-            own = port == i
-            found[own] = leaf.expiry(ts[own])
+        found = ts.copy()
+        for i, (flow, leaf) in enumerate(zip(self._flows, self.leaves, strict=True)):
+            if flow.port in self._read:
+                own = port == i
+                found[own] = leaf.expiry(ts[own])
         return found
 
     def windows(self, rows: pa.Table) -> IntArray:
         """The length of its leaf's window; that of a stored graph has no end."""
         ranges = np.array(
-            [FOREVER if leaf.scan.range is None else leaf.scan.range for leaf in self._leaves],
+            [FOREVER if leaf.scan.range is None else leaf.scan.range for leaf in self.leaves],
             np.int64,
         )
         return np.asarray(ranges[rows["port"].to_numpy()])
@@ -124,7 +131,7 @@ class LeafWire:
     def batches(self, rows: pa.Table, dictionary: Dictionary) -> dict[int, Batch]:
         """Integers that travelled as text become integers again."""
         found = {}
-        for i, (flow, leaf) in enumerate(zip(self._flows, self._leaves, strict=True)):
+        for i, (flow, leaf) in enumerate(zip(self._flows, self.leaves, strict=True)):
             own = _of_port(rows, i, len(self._flows))
             if own.num_rows:
                 edges = self._edges(own, leaf).combine_chunks().to_batches()[0]
@@ -136,7 +143,9 @@ class LeafWire:
         vertex = ARROW_TYPES[leaf.vertex_type]
         columns: dict[str, Any] = {"src": rows["src"].cast(vertex), "trg": rows["trg"].cast(vertex)}
         columns |= {
-            field[0]: rows[self._columns[field]] for field in leaf.given if field in self._columns
+            field[0]: rows[self._columns[field]]
+            for field in leaf.travelling
+            if field in self._columns
         }
         columns["ts"] = rows["ts"]
         return pa.table(columns)
@@ -147,11 +156,18 @@ class RowWire:
 
     A column of values is one for each type that values of the plan have: ``s0``, of strings,
     ``i0``, of integers, ``n0``, of numbers, ``b0``, of booleans. At most one of them is not null;
-    none is where the value is missing. Rows of few columns are null in the others.
+    none is where the value is missing. Rows of few columns are null in the others. ``read`` are the
+    ports that the stage itself reads (default: all).
     """
 
-    def __init__(self, flows: Sequence[Flow], types: frozenset[PropertyType]) -> None:
+    def __init__(
+        self,
+        flows: Sequence[Flow],
+        types: frozenset[PropertyType],
+        read: Collection[int] | None = None,
+    ) -> None:
         self.flows = self._flows = tuple(flows)
+        self._read = {flow.port for flow in flows} if read is None else read
         self._types = [known for known in _TYPES if known in types]
         self._width = max((flow.width for flow in flows), default=0)
         values = {
@@ -172,12 +188,14 @@ class RowWire:
         return pa.RecordBatch.from_arrays(columns, schema=self.schema)
 
     def expiry(self, rows: pa.Table) -> IntArray:
-        """As the row says."""
-        return np.asarray(rows["exp"].to_numpy())
+        """As the row says, or that which it takes back."""
+        ports = [i for i, flow in enumerate(self._flows) if flow.port in self._read]
+        read = np.isin(rows["port"].to_numpy(), ports)
+        return np.where(read, lasting(rows["exp"].to_numpy()), rows["ts"].to_numpy())
 
     def windows(self, rows: pa.Table) -> IntArray:
         """The next power of four."""
-        lifetime = rows["exp"].to_numpy() - rows["ts"].to_numpy()
+        lifetime = lasting(rows["exp"].to_numpy()) - rows["ts"].to_numpy()
         return np.asarray(_LIFETIMES[np.searchsorted(_LIFETIMES, lifetime)])
 
     def batches(self, rows: pa.Table, dictionary: Dictionary) -> dict[int, Batch]:
@@ -187,7 +205,8 @@ class RowWire:
             own = _of_port(rows, i, len(self._flows)).combine_chunks()
             if own.num_rows:
                 ts, exp = (np.array(own[name].to_numpy()) for name in ("ts", "exp"))
-                columns = [self._encoded(own, j, exp, dictionary) for j in range(flow.width)]
+                until = lasting(exp)
+                columns = [self._encoded(own, j, until, dictionary) for j in range(flow.width)]
                 codes = np.array(columns, np.int64).reshape(flow.width, len(ts))
                 found[flow.port] = Batch(codes, ts, exp)
         return found

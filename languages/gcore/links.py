@@ -288,6 +288,6 @@ def _path_atom(path: Regex, source: Term, target: Term, at: Location) -> Atom:
     match path:
         case regex.Symbol(ref, inverse):
             ends = (target, source) if inverse else (source, target)
-            return EdgeAtom(str(ref), *ends, at)
+            return EdgeAtom(str(ref), *ends, at, one_step=True)
         case _:
             return PathAtom(path, source, target, at)

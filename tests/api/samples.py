@@ -11,6 +11,8 @@ from algebra.physical import (
     MergeUnion,
     PhysicalOperator,
     ProjectColumns,
+    Retract,
+    SimplePath,
     SPath,
     ToKernel,
     WindowScan,
@@ -63,16 +65,20 @@ def sample_plan(label: str = "a2q") -> PhysicalPlan:
         SPath(4, ((0, 0, False, 1), (1, 1, True, 2), (2, 0, False, 1)), (2,), f"({label}·^b)+"),
         (a, b), "yz", 1234.5,
     )  # fmt: skip
+    simple = node(
+        SimplePath(3, ((0, 0, False, 1), (1, 0, True, 2)), (2,), "a·^a", budget=9), (a,), "yz", 2
+    )
     empty = node(EmptyRelation(2), (), "yz", 0)
     several = node(
         WindowScanUnion("e", (("b", "c0 <> c1"), ("c", None)), 30 * DAY, DAY), (), "yz", 0.75
     )
-    both = node(MergeUnion(), (path, empty, several), "yz", 3)
+    both = node(MergeUnion(), (path, simple, empty, several), "yz", 3)
     moved = node(Exchange("hash", (0,)), (both,), "yz", 1.5)
     once = node(Coalesce(), (moved,), "yz", 40)
     join = node(HashJoin(((0, 1), (1, 2)), (0, 1, 2), ("x", "y", "z")), (a, once), "xyz", 567)
     some = node(FilterRows("c0 <> c2 AND c2 <> 'c1'"), (join,), "xyz", 2)
-    node(ProjectColumns((0, 2)), (some,), "xz", 0.001)
+    ended = node(Retract(), (some,), "xyz", 0.0625)
+    node(ProjectColumns((0, 2)), (ended,), "xz", 0.001)
     return PhysicalPlan(
         nodes=tuple(nodes), root=len(nodes) - 1,
         streams=(PlanStream(name="e", labels=(label, "b", "c")),),

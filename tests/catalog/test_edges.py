@@ -236,6 +236,16 @@ def test_deletions_are_told_apart(tmp_path: Path) -> None:
         (3, "op '-' deletes"),
         (5, "op '?' is neit"),
     ]
+    deleting = EdgeFile(path, label="a", deletions=True)
+    (batch,) = read(deleting)
+    assert batch.edges["op"].to_pylist() == ["+", "-", "+"]
+    assert [r.line for r in batch.rejected] == [5]
+
+
+def test_a_file_that_says_no_deletions_may_be_of_a_stream_with_some(tmp_path: Path) -> None:
+    path = written(tmp_path, "x.csv", "src,trg,ts\n1,2,5\n")
+    (batch,) = read(EdgeFile(path, label="a", deletions=True))
+    assert batch.edges["op"].to_pylist() == ["+"]
 
 
 def test_a_stored_graph_needs_no_times(tmp_path: Path) -> None:

@@ -270,7 +270,7 @@ def test_files_without_a_header_offer_the_fields_that_are_named(tmp_path: Path) 
 
 def test_the_catalog_of_the_documentation() -> None:
     page = (Path(__file__).parents[2] / "docs" / "running.md").read_text()
-    (text,) = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
+    text, *_ = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
     stream = loads(text).streams["payments"]
     assert stream.properties["amount"] == "number"
     assert stream.columns["amount"] == "value"

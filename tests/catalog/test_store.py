@@ -80,6 +80,15 @@ def test_durations_count_in_the_time_unit() -> None:
     assert [streams[name].delay for name in "stu"] == [30 * 86_400_000, 250, 0]
 
 
+def test_idle_times_count_in_milliseconds_whatever_the_time_unit() -> None:
+    catalog = loads(
+        "{time_unit: day, streams: {s: {idle: 10m, delay: 2}, t: {idle: 250ms}, u: {}}}"
+    )
+    assert [catalog.streams[name].idle_ms for name in "stu"] == [600_000, 250, None]
+    assert loads(dumps(catalog)) == catalog
+    assert "idle: 10m" in dumps(catalog)
+
+
 def test_names_are_text_as_written() -> None:
     same = "{rate: 1, distinct_src: 1, distinct_trg: 1}"
     text = f"streams: {{s: {{labels: {{no: {same}, 007: {same}, 2020-01-01: {same}}}}}}}"
@@ -177,6 +186,11 @@ STATISTICS = "rate: 1, distinct_src: 2, distinct_trg: 3"
         ("streams: {s: {delay: soon}}", "1: streams.s.delay: soon: it is no length of time"),
         ("streams: {s: {delay: -5}}", "1: streams.s.delay: expected a length of time that is not"),
         ("streams: {s: {delay: [1]}}", "1: streams.s.delay: expected a length of time, as 1h"),
+        ("streams: {s: {idle: 600}}", "1: streams.s.idle: expected a length of time with its unit"),
+        (
+            "streams: {s: {idle: 0s}}",
+            "1: streams.s.idle: expected a length of time that is not zero",
+        ),
         (
             "{time_unit: step, streams: {s: {delay: 1h}}}",
             "1: streams.s.delay: 1h cannot be counted in the time unit 'step'",

@@ -384,3 +384,39 @@ def test_commuting_a_pattern_changes_no_bit(
     one = model.characteristics(Pattern(((0, 1), (1, 2)), (0, 1, 2)), (left, right))
     other = model.characteristics(Pattern(((0, 1), (2, 0)), (2, 0, 1)), (right, left))
     assert one == other
+
+
+# --- vertices -------------------------------------------------------------------------
+
+
+def vertices(rate: float, population: float | None = None) -> CostModel:
+    """Likes of 50 of 80 people, who are told at a rate, or stored."""
+    likes = LabelStatistics(2.0, 50.0, 40.0, 60.0)
+    people = LabelStatistics(rate, 80.0, 80.0, 80.0, population=population)
+    streams = {
+        "s": Stream("s", {"likes": likes}),
+        "v": Stream("v", {"Person": people}, stored=population is not None, vertices=True),
+    }
+    return CostModel("saturating", Catalog(streams), assumptions=UNCAPPED)
+
+
+@pytest.mark.parametrize(
+    ("model", "window", "people"),
+    [
+        (vertices(0.0, 80.0), None, 80.0),
+        (vertices(0.4), Window(100), 40.0),
+        (vertices(3.0), Window(100), 80.0),
+    ],
+    ids=["stored", "half of them told", "told again and again"],
+)
+def test_a_test_of_a_vertex_keeps_the_part_of_the_edges_that_has_it(
+    model: CostModel, window: Window | None, people: float
+) -> None:
+    """Containment: those who like are among the people, of whom so many are known just now."""
+    edges = model.characteristics(WScan("s", "likes", Window(100)), ())
+    tested = model.characteristics(WScan("v", "Person", window), ())
+    one = model.characteristics(Project((0,)), (tested,))
+    for binding, of_vertices in (((0,), one), ((0, 2), tested)):
+        join = Pattern(((0, 1), binding), (0, 1))
+        found = model.characteristics(join, (edges, of_vertices))
+        assert close(found.population, edges.population * people / 80)

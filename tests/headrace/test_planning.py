@@ -226,3 +226,22 @@ def test_formulas_when_there_was_no_time_to_search() -> None:
     formulas = documents.formulas(planned)
     costs = [node.estimate.cost for node in planned.plan.nodes]
     assert [formulas[key].cost for key in sorted(formulas)] == pytest.approx(costs)
+
+
+def test_what_is_declared_of_the_order_of_a_stream_is_in_the_plan() -> None:
+    """And only then: other plans keep their documents and digests."""
+
+    def plan(said: dict[str, object]) -> PhysicalPlan:
+        same = {"rate": 1, "distinct_src": 5, "distinct_trg": 5}
+        catalog = from_document({"streams": {"s": {"labels": {"a": same}, **said}}})
+        text = "Answer(x, y) <- a(x, y). WINDOW 10"
+        return optimize(PlanRequest(text, catalog=catalog)).plan
+
+    plain, late, idle = plan({}), plan({"delay": "1h"}), plan({"idle": "10m"})
+    assert not {"delay", "idle_ms"} & set(plain.to_document()["streams"][0])
+    assert late.to_document()["streams"][0]["delay"] == late.streams[0].delay == 3600
+    assert idle.to_document()["streams"][0]["idle_ms"] == idle.streams[0].idle_ms == 600_000
+    assert len({plain.digest, late.digest, idle.digest}) == 3
+    for each in (plain, late, idle):
+        SCHEMA.validate(each.to_document())
+        assert PhysicalPlan.from_json(each.to_json()) == each

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from pyspark.sql import SparkSession
 
 from algebra.plan import PhysicalPlan
 from catalog import Catalog, from_document, load
+from catalog.model import Source
 from executor.spark import errors as spark_errors
 from headrace.errors import RunError, StoppedError, UsageError
 from headrace.planning import optimize
 from headrace.requests import PlanRequest
-from headrace.running import as_headrace_error, inputs_of_plan, read_inputs
+from headrace.running import as_headrace_error, inputs_of_plan, read_inputs, stream
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples" / "mathoverflow"
 CATALOG = load(EXAMPLES / "catalog.yaml")
@@ -83,6 +86,50 @@ def test_two_streams_and_one_input() -> None:
         inputs_of_plan(TWO, TWO_CATALOG, ())
 
 
+GRAPH_CATALOG = from_document(
+    {
+        "streams": {
+            "s": {"labels": {"a": {"rate": 1, "distinct_src": 5, "distinct_trg": 5}}},
+            "g": {
+                "stored": True,
+                "source": {"format": "csv", "path": str(EXAMPLES / "c2a.csv.gz")},
+                "columns": {"src": "trg", "trg": "src"},
+                "labels": {"k": {"population": 9, "distinct_src": 5, "distinct_trg": 5}},
+                "vertex_type": "integer",
+            },
+        }
+    }
+)
+BESIDE_A_GRAPH = planned("Answer(x, z) <- a(x, y), k(y, z) WINDOW 1d", GRAPH_CATALOG)
+A2Q = str(EXAMPLES / "a2q.csv.gz")
+
+
+def test_streams_and_stored_graphs_have_files_of_their_own() -> None:
+    inputs = inputs_of_plan(BESIDE_A_GRAPH, GRAPH_CATALOG, [A2Q], "src,trg,ts", stored=[A2Q])
+    (live,), (graph,) = inputs["s"], inputs["g"]
+    assert (live.stored, live.names, live.vertex_type) == (False, ("src", "trg", "ts"), "string")
+    assert (graph.stored, graph.names, graph.vertex_type) == (True, None, "integer")
+    assert dict(graph.columns) == {"src": "trg", "trg": "src"}
+    sources = inputs_of_plan(BESIDE_A_GRAPH, GRAPH_CATALOG, [A2Q])
+    assert [(Path(f.path).name, f.stored) for f in sources["g"]] == [("c2a.csv.gz", True)]
+
+
+def test_what_is_missing_or_unclear_beside_a_stored_graph() -> None:
+    with pytest.raises(UsageError, match="there is no input for s"):
+        inputs_of_plan(BESIDE_A_GRAPH, GRAPH_CATALOG, (), stored=[A2Q])
+    with pytest.raises(UsageError, match="there is no input for g") as caught:
+        inputs_of_plan(BESIDE_A_GRAPH, None, [A2Q])
+    assert "--stored FILE" in caught.value.display
+    with pytest.raises(UsageError, match="no such file"):
+        inputs_of_plan(BESIDE_A_GRAPH, None, [A2Q], stored=["none.csv"])
+    streams = {
+        name: replace(stream, stored=False, source=Source("csv", (A2Q,)))
+        for name, stream in GRAPH_CATALOG.streams.items()
+    }
+    with pytest.raises(UsageError, match="g is among the stored graphs of the plan"):
+        inputs_of_plan(BESIDE_A_GRAPH, Catalog(streams), ())
+
+
 @pytest.mark.parametrize(
     ("inputs", "columns", "separator", "message"),
     [
@@ -119,6 +166,12 @@ def test_every_error_of_the_executor_has_its_kind(
     ours = as_headrace_error(error)
     assert type(ours) is kind
     assert ours.display == "m\n  h"
+
+
+@pytest.mark.spark
+def test_a_session_that_keeps_state_where_this_cannot_work(spark: SparkSession) -> None:
+    with pytest.raises(RunError, match="needs the state store RocksDB"):
+        stream(spark, ONE, {})
 
 
 def test_no_error_of_the_executor_is_forgotten() -> None:

@@ -203,5 +203,5 @@ def test_what_it_looks_like() -> None:
         "WINDOW 30d"
     )
     assert printer.text(parse("?x, ?y <- x a y WINDOW 10 SLIDE 2")) == (
-        "Answer(x, y) <- a(x, y).\nWINDOW 10 SLIDE 2"
+        "Answer(x, y) <- x a y.\nWINDOW 10 SLIDE 2"
     )

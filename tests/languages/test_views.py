@@ -47,7 +47,7 @@ def canonical(text: str, window: int | None = None) -> str:
         ),
         (
             "A(x, y) <- knows(x, y), knows[WINDOW 7](y, x) ON friends(knows) WINDOW 20",
-            f"J[src1,trg1,A ; src1=trg2 & trg1=src2](W[20]({F}), W[7]({F}))",
+            f"J[src1,trg1,A ; trg1=src2 & src1=trg2](W[20]({F}), W[7]({F}))",
         ),
         (
             "SELECT x, y MATCH (x)-/<:knows+>/->(y) ON friends WINDOW (20) SLIDE (5)",
@@ -97,3 +97,10 @@ def test_a_view_in_a_file(tmp_path: Path) -> None:
     assert one_line(found) == "P[v.far;a+](W[6](a))"
     dump(catalog, tmp_path / "again.yaml")
     assert load(tmp_path / "again.yaml") == catalog
+
+
+def test_no_window_over_what_deletions_may_take_back() -> None:
+    catalog = loads(STREAMS.partition("views:")[0].replace("t: {", "t: {deletions: true, "))
+    query = "d(x, y) <- c+(x, y). A(x, y) <- d[WINDOW 5](x, y) WINDOW 9"
+    with pytest.raises(QueryError, match="stream with deletions"):
+        translate(parse(query), catalog)

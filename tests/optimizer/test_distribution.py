@@ -22,6 +22,7 @@ from algebra.physical import (
     SPath,
     ToKernel,
     WindowScan,
+    over_deletions,
 )
 from algebra.plan import PhysicalPlan
 from algebra.properties import (
@@ -278,7 +279,8 @@ def test_spark_computes_scans_and_the_filters_on_them() -> None:
 def test_deletions_pass_through_every_operator() -> None:
     pattern_of = UpdatePattern.WITH_DELETIONS
     below = DeliveredProperties(BROADCAST, update_pattern=pattern_of)
-    assert delivered(CHAIN, (2, 2), (below, HERE), 4).update_pattern is pattern_of
+    over = over_deletions(CHAIN)
+    assert delivered(over, (2, 2), (below, HERE), 4).update_pattern is pattern_of
     assert delivered(CHAIN, (2, 2), (DeliveredProperties(BROADCAST), HERE), 4) == HERE
 
 

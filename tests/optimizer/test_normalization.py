@@ -5,7 +5,16 @@ from __future__ import annotations
 import pytest
 
 from algebra import regex
-from algebra.logical import Empty, Filter, LogicalExpression, Pattern, Union, WScan, WScanUnion
+from algebra.logical import (
+    Empty,
+    Filter,
+    FilteredPattern,
+    LogicalExpression,
+    Pattern,
+    Union,
+    WScan,
+    WScanUnion,
+)
 from algebra.predicate import Predicate, PredicateError
 from optimizer.normalization import ALWAYS_WIN, absent_operators, normalized
 from rules.registry import enabled_rules, idle_rules, transformation_rules
@@ -78,7 +87,7 @@ def test_what_is_not_allowed_is_refused() -> None:
 
 def test_a_query_without_filters_or_unions_does_not_ask_their_rules() -> None:
     absent = absent_operators(pattern(chain(3)))
-    assert absent == {Filter, Union, WScanUnion}
+    assert absent == {Filter, FilteredPattern, Union, WScanUnion}
     idle = idle_rules(absent)
     assert {"FilterSwap", "UnionCommute", "PatternUnionDistribute", "UnionToConcat"} <= idle
     assert idle.isdisjoint({"PatternCommute", "PatternAssociate", "PatternToConcat"})
@@ -89,8 +98,8 @@ def test_a_query_without_filters_or_unions_does_not_ask_their_rules() -> None:
     ("expression", "absent"),
     [
         (where("c0 = 1", A), {Union, WScanUnion}),
-        (path(regex.plus(regex.Symbol(0)), A), {Filter}),
-        (LogicalExpression(Union(), (A, B)), {Filter}),
+        (path(regex.plus(regex.Symbol(0)), A), {Filter, FilteredPattern}),
+        (LogicalExpression(Union(), (A, B)), {Filter, FilteredPattern}),
         (
             LogicalExpression(WScan("s", "a", A.operator.window, Predicate("c0 = 1"))),  # type: ignore[union-attr]  # a scan
             {Union, WScanUnion},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tests.oracles.snapshot import ALWAYS, Row, Truth
 
@@ -16,6 +16,28 @@ class Line:
     row: Row
     ts: int
     exp: int
+
+
+@dataclass(frozen=True)
+class End:
+    """A line that ends, at ``ts``, the validity of all that was said of a binding before."""
+
+    row: Row
+    ts: int
+
+
+def without_ends(said: Iterable[Line | End]) -> list[Line]:
+    """What lines, some of which end others, come to; those never valid are left out."""
+    found: list[Line] = []
+    of_row: dict[Row, list[int]] = defaultdict(list)
+    for line in said:
+        if isinstance(line, Line):
+            of_row[line.row].append(len(found))
+            found.append(line)
+        else:
+            for k in of_row[line.row]:
+                found[k] = replace(found[k], exp=min(found[k].exp, line.ts))
+    return [line for line in found if line.ts < line.exp]
 
 
 @dataclass(frozen=True)

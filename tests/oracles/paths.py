@@ -19,8 +19,40 @@ Rest = tuple[Regex, ...]
 """What is left to match, in this order; empty when the word may end here."""
 
 
+Neighbours = Mapping[Letter, Mapping[Vertex, Iterable[Vertex]]]
+
+
 def path_pairs(regex: Regex, relations: Mapping[str, Collection[Pair]]) -> set[Pair]:
     """The pairs joined by a path of at least one edge whose word is in the language."""
+    neighbours = _neighbours(regex, relations)
+    first: Rest = (_inverted_inwards(regex, False),)
+    starts = {v for letter in letters(first) for v in neighbours[letter]}
+    return {(start, end) for start in starts for end in _reached(start, first, neighbours)}
+
+
+def simple_pairs(regex: Regex, relations: Mapping[str, Collection[Pair]]) -> set[Pair]:
+    """The pairs joined by such a path that repeats no vertex: all of these are walked."""
+    neighbours = _neighbours(regex, relations)
+    first: Rest = (_inverted_inwards(regex, False),)
+    found: set[Pair] = set()
+
+    def walk(path: tuple[Vertex, ...], rests: frozenset[Rest]) -> None:
+        """``rests``: what may be left to match after the word of the path."""
+        if len(path) > 1 and any(all(map(nullable, rest)) for rest in rests):
+            found.add((path[0], path[-1]))
+        for letter in {letter for rest in rests for letter in letters(rest)}:
+            after = frozenset(a for rest in rests for a in derivatives(rest, letter))
+            if after:
+                for neighbour in set(neighbours[letter].get(path[-1], ())) - set(path):
+                    walk((*path, neighbour), after)
+
+    for start in {v for letter in letters(first) for v in neighbours[letter]}:
+        walk((start,), frozenset([first]))
+    return found
+
+
+def _neighbours(regex: Regex, relations: Mapping[str, Collection[Pair]]) -> Neighbours:
+    """The ends of edges by letter and beginning."""
     neighbours: dict[Letter, dict[Vertex, list[Vertex]]] = {}
     for label in set(steps(regex)):
         forwards = neighbours[label, False] = defaultdict(list)
@@ -28,14 +60,10 @@ def path_pairs(regex: Regex, relations: Mapping[str, Collection[Pair]]) -> set[P
         for source, target in relations[label]:
             forwards[source].append(target)
             backwards[target].append(source)
-    first: Rest = (_inverted_inwards(regex, False),)
-    starts = {v for letter in letters(first) for v in neighbours[letter]}
-    return {(start, end) for start in starts for end in _reached(start, first, neighbours)}
+    return neighbours
 
 
-def _reached(
-    start: Vertex, first: Rest, neighbours: Mapping[Letter, Mapping[Vertex, Iterable[Vertex]]]
-) -> set[Vertex]:
+def _reached(start: Vertex, first: Rest, neighbours: Neighbours) -> set[Vertex]:
     """The ends of paths from a start: where what is left accepts the empty word."""
     seen: set[tuple[Vertex, Rest]] = set()
     pending = [(start, first)]

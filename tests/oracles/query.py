@@ -202,13 +202,15 @@ class Query:
     """Rules for ``Answer`` and what it needs; ``sources`` are (label, source) pairs.
 
     ``properties`` are the types of the properties of all edges and vertices, ``vertices`` the
-    labels that are of vertices: their rows are edges from the vertex to itself.
+    labels that are of vertices: their rows are edges from the vertex to itself. ``simple`` says
+    that a path may not repeat a vertex, which the text does not say.
     """
 
     rules: tuple[Rule, ...]
     sources: tuple[tuple[str, Source], ...]
     properties: tuple[tuple[str, str], ...] = ()
     vertices: tuple[str, ...] = ()
+    simple: bool = False
 
     @property
     def source(self) -> Mapping[str, Source]:

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from tests.oracles.conditions import Compare, Scalar, holds, row_of
-from tests.oracles.paths import Pair, path_pairs
+from tests.oracles.paths import Pair, path_pairs, simple_pairs
 from tests.oracles.query import (
     Alt,
     AnyBut,
@@ -101,6 +101,8 @@ class Truth:
 
     query: Query
     edges: tuple[Edge, ...]
+    deletions: tuple[Edge, ...] = ()
+    """Each ends the edges of its label, source and target that are valid at its time."""
 
     @cached_property
     def changes(self) -> tuple[int, ...]:
@@ -108,14 +110,17 @@ class Truth:
         source = self.query.source
         read = [edge for edge in self.edges if edge.label in source]
         ends = {expiry(edge, source[edge.label]) for edge in read}
-        return tuple(sorted(({edge.ts for edge in read} | ends) - {ALWAYS}))
+        deleted = {edge.ts for edge in self.deletions}
+        return tuple(sorted(({edge.ts for edge in read} | ends | deleted) - {ALWAYS}))
 
     def snapshot(self, instant: int) -> EdgeSnapshot:
         """The windowed input at an instant, as a static graph."""
         found: dict[str, set[Edge]] = {label: set() for label in self.query.source}
         for edge in self.edges:
             source = self.query.source.get(edge.label)
-            if source is not None and edge.ts <= instant < expiry(edge, source):
+            if source is None or not edge.ts <= instant < expiry(edge, source):
+                continue
+            if not any(_ends(deletion, edge, instant) for deletion in self.deletions):
                 found[edge.label].add(edge)
         return EdgeSnapshot(found)
 
@@ -125,7 +130,9 @@ class Truth:
         valid: Mapping[str, frozenset[Any]] = snapshot.edges if self._names_edges else snapshot
         key = frozenset(valid.items())
         if key not in self._known:
-            self._known[key] = frozenset(answer(self.query.rules, snapshot))
+            self._known[key] = frozenset(
+                answer(self.query.rules, snapshot, simple=self.query.simple)
+            )
         return self._known[key]
 
     @cached_property
@@ -143,6 +150,12 @@ class Truth:
         return {}
 
 
+def _ends(deletion: Edge, edge: Edge, instant: int) -> bool:
+    """Whether a deletion has ended an edge by an instant: at equal times it comes later."""
+    same = (deletion.label, deletion.src, deletion.trg) == (edge.label, edge.src, edge.trg)
+    return same and edge.ts <= deletion.ts <= instant
+
+
 def answer_at(query: Query, edges: Iterable[Edge], instant: int) -> frozenset[Row]:
     """The answers of a query over a stream at an instant."""
     return Truth(query, tuple(edges)).at(instant)
@@ -152,8 +165,16 @@ Later = Mapping[str, tuple[str, Callable[[set[Row]], set[Row]]]]
 """By name, a predicate and what becomes of its rows."""
 
 
-def answer(rules: Iterable[Rule], snapshot: Snapshot, later: Later | None = None) -> set[Row]:
+def answer(
+    rules: Iterable[Rule],
+    snapshot: Snapshot,
+    later: Later | None = None,
+    *,
+    simple: bool = False,
+) -> set[Row]:
     """All of ``Answer``: each predicate once all that it is made of is known.
+
+    ``simple``: a path may not repeat a vertex.
 
     Raises:
         ValueError: if predicates depend on each other in a circle.
@@ -178,7 +199,9 @@ def answer(rules: Iterable[Rule], snapshot: Snapshot, later: Later | None = None
         if not ready:
             raise ValueError(f"never defined: {rules_of.keys() - known.keys()}")
         for head in ready:
-            known[head] = {row for rule in rules_of[head] for row in _rows(rule, known, edges)}
+            known[head] = {
+                row for rule in rules_of[head] for row in _rows(rule, known, edges, simple)
+            }
     return known["Answer"]
 
 
@@ -201,7 +224,10 @@ def labels_of(atom: BodyAtom) -> Iterable[str]:
 
 
 def _rows(
-    rule: Rule, known: Mapping[str, set[Row]], edges: Mapping[str, Iterable[Edge]]
+    rule: Rule,
+    known: Mapping[str, set[Row]],
+    edges: Mapping[str, Iterable[Edge]],
+    simple: bool,
 ) -> Iterable[Row]:
     """The rows of a rule: its atoms are joined from left to right, one binding at a time."""
     bindings: list[Binding] = [{}]
@@ -223,7 +249,7 @@ def _rows(
                 if (bound := _bound(binding, atom.vertex, edge.src)) is not None
             ]
             continue
-        pairs = list(_pairs(atom, known, edges))
+        pairs = list(_pairs(atom, known, edges, simple_pairs if simple else path_pairs))
         by_source: dict[Vertex, list[Row]] = defaultdict(list)
         by_target: dict[Vertex, list[Row]] = defaultdict(list)
         for pair in pairs:
@@ -305,19 +331,22 @@ def _plain(
 
 
 def _pairs(
-    atom: BodyAtom, known: Mapping[str, set[Row]], edges: Mapping[str, Iterable[Edge]]
+    atom: BodyAtom,
+    known: Mapping[str, set[Row]],
+    edges: Mapping[str, Iterable[Edge]],
+    joined: Callable[[Regex, Mapping[str, set[Pair]]], set[Pair]],
 ) -> Iterable[Row]:
     match atom:
         case Atom(label):
             return known[label]
         case Closure(label):
-            return path_pairs(plus(Step(label)), {label: _binary(known[label])})
+            return joined(plus(Step(label)), {label: _binary(known[label])})
         case Is(label):
             return known[label]
         case PathAtom(regex):
             chosen: dict[str, set[Pair]] = {}
             plain = _plain(regex, edges, chosen)
-            return path_pairs(
+            return joined(
                 plain,
                 {s: chosen[s] if s in chosen else _binary(known[s]) for s in steps(plain)},
             )

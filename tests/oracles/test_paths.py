@@ -2,14 +2,14 @@
 
 import re
 from collections.abc import Iterator
-from functools import reduce
-from itertools import accumulate, repeat
+from functools import partial, reduce
+from itertools import accumulate, product, repeat
 
 import networkx as nx
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.oracles.paths import Pair, path_pairs
+from tests.oracles.paths import Pair, path_pairs, simple_pairs
 from tests.oracles.query import (
     Alt,
     AnyBut,
@@ -137,6 +137,38 @@ def test_a_lone_path_matches_as_python_says(word: str, regex: Regex) -> None:
     assert found or not accepted
     if word.islower() and "^" not in regex_text(regex):
         assert found == accepted
+
+
+def _letters(graph: Graph, x: int, y: int) -> list[str]:
+    """What edges between two vertices say, from the first to the second."""
+    forwards = [label for label in graph if (x, y) in graph[label]]
+    return forwards + [label.upper() for label in graph if (y, x) in graph[label]]
+
+
+@given(graph=graphs, regex=regexes("ab"))
+@examples(100)
+def test_simple_pairs_have_a_simple_path_of_networkx_whose_word_python_accepts(
+    graph: Graph, regex: Regex
+) -> None:
+    directed = nx.DiGraph([pair for pairs in graph.values() for pair in pairs])
+    directed.add_nodes_from(VERTICES)
+    directed.add_edges_from([(y, x) for x, y in directed.edges])
+    accepted = re.compile(_pattern(regex))
+    expected = {
+        (x, y)
+        for x in VERTICES
+        for y in set(VERTICES) - {x}
+        for path in nx.all_simple_paths(directed, x, y)
+        for word in product(*map(partial(_letters, graph), path, path[1:]))
+        if accepted.fullmatch("".join(word))
+    }
+    assert simple_pairs(regex, graph) == expected
+
+
+def test_simple_pairs_are_pairs_of_different_vertices() -> None:
+    graph = {"a": {(1, 2), (2, 1), (2, 3), (3, 3)}}
+    assert simple_pairs(plus(Step("a")), graph) == {(1, 2), (2, 1), (1, 3), (2, 3)}
+    assert simple_pairs(Seq((Step("a"), Step("a"))), graph) == {(1, 3)}
 
 
 def test_paths_without_edges_are_no_paths() -> None:

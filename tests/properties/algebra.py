@@ -16,7 +16,7 @@ from algebra import logical, physical, regex
 from algebra.logical import LogicalExpression
 from algebra.plan import PhysicalPlan
 from tests.executor.typed_predicates import arithmetic, compare, is_number, kept
-from tests.oracles.paths import path_pairs
+from tests.oracles.paths import path_pairs, simple_pairs
 from tests.oracles.query import Alt, Back, Regex, Seq, Step, Vertex, maybe, plus, star
 from tests.oracles.snapshot import EdgeSnapshot, Row, Snapshot
 
@@ -49,11 +49,12 @@ def rows_of(expression: LogicalExpression, snapshot: Snapshot) -> set[Row]:
             return _joined(bindings, output, inputs)
         case logical.FilteredPattern(bindings, output, predicate):
             return _joined(bindings, output, inputs, predicate.sql)
-        case logical.Path(path):
+        case logical.Path(path, semantics):
             relations = {
                 str(i): {(row[0], row[1]) for row in rows} for i, rows in enumerate(inputs)
             }
-            return set(path_pairs(as_written(path), relations))
+            simple = semantics is logical.PathSemantics.SIMPLE
+            return set((simple_pairs if simple else path_pairs)(as_written(path), relations))
         case logical.Rewindow():
             raise AssertionError("what is valid in a window of a result, no snapshot tells")
         case logical.Empty():
@@ -80,6 +81,8 @@ def rows_of_plan(plan: PhysicalPlan, snapshot: Snapshot) -> set[Row]:
                 rows = _joined(bindings, output, inputs, residual)
             case physical.SPath() as path:
                 rows = _walked(path, inputs)
+            case physical.SimplePath() as path:
+                rows = _walked_simply(path, inputs)
             case physical.Coalesce() | physical.Exchange() | physical.ToKernel():
                 rows = inputs[0]
             case physical.Rewindow():
@@ -110,8 +113,11 @@ def _joined(
     return {tuple(known[variable] for variable in output) for known in found}
 
 
-def _walked(path: physical.SPath, inputs: list[set[Row]]) -> set[Row]:
-    """Pairs of vertices joined by a walk that takes the automaton from 0 to acceptance."""
+Steps = Mapping[tuple[int, Vertex], set[tuple[int, Vertex]]]
+
+
+def _steps(path: physical.AutomatonPath, inputs: list[set[Row]]) -> Steps:
+    """From a state and a vertex to the next ones."""
     assert 0 not in path.accepting
     assert all(target != 0 for *_, target in path.transitions)
     steps: dict[tuple[int, Vertex], set[tuple[int, Vertex]]] = defaultdict(set)
@@ -119,6 +125,26 @@ def _walked(path: physical.SPath, inputs: list[set[Row]]) -> set[Row]:
         for first, second in inputs[number]:
             start, end = (second, first) if inverse else (first, second)
             steps[state, start].add((target, end))
+    return steps
+
+
+def _walked_simply(path: physical.SimplePath, inputs: list[set[Row]]) -> set[Row]:
+    """Pairs of vertices joined by such a walk that repeats none."""
+    steps = _steps(path, inputs)
+    found: set[Row] = set()
+    pending: list[tuple[int, Row]] = [(0, (vertex,)) for state, vertex in steps if state == 0]
+    while pending:
+        state, walk = pending.pop()
+        if state in path.accepting:
+            found.add((walk[0], walk[-1]))
+        nexts = steps.get((state, walk[-1]), set())
+        pending += [(target, (*walk, v)) for target, v in nexts if v not in walk]
+    return found
+
+
+def _walked(path: physical.SPath, inputs: list[set[Row]]) -> set[Row]:
+    """Pairs of vertices joined by a walk that takes the automaton from 0 to acceptance."""
+    steps = _steps(path, inputs)
     found: set[Row] = set()
     for root in {vertex for state, vertex in list(steps) if state == 0}:
         seen: set[tuple[int, Vertex]] = set()

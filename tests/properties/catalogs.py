@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Collection
 from dataclasses import replace
 from random import Random
 
@@ -10,8 +11,13 @@ from catalog.model import Catalog, LabelStatistics, PropertyType, Stream
 from tests.oracles.query import Query
 
 
-def catalog_of(query: Query, integers: bool, seed: int = 0) -> Catalog:
-    """The streams of a query, with statistics of a seed (0: all alike)."""
+def catalog_of(
+    query: Query, integers: bool, seed: int = 0, deletions: Collection[str] = ()
+) -> Catalog:
+    """The streams of a query, with statistics of a seed (0: all alike).
+
+    Those named by ``deletions`` have some.
+    """
     random = Random(seed)
     labels: dict[str, dict[str, LabelStatistics]] = defaultdict(dict)
     stored: set[str] = set()
@@ -27,6 +33,7 @@ def catalog_of(query: Query, integers: bool, seed: int = 0) -> Catalog:
                 name,
                 found,
                 vertex_type="integer" if integers else "string",
+                deletions=name in deletions,
                 stored=name in stored,
                 properties={name: TYPES[kind] for name, kind in query.properties},
                 vertices=any(label in query.vertices for label in found),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from itertools import islice
 from random import Random
 
+from algebra.logical import PathSemantics
 from algebra.plan import PhysicalPlan, PlanStream
 from costmodel import CostModel
 from languages import parse
@@ -27,9 +29,13 @@ def optimized(
     options: Options = THOROUGH,
     statistics: int = 0,
     cost_model: CostModel | None = None,
+    deletions: Collection[str] = (),
 ) -> Optimization:
-    """The optimizer's work on a case; ``statistics`` is the seed of the catalog's."""
-    catalog = catalog_of(case.query, case.integers, statistics)
+    """The optimizer's work on a case; ``statistics`` is the seed of the catalog's.
+
+    The streams named by ``deletions`` have some.
+    """
+    catalog = catalog_of(case.query, case.integers, statistics, deletions)
     known = cost_model or CostModel()
     model = replace(known, catalog=catalog, parallelism=options.parallelism)
     streams = tuple(
@@ -41,7 +47,8 @@ def optimized(
         )
         for s in catalog.streams.values()
     )
-    query = translate(parse(text(case.query)), catalog)
+    semantics = PathSemantics.SIMPLE if case.query.simple else PathSemantics.ARBITRARY
+    query = translate(parse(text(case.query)), catalog, semantics=semantics)
     TRIED["searches"] += 1
     return Optimizer(model, options).optimize(query, streams, catalog.time_unit)
 

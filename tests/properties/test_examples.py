@@ -39,7 +39,8 @@ def _optimized(text: Path) -> Optimization:
 def _instants(truth: Truth, lines: list[Line]) -> list[int]:
     """Instants at random, and some at and just before the ends of results."""
     random = Random(MORE)
-    first, last = truth.changes[0], truth.changes[-1]
+    first = min(filter(None, truth.changes))  # what is stored is there since 0
+    last = truth.changes[-1]
     chosen = [random.randint(first, last) for _ in range(INSTANTS // 2)]
     for _ in range(INSTANTS // 4):
         line = random.choice(lines)
@@ -56,6 +57,17 @@ def test_chosen_and_canonical_plan(name: str, edges: tuple[Edge, ...]) -> None:
     for plan in plans.values():
         lines = lines_of(Case(truth.query, edges), plan, 2000)
         assert len(lines) > 500
+        instants = instants or _instants(truth, lines)
+        judge(truth, plan, lines, instants)
+
+
+def test_several_windows_beside_stored_data() -> None:
+    found = _optimized(examples.LDBC / "friends.rq")
+    truth = Truth(examples.FRIENDS, examples.edges_of_friends())
+    instants: list[int] = []
+    for plan in {p.digest: p for p in (found.plan, found.canonical_plan)}.values():
+        lines = lines_of(Case(truth.query, truth.edges), plan, 5000)
+        assert len(lines) > 200
         instants = instants or _instants(truth, lines)
         judge(truth, plan, lines, instants)
 

@@ -30,7 +30,7 @@ RULES = [rule.name for rule in transformation_rules()]
 INSTANTS = 6
 
 
-def _check(case: Case, plans: list[PhysicalPlan]) -> None:
+def check_plans(case: Case, plans: list[PhysicalPlan]) -> None:
     """Plans are right at the instants of the largest snapshots."""
     truth = Truth(case.query, case.edges)
     different = {frozenset(truth.snapshot(t).edges.items()): t for t in truth.changes}
@@ -53,7 +53,7 @@ def test_plans_of_random_queries(case: Case, seed: int) -> None:
     note(text(case.query))
     found = optimized(case, statistics=seed)
     assert found.stop_reason == "complete"
-    _check(case, [read_back(plan) for plan in plans_of(found, seed=seed)])
+    check_plans(case, [read_back(plan) for plan in plans_of(found, seed=seed)])
 
 
 @pytest.mark.parametrize("name", NAMED)
@@ -61,7 +61,7 @@ def test_plans_of_named_queries(name: str) -> None:
     @given(case=cases(st.just(NAMED[name])), seed=st.integers(0, 999))
     @examples(3)
     def check(case: Case, seed: int) -> None:
-        _check(case, [read_back(plan) for plan in plans_of(optimized(case), 100, seed)])
+        check_plans(case, [read_back(plan) for plan in plans_of(optimized(case), 100, seed)])
 
     check()
 
@@ -72,7 +72,7 @@ def test_plans_with_rules_disabled(case: Case, seed: int) -> None:
     note(text(case.query))
     options = some_disabled(RULES, seed)
     note(f"without {sorted(options.disabled_rules)}")
-    _check(case, plans_of(optimized(case, options), 10, seed))
+    check_plans(case, plans_of(optimized(case, options), 10, seed))
 
 
 MANY = 5_000
@@ -93,7 +93,7 @@ COST_MODELS = [
 def test_best_plans_under_other_costs(case: Case, seed: int, cost_model: CostModel) -> None:
     note(text(case.query))
     found = optimized(case, Options(check=True), seed, cost_model)
-    _check(case, [found.plan, found.canonical_plan])
+    check_plans(case, [found.plan, found.canonical_plan])
     crossed = any("W-CROSS" in warning for warning in parse(text(case.query)).warnings)
     # A rule that says an atom twice is estimated lower as written than the group it falls into.
     repeated = any(len(set(rule.body)) < len(rule.body) for rule in case.query.rules)
@@ -107,7 +107,7 @@ def test_best_plans_under_other_costs(case: Case, seed: int, cost_model: CostMod
 def test_plans_of_a_search_cut_short(case: Case, budget: int) -> None:
     note(text(case.query))
     found = optimized(case, Options(budget_expressions=budget, check=True))
-    _check(case, plans_of(found, 10))
+    check_plans(case, plans_of(found, 10))
 
 
 @given(case=cases(), seed=st.integers(0, 999))

@@ -19,6 +19,7 @@ from tests.strategies.named import NAMED
 from tests.strategies.properties import property_cases
 from tests.strategies.queries import Case, cases
 from tests.strategies.stored import stored_cases
+from tests.strategies.vertices import vertex_cases
 
 ROWS = st.sampled_from(BATCH_ROWS)
 NAMED_CASES = st.sampled_from(sorted(NAMED)).flatmap(lambda name: cases(st.just(NAMED[name])))
@@ -32,7 +33,7 @@ def _check(case: Case, plan: PhysicalPlan, truth: Truth, rows: int) -> None:
 
 
 @given(
-    case=stored_cases(st.one_of(cases(), NAMED_CASES, property_cases())),
+    case=stored_cases(st.one_of(cases(), NAMED_CASES, property_cases(), vertex_cases())),
     seed=st.integers(0, 999),
     rows=ROWS,
     cost_model=st.sampled_from(COST_MODELS),

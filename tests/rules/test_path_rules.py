@@ -2,19 +2,29 @@ from __future__ import annotations
 
 import pytest
 
-from algebra.logical import LogicalExpression, Path, PathSemantics, Pattern, Project, Union
-from algebra.regex import Regex, Symbol, alternation, concat, optional, plus, star
+from algebra.logical import (
+    Filter,
+    LogicalExpression,
+    Path,
+    PathSemantics,
+    Pattern,
+    Project,
+    Union,
+)
+from algebra.predicate import Predicate
+from algebra.regex import Regex, Symbol, alternation, concat, optional, plus, star, symbols
 from rules.concat_rules import ConcatToPattern, PathInline, PatternToConcat, UnionToConcat
 from rules.path_rules import (
     AlternationToUnion,
     LabelToPath,
     PathOfLabel,
+    SimplePathAsAnyPath,
     StarCompose,
     StarDecompose,
     UnionToAlternation,
 )
 from rules.rule import TransformationRule
-from tests.rules.bench import apply, scan
+from tests.rules.bench import Applied, apply, scan, tree
 
 A, B, C = scan("a"), scan("b"), scan("c")
 X, Y, Z = Symbol(0), Symbol(1), Symbol(2)
@@ -244,9 +254,72 @@ def test_a_path_of_one_backward_step_swaps_the_columns() -> None:
     assert done.found(LogicalExpression(Project((1, 0)), (A,)))
 
 
-def test_a_simple_path_of_one_label_is_not_its_input() -> None:
-    """It reports no self-loop."""
-    assert apply(PathOfLabel(), path(X, A, simple=True)).results == ()
+@pytest.mark.parametrize("paths_of_labels", [True, False])
+def test_a_simple_path_of_one_label_is_its_input_without_loops(paths_of_labels: bool) -> None:
+    def applied(r: Regex) -> Applied:
+        one = path(r, A, simple=True)
+        return apply(PathOfLabel(), one, paths_of_labels=paths_of_labels)
+
+    no_loops = LogicalExpression(Filter(Predicate("c0 <> c1")), (A,))
+    assert applied(X).found(no_loops)
+    assert applied(X).memo.lookup(tree(A)) != applied(X).group
+    assert applied(BACK_X).found(LogicalExpression(Project((1, 0)), (no_loops,)))
+
+
+def test_an_alternation_of_simple_paths_is_put_together_from_them_alone() -> None:
+    def put(left: LogicalExpression, right: LogicalExpression) -> Applied:
+        return apply(UnionToAlternation(), union(left, right))
+
+    both = put(path(plus(X), A, simple=True), path(X, B, simple=True))
+    assert both.found(path(alternation([plus(X), Y]), A, B, simple=True))
+    # As relations they may stand for a symbol of any path.
+    assert both.found(path(alternation([X, Y]), both_of(A, plus(X)), both_of(B, X)))
+    loops = put(path(plus(X), A, simple=True), B)
+    assert not loops.found(path(alternation([plus(X), Y]), A, B, simple=True))
+    mixed = put(path(plus(X), A, simple=True), path(plus(X), B))
+    for simple in (True, False):
+        assert not mixed.found(path(alternation([plus(X), plus(Y)]), A, B, simple=simple))
+
+
+def both_of(label: LogicalExpression, r: Regex) -> LogicalExpression:
+    return path(r, label, simple=True)
+
+
+def test_an_optional_rest_of_simple_paths_is_not_read_off_a_union() -> None:
+    """1 -a-> 1 is in A, and no simple path; to take A in as a step would lose it, or take
+    any path for a simple one."""
+    joined = path(concat([optional(X), Y]), A, B, simple=True)
+    assert apply(UnionToConcat(), union(joined, A)).results == ()
+
+
+@pytest.mark.parametrize(
+    "r",
+    [
+        plus(X),
+        plus(alternation([X, Y])),
+        concat([star(X), star(Y)]),
+        plus(alternation([X, BACK_X])),
+    ],
+    ids=["a+", "(a|b)+", "a*·b*", "(a|^a)+"],
+)
+def test_simple_paths_that_need_no_repeat_are_any_paths_without_loops(r: Regex) -> None:
+    any_path = LogicalExpression(Filter(Predicate("c0 <> c1")), (path(r, A, B),))
+    if not isinstance(any_path.inputs[0].operator, Path) or Y not in set(symbols(r)):
+        any_path = LogicalExpression(Filter(Predicate("c0 <> c1")), (path(r, A),))
+        assert apply(SimplePathAsAnyPath(), path(r, A, simple=True)).found(any_path)
+    else:
+        assert apply(SimplePathAsAnyPath(), path(r, A, B, simple=True)).found(any_path)
+
+
+@pytest.mark.parametrize(
+    "r",
+    [concat([X, Y]), concat([X, star(Y)]), plus(concat([X, Y])), plus(concat([X, X])), X],
+    ids=["a·b", "a·b*", "(a·b)+", "(a·a)+", "a, which rule 16 is for"],
+)
+def test_other_simple_paths_stay_what_they_are(r: Regex) -> None:
+    over = (A, B) if Y in set(symbols(r)) else (A,)
+    assert apply(SimplePathAsAnyPath(), path(r, *over, simple=True)).results == ()
+    assert apply(SimplePathAsAnyPath(), path(r, *over)).results == ()
 
 
 def test_swapped_columns_are_a_backward_step() -> None:

@@ -19,6 +19,8 @@ from tests.rules.bench import apply, scan
 from tests.rules.test_filter_rules import chained, union, where
 
 A, B, C = scan("a"), scan("b"), scan("c")
+K, L = (LogicalExpression(WScan("g", label, None)) for label in "kl")
+"""Labels of a stored graph."""
 
 
 def selecting(label: str, sql: str) -> LogicalExpression:
@@ -53,6 +55,13 @@ FIRES: list[tuple[TransformationRule, LogicalExpression, LogicalExpression]] = [
     (WScanUnionTransposeInverse(), union(A, B), several(A, B)),
     (WScanUnionTransposeInverse(), union(several(A, B), C), several(A, B, C)),
     (WScanUnionTransposeInverse(), union(C, several(A, B)), several(A, B, C)),
+    (
+        FilterWScanTransposeInverse(),
+        where("c0 = 1", K),
+        LogicalExpression(WScan("g", "k", None, Predicate("c0 = 1"))),
+    ),
+    (WScanUnionTransposeInverse(), union(K, L), several(K, L)),
+    (WScanUnionTranspose(), several(K, L), union(K, L)),
     (
         WScanUnionTransposeInverse(),
         union(several(A, B), several(B, selecting("c", "c0 = c1"))),
@@ -109,6 +118,11 @@ DOES_NOT_FIRE: list[tuple[str, TransformationRule, LogicalExpression]] = [
         "another stream, with an origin and delay of its own",
         WScanUnionTransposeInverse(),
         union(A, LogicalExpression(WScan("t", "b", Window(10)))),
+    ),
+    (
+        "a stored graph has no window",
+        WScanUnionTransposeInverse(),
+        union(A, LogicalExpression(WScan("s", "b", None))),
     ),
     ("a scan of one label", WScanUnionTranspose(), A),
 ]

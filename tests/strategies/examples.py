@@ -9,13 +9,25 @@ from __future__ import annotations
 import csv
 import gzip
 from collections import Counter
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field
 from itertools import combinations, pairwise
 from pathlib import Path
 
 from tests.oracles.conditions import Calc, Compare, Lit, Prop, Scalar, Vert
-from tests.oracles.query import Atom, Closure, PathAtom, Query, Rule, Seq, Source, Step, Var, plus
+from tests.oracles.query import (
+    Atom,
+    Closure,
+    Is,
+    PathAtom,
+    Query,
+    Rule,
+    Seq,
+    Source,
+    Step,
+    Var,
+    plus,
+)
 from tests.oracles.snapshot import Edge
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -65,6 +77,44 @@ def edges() -> tuple[Edge, ...]:
     return tuple(sorted(found, key=lambda edge: edge.ts))
 
 
+# --- with stored data -----------------------------------------------------------------
+
+LDBC = EXAMPLES / "ldbc"
+FAN, AUTHOR, POST, FORUM = map(Var, ("fan", "author", "post", "forum"))
+FRIENDS = Query(
+    (
+        Rule(
+            "Answer",
+            ("fan", "author", "post", "forum"),
+            (
+                Atom("likes", FAN, POST),
+                Atom("hasCreator", POST, AUTHOR),
+                Atom("knows", FAN, AUTHOR),
+                Atom("containerOf", FORUM, POST),
+                Atom("hasMember", FORUM, FAN),
+            ),
+        ),
+    ),
+    (
+        ("likes", Source("likes", 7 * DAY, 3600)),
+        ("hasCreator", Source("posts", 30 * DAY, DAY)),
+        ("containerOf", Source("posts", 30 * DAY, DAY)),
+        ("knows", Source("persons", 30 * DAY, DAY)),
+        ("hasMember", Source("forums", 0, stored=True)),
+    ),
+)
+
+
+def edges_of_friends() -> tuple[Edge, ...]:
+    """The edges of ``ldbc`` in time order, stored ones at time 0; read by csv alone."""
+    found = []
+    for label, _ in FRIENDS.sources:
+        with gzip.open(LDBC / f"{label}.csv.gz", "rt", encoding="utf-8") as lines:
+            for row in csv.DictReader(lines):
+                found.append(Edge(int(row.get("ts", 0)), row["src"], row["trg"], label))
+    return tuple(sorted(found, key=lambda edge: edge.ts))
+
+
 # --- with properties ------------------------------------------------------------------
 
 
@@ -79,6 +129,7 @@ class WithProperties:
     ticks: int
     busiest: int
     values: Mapping[str, Callable[[str], Scalar]]
+    vertices: Mapping[str, Mapping[str, Callable[[str], Scalar]]] = field(default_factory=dict)
 
     def edges(self) -> tuple[Edge, ...]:
         """The edges in time order; read here once more, by csv alone."""
@@ -94,7 +145,17 @@ class WithProperties:
         early = [edge for edge in found if edge.ts < last and edge.label in labels]
         ends = Counter(vertex for edge in early for vertex in (edge.src, edge.trg))
         kept = {vertex for vertex, _ in ends.most_common(self.busiest)}
-        return tuple(edge for edge in early if {edge.src, edge.trg} <= kept)
+        chosen = [edge for edge in early if {edge.src, edge.trg} <= kept]
+        return (*self._stored(kept), *chosen)
+
+    def _stored(self, kept: Collection[object]) -> Iterator[Edge]:
+        """The rows of ``kept`` vertices: edges from each to itself, of time 0."""
+        for label, values in self.vertices.items():
+            with gzip.open(self.text.parent / f"{label}.csv.gz", "rt", encoding="utf-8") as lines:
+                for row in csv.DictReader(lines):
+                    held = tuple((name, read(row[name])) for name, read in values.items())
+                    if row["id"] in kept:
+                        yield Edge(0, row["id"], row["id"], label, held)
 
 
 def _apart(one: Prop, other: Prop) -> Calc:
@@ -141,6 +202,24 @@ _FANOUT = Rule(
     (("port", Prop("e", "port")), ("ts", Prop("e", "ts")), ("bot", Prop("e", "bot"))),
 )
 
+_FLAGGED = Rule(
+    "Answer",
+    ("a", "b", "c", "amount", "first", "last"),
+    (
+        Is("account", A),
+        Atom("transfer", A, B, "e"),
+        Atom("transfer", B, C, "f"),
+        Atom("transfer", C, A, "g"),
+    ),
+    (
+        Compare(Prop("a", "fraud"), "=", Lit(True)),
+        Compare(Prop("e", "amount"), ">", Calc("/", (Prop("a", "balance"), Lit(2)))),
+        Compare(Prop("e", "ts"), "<=", Prop("f", "ts")),
+        Compare(Prop("f", "ts"), "<=", Prop("g", "ts")),
+    ),
+    (("amount", Prop("e", "amount")), ("first", Prop("e", "ts")), ("last", Prop("g", "ts"))),
+)
+
 WITH_PROPERTIES: dict[str, WithProperties] = {
     "cycle": WithProperties(
         EXAMPLES / "amlsim" / "cycle.rq",
@@ -149,6 +228,23 @@ WITH_PROPERTIES: dict[str, WithProperties] = {
         56,
         100,
         {"amount": float},
+    ),
+    "flagged": WithProperties(
+        EXAMPLES / "amlsim" / "flagged.rq",
+        Query(
+            (_FLAGGED,),
+            (
+                ("transfer", Source("amlsim", 100)),
+                ("account", Source("accounts", 0, stored=True)),
+            ),
+            (("amount", "number"), ("fraud", "boolean"), ("balance", "number")),
+            ("account",),
+        ),
+        "transfer.csv.gz",
+        150,
+        120,
+        {"amount": float},
+        {"account": {"fraud": "true".__eq__, "balance": float}},
     ),
     "fanout": WithProperties(
         EXAMPLES / "flows" / "fanout.rq",

@@ -97,7 +97,8 @@ def with_edges(draw: st.DrawFn, rule: Rule, labels: Sequence[str], pool: Sequenc
     terms = [t for a in rule.body for t in (a.source, a.target)]
     vertices = sorted({t.name for t in terms if isinstance(t, Var)} - {"_"})
     count = draw(st.sampled_from([0, 1, 1, 1, 2, 3]))
-    conditions = [draw(conditions_over(edges, vertices, pool)) for _ in range(count)]
+    rows = [t.name for a in rule.body if isinstance(a, Is) and isinstance(t := a.vertex, Var)]
+    conditions = [draw(conditions_over(edges, vertices, pool, rows)) for _ in range(count)]
     return replace(rule, body=tuple(body), conditions=tuple(conditions))
 
 

@@ -8,10 +8,11 @@ from dataclasses import replace
 from hypothesis import strategies as st
 
 from tests.oracles.conditions import Calc, Expr, Prop
-from tests.oracles.query import Atom, Rule, Source
+from tests.oracles.query import Atom, Is, Rule, Source
 from tests.strategies.queries import Case
 
 STORED = Source("k", 0, stored=True)
+VERTICES = Source("kv", 0, stored=True)
 
 
 @st.composite
@@ -26,7 +27,8 @@ def stored_cases(draw: st.DrawFn, of: st.SearchStrategy[Case]) -> Case:
     if not free:
         return case
     chosen = set(draw(st.lists(st.sampled_from(free), min_size=1, unique=True)))
-    sources = tuple((n, STORED if n in chosen else s) for n, s in case.query.sources)
+    stored = {n: VERTICES if n in case.query.vertices else STORED for n in chosen}
+    sources = tuple((n, stored.get(n, s)) for n, s in case.query.sources)
     edges = [replace(e, ts=0) if e.label in chosen else e for e in case.edges]
     return replace(
         case,
@@ -36,12 +38,14 @@ def stored_cases(draw: st.DrawFn, of: st.SearchStrategy[Case]) -> Case:
 
 
 def _timed(rule: Rule) -> Iterator[str]:
-    """The labels of the edges whose time a rule speaks of."""
+    """The labels of the edges and vertices whose time a rule speaks of."""
     sides = [side for c in rule.conditions for side in (c.left, c.right)]
     values = [*sides, *(of for _, of in rule.properties)]
     names = {of.edge for value in values for of in _properties(value) if of.name == "ts"}
     for atom in rule.body:
         if isinstance(atom, Atom) and atom.edge in names:
+            yield atom.label
+        if isinstance(atom, Is) and {atom.row, getattr(atom.vertex, "name", None)} & names:
             yield atom.label
 
 

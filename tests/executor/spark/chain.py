@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from random import Random
@@ -11,17 +12,20 @@ import pandas as pd
 import pyarrow as pa
 
 from algebra.plan import PhysicalPlan
+from executor.batch import FOREVER
 from executor.leaves import Leaf
 from executor.local import Edge, Result, _record_batches
 from executor.spark import partition as work
 from executor.spark.columns import carried
 from executor.spark.index_home import IndexHome
+from executor.spark.late import SILENT, TOLD, sources_of
 from executor.spark.packing import leaf_packer, partition_keys, table_of
 from executor.spark.partition import PartitionBatch
-from executor.spark.processor import RESULTS
+from executor.spark.processor import LATE, RESULTS
 from executor.spark.wire import leaves_of, text_or_integers
 from executor.stages import stages_of
 from executor.values import ARROW_TYPES
+from executor.watermarks import streams_read
 from tests.executor.spark.running import results_in
 
 _WORKERS: list[IndexHome[work.Index]] = [IndexHome(), IndexHome()]
@@ -45,16 +49,21 @@ class Blobs(dict[int, bytes]):
 
 
 class Chain:
-    """A plan at work; the seed decides in how many pieces rows come, and from which tasks."""
+    """A plan at work; the seed decides in how many pieces rows come, and from which tasks.
 
-    def __init__(self, plan: PhysicalPlan, seed: int = 0) -> None:
+    Edges come in order, or in disorder: then they wait for the watermark.
+    """
+
+    def __init__(self, plan: PhysicalPlan, seed: int = 0, *, disorder: bool = False) -> None:
         self.plan = plan
         self.stages = stages_of(plan)
         self.results: list[Result] = []
         self.reports: list[bytes] = []
+        self.late: list[dict[str, Any]] = []
+        self._streams = [stream.name for stream in streams_read(plan)] if disorder else None
         self._random = Random(seed)
         self._heads: dict[tuple[int, int], str] = {}
-        self._logs: dict[tuple[int, int], Blobs] = defaultdict(Blobs)
+        self.logs: dict[tuple[int, int], Blobs] = defaultdict(Blobs)
         of_ports = leaves_of(plan, self.stages[0])
         self._leaves = tuple(dict.fromkeys(of_ports))
         self._pack = leaf_packer(
@@ -64,6 +73,7 @@ class Chain:
             ],
             self._leaves,
             plan.parallelism,
+            self._streams,
         )
 
     def another_worker(self, *, gone: bool = False) -> None:
@@ -72,14 +82,19 @@ class Chain:
             work._INDEXES._kept.clear()
         work._INDEXES = next(home for home in _WORKERS if home is not work._INDEXES)
 
-    def batch(self, edges: Sequence[Edge]) -> None:
+    def end(self) -> None:
+        """All streams are at their end."""
+        for stream in self._streams or ():
+            self.batch([("", "", "no label", FOREVER, stream)])
+
+    def batch(self, edges: Sequence[Edge], clock: int | None = None) -> None:
         """One micro-batch."""
         tasks = self._random.randint(1, 3)
         dealt: list[list[Edge]] = [[] for _ in range(tasks)]
         for edge in edges:
             self._random.choice(dealt).append(edge)
         sent = pa.concat_tables(
-            pa.Table.from_batches([*self._pack(self._tagged(part))]) for part in dealt
+            pa.Table.from_batches([*self._pack(self._sent(part, clock))]) for part in dealt
         ).to_pandas()
         results: list[Result] = []
         reports: list[bytes] = []
@@ -89,6 +104,8 @@ class Chain:
         for kind, payload in zip(sent["kind"], sent["payload"], strict=True):
             if kind == RESULTS:
                 results += results_in(table_of(payload))
+            elif kind == LATE:
+                self.late += [json.loads(line) for line in payload.decode().splitlines()]
             else:
                 reports.append(payload)
         self.results += results
@@ -96,7 +113,7 @@ class Chain:
 
     def ports_kept(self, stage: int) -> set[int]:
         """The ports of a stage whose rows are in its logs."""
-        logs = [log for (number, _), log in self._logs.items() if number == stage]
+        logs = [log for (number, _), log in self.logs.items() if number == stage]
         return {
             port
             for log in logs
@@ -114,17 +131,46 @@ class Chain:
             )
             place = number, key
             batch = PartitionBatch(document, ("run", *place), self._heads.get(place))
-            yield from batch.run([own[:2], own[2:]], self._logs[place])
+            yield from batch.run([own[:2], own[2:]], self.logs[place])
             self._heads[place] = batch.head.to_json()
 
-    def _tagged(self, edges: Sequence[Edge]) -> Iterator[pa.RecordBatch]:
-        """Rows (leaf, src, trg, ts), as leaf_rows makes them."""
+    def _sent(self, edges: Sequence[Edge], clock: int | None) -> Iterator[pa.RecordBatch]:
+        if self._streams is None:
+            yield from self._tagged(edges)
+            return
+        rows = [each for edge in edges for each in self._waiting(edge, self._streams, clock)]
+        if rows:
+            yield from pa.Table.from_batches(rows).combine_chunks().to_batches()
+
+    def _waiting(
+        self, edge: Edge, streams: Sequence[str], clock: int | None
+    ) -> Iterator[pa.RecordBatch]:
+        """Rows of an edge, as waiting_rows makes them."""
+        _, _, label, ts, stream, *_ = edge  # type: ignore[misc]
+        sources, speaks = sources_of(self.plan), True
+        for rows in self._tagged([edge]):
+            if not rows.num_rows:
+                continue
+            told = sources.index((stream, label)) if speaks else SILENT
+            speaks = False
+            yield _with(rows, told, streams.index(stream), clock)
+        if speaks and stream in streams:
+            nothing = pa.RecordBatch.from_pylist([{"leaf": -1, "ts": ts}], schema=self._schema)
+            yield _with(nothing, SILENT, streams.index(stream), clock)
+
+    @property
+    def _schema(self) -> pa.Schema:
         kinds = frozenset(leaf.vertex_type for leaf in self._leaves)
         vertex = pa.int64() if text_or_integers(kinds) == "integer" else pa.string()
         columns = carried(self._leaves)
         properties = {name: ARROW_TYPES[kind] for (_, kind), name in columns.items()}
         edge = {"leaf": pa.int32(), "src": vertex, "trg": vertex, "ts": pa.int64()}
-        schema = pa.schema({**edge, **properties})
+        return pa.schema({**edge, **properties})
+
+    def _tagged(self, edges: Sequence[Edge]) -> Iterator[pa.RecordBatch]:
+        """Rows (leaf, src, trg, ts), as leaf_rows makes them."""
+        schema, columns = self._schema, carried(self._leaves)
+        vertex = schema.field("src").type
         for number, leaf in enumerate(self._leaves):
             for batch in _record_batches(edges):
                 if _fits(batch, leaf):
@@ -137,6 +183,14 @@ class Chain:
                         empty = pa.nulls(rows.num_rows, type_)
                         tagged.append(rows[name].cast(type_) if own else empty)
                     yield pa.RecordBatch.from_arrays(tagged, schema=schema)
+
+
+def _with(rows: pa.RecordBatch, told: int, of: int, clock: int | None) -> pa.RecordBatch:
+    columns = {TOLD: (told, pa.int32()), "of": (of, pa.int32()), "clock": (clock, pa.int64())}
+    for name, (value, type_) in columns.items():
+        field = pa.field(name, type_, nullable=name == "clock")  # as Spark has them
+        rows = rows.append_column(field, pa.array([value] * rows.num_rows, type_))
+    return rows
 
 
 def _fits(batch: pa.RecordBatch, leaf: Leaf) -> bool:

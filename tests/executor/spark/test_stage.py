@@ -21,10 +21,11 @@ from pyspark.sql.streaming.tws_tester import TwsTester
 from executor.local import Edge, Result
 from executor.spark import partition as work
 from executor.spark.index_home import IndexHome
-from executor.spark.packing import NEVER, Message, arrow_bytes, packed, table_of
+from executor.spark.packing import Message, arrow_bytes, packed, table_of
 from executor.spark.processor import REPORT, RESULTS, StageProcessor
 from executor.spark.wire import wire_of
 from executor.stages import stages_of
+from executor.watermarks import NEVER
 from tests.executor.spark.plans import expected, random_edges, reach, snapshots
 from tests.executor.spark.running import results_in
 
@@ -154,12 +155,11 @@ def test_a_batch_without_rows_changes_nothing() -> None:
     assert snapshots(partition.results) == snapshots(expected(PLAN, edges))
 
 
-def test_late_rows_are_counted_and_left_out() -> None:
+def test_rows_that_should_be_in_order_and_are_not() -> None:
     partition = Partition("run")
     partition.batch([("1", "2", "a", 5)])
-    partition.batch([("2", "3", "a", 4), ("2", "4", "a", 5)])
-    assert partition.report["late"] == 1
-    assert {r.bindings for r in partition.results} == {("1", "2"), ("2", "4"), ("1", "4")}
+    with pytest.raises(ValueError, match="1 rows came out of order, before 5"):
+        partition.batch([("2", "3", "a", 4), ("2", "4", "a", 5)])
 
 
 def test_totals_are_kept_over_restarts() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,9 +11,9 @@ from pyspark.sql import DataFrame, SparkSession
 from algebra.physical import Exchange, ToKernel
 from algebra.plan import PhysicalPlan
 from executor.batch import FOREVER
+from executor.leaves import leaves
 from executor.local import Result
 from executor.spark.errors import ExecutionError, InputError
-from executor.spark.settings import PROVIDER, ROCKSDB
 from executor.spark.stream import stream
 from tests.executor.spark.plans import (
     PLUS,
@@ -28,15 +27,6 @@ from tests.executor.spark.plans import (
 )
 
 pytestmark = pytest.mark.spark
-
-
-@pytest.fixture
-def rocksdb(spark: SparkSession) -> Iterator[SparkSession]:
-    """The session as its user has to set it up."""
-    before = spark.conf.get(PROVIDER) or ""
-    spark.conf.set(PROVIDER, ROCKSDB)
-    yield spark
-    spark.conf.set(PROVIDER, before)
 
 
 def edges_in(spark: SparkSession, folder: Path) -> DataFrame:
@@ -68,8 +58,24 @@ def test_a_query_on_a_memory_sink(
         for part in range(3):
             csv_file(tmp_path / "in" / f"{part}.csv", edges[part * 20 : part * 20 + 20])
             query.processAllAvailable()
+        progress = query.recentProgress
     finally:
         query.stop()
+    told = [p.observedMetrics for p in progress if p.numInputRows]
+    assert len(told) == 3
+    relevant = sum(1 for edge in edges if edge[2] == "a")
+
+    def counted(name: str, field: str) -> int:
+        return sum(each[name][field] for each in told)
+
+    root, (leaf,) = f"headrace.{plan.root}", leaves(plan)
+    assert counted("headrace", "edges") == relevant == counted(f"headrace.{leaf.node}", "rows_out")
+    assert counted("headrace", "results") == rocksdb.table("found").count()
+    assert counted(root, "rows_in") == relevant * plan.parallelism
+    assert [each[root]["rows_out"] for each in told] == [e["headrace"]["results"] for e in told]
+    assert told[-1]["headrace"]["now"] == edges[-1][3]
+    assert 0 < told[-1][root]["state_bytes"] == told[-1]["headrace"]["state_bytes"]
+    assert counted("headrace", "late") == counted("headrace", "rebuilt") == 0
     found = [
         Result((row.x, row.y), row.ts, FOREVER if row.exp is None else row.exp)
         for row in rocksdb.table("found").collect()

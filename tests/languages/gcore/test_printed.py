@@ -5,19 +5,21 @@ from dataclasses import dataclass, replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from catalog.defaults import DEFAULT_STATISTICS
+from catalog.defaults import DEFAULT_STATISTICS, DEFAULT_STORED
 from catalog.model import Catalog, Stream
 from languages import parse
 from languages.canonical import translate
 from tests.languages.gcore import printing
 from tests.languages.gcore.printing import Style
 from tests.oracles.conditions import Compare, Vert
-from tests.oracles.query import Atom, BodyAtom, Const, Query, Rule, Term, Var, with_terms
+from tests.oracles.conditions import text as condition_text
+from tests.oracles.query import Atom, BodyAtom, Const, Is, Query, Rule, Term, Var, with_terms
 from tests.oracles.query import text as rq_text
 from tests.oracles.snapshot import labels_of
 from tests.strategies.amount import examples
 from tests.strategies.properties import PROPERTIES, with_columns, with_edges
 from tests.strategies.queries import LABELS, TEXT_VERTICES, bodies, rules_of
+from tests.strategies.vertices import VERTEX_LABELS
 
 S = Catalog(
     {
@@ -25,7 +27,14 @@ S = Catalog(
             "s",
             dict.fromkeys(LABELS, DEFAULT_STATISTICS),
             properties=PROPERTIES,
-        )
+        ),
+        "v": Stream(
+            "v",
+            dict.fromkeys(VERTEX_LABELS, DEFAULT_STORED),
+            properties=PROPERTIES,
+            stored=True,
+            vertices=True,
+        ),
     }
 )
 
@@ -70,11 +79,20 @@ def drawn(draw: st.DrawFn) -> Drawn:
         elif not answers or len(names) >= width:
             width = min(width, len(names))
             answers.append(draw(rules_of("Answer", names[:width], body)))
-    answers = [draw(_conditioned(rule)) for rule in answers]
+    answers = [draw(_conditioned(draw(_with_vertices(rule)))) for rule in answers]
     if not edge and len(answers) == 1:
         answers = [draw(with_columns(answers[0]))]
     style = Style(*(draw(st.booleans()) for _ in range(4)))
     return Drawn(_needed(macros, answers), tuple(answers), style)
+
+
+@st.composite
+def _with_vertices(draw: st.DrawFn, rule: Rule) -> Rule:
+    """The rule, perhaps with tests of what vertices are behind its other atoms."""
+    names = st.lists(st.sampled_from(_variables(rule.body)), max_size=2, unique=True)
+    label = st.sampled_from(VERTEX_LABELS)
+    tests = [Is(draw(label), Var(name)) for name in draw(names) if name != "_"]
+    return replace(rule, body=(*rule.body, *tests))
 
 
 @st.composite
@@ -83,7 +101,12 @@ def _conditioned(draw: st.DrawFn, rule: Rule) -> Rule:
     whole = draw(with_edges(rule, LABELS, TEXT_VERTICES))
     edges = {atom.edge for atom in whole.body if isinstance(atom, Atom)}
 
+    # Stored vertices have no time.
+    timeless = [f"{v}.ts" for v in _variables(whole.body)]
+
     def is_said(condition: Compare) -> bool:
+        if any(time in condition_text(condition) for time in timeless):
+            return False
         names = [s.name for s in (condition.left, condition.right) if isinstance(s, Vert)]
         return not edges & set(names) and not (condition.sign == "=" and len(names) == 2)
 

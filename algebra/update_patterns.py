@@ -1,0 +1,57 @@
+"""What operators make of deletions among the rows that they read.
+
+Rows of a stream with deletions are *marked* until RETRACT has made negative tuples of them; no
+other operator takes them before. Above it stand the variants for deletions alone, so that no
+operator of the direct approach ever reads a negative tuple.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from algebra.physical import (
+    Coalesce,
+    Exchange,
+    HashJoin,
+    PhysicalOperator,
+    Retract,
+    SimplePath,
+    SPath,
+    ToKernel,
+    WindowScan,
+)
+from algebra.properties import UpdatePattern
+
+
+def marks(operator: PhysicalOperator) -> bool:
+    """Whether it is a scan of a stream with deletions."""
+    return isinstance(operator, WindowScan) and operator.update_pattern is not None
+
+
+def update_pattern(operator: PhysicalOperator, inputs: Collection[UpdatePattern]) -> UpdatePattern:
+    """The update pattern of an operator's rows over inputs of such patterns.
+
+    Raises:
+        ValueError: if it is not made for inputs like these.
+    """
+    patterns = set(inputs)
+    match operator:
+        case WindowScan() if marks(operator):
+            return UpdatePattern.MARKED
+        case Retract():
+            if patterns != {UpdatePattern.MARKED}:
+                raise ValueError("it stands over a scan of a stream with deletions")
+            return UpdatePattern.WITH_DELETIONS
+        case ToKernel() | Exchange() if len(patterns) == 1:
+            return patterns.pop()
+    if UpdatePattern.MARKED in patterns:
+        raise ValueError(f"{operator.op} cannot tell which rows a deletion takes back")
+    deletions = UpdatePattern.WITH_DELETIONS in patterns
+    if deletions and isinstance(operator, SimplePath):
+        raise ValueError("SIMPLE_PATH is not made for deletions")
+    for_deletions = (
+        isinstance(operator, HashJoin | SPath | Coalesce) and operator.update_pattern is not None
+    )
+    if isinstance(operator, HashJoin | SPath | Coalesce) and deletions is not for_deletions:
+        raise ValueError(f"{operator.op} is {'not ' * deletions}made for deletions")
+    return UpdatePattern.WITH_DELETIONS if deletions else UpdatePattern.APPEND_ONLY

@@ -1,0 +1,66 @@
+"""Rows that wait for the watermark, and their order.
+
+In: tables with an int64 column ``ts``, in any order. Out: those not later than the watermark.
+
+They lie in runs sorted by ts. Taking what is due cuts the fronts off the runs, and runs are merged
+when they are about equally long: so a row is moved a logarithmic number of times, and the
+cost of a batch does not follow from how many rows wait.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+
+class Held:
+    """Rows that were taken and not yet given."""
+
+    def __init__(self) -> None:
+        self._runs: list[pa.Table] = []
+
+    def __len__(self) -> int:
+        return sum(run.num_rows for run in self._runs)
+
+    def add(self, rows: pa.Table) -> None:
+        """Takes rows in any order."""
+        if not rows.num_rows:
+            return
+        run = sorted_by_ts(rows)
+        while self._runs and _mergeable(self._runs[-1], run):
+            run = sorted_by_ts(pa.concat_tables([self._runs.pop(), run]))
+        self._runs.append(run)
+
+    def due(self, watermark: int) -> list[pa.Table]:
+        """Removes and gives the rows whose ts is not after the watermark.
+
+        In tables each sorted by ts; those added first come first.
+        """
+        found, waiting = [], []
+        for run in self._runs:
+            count = int(np.searchsorted(times_of(run), watermark, side="right"))
+            if count:
+                found.append(run.slice(0, count))
+            if count < run.num_rows:
+                waiting.append(run.slice(count))
+        self._runs = waiting
+        return found
+
+
+def _mergeable(before: pa.Table, run: pa.Table) -> bool:
+    return before.num_rows <= 2 * run.num_rows and bool(before.schema == run.schema)
+
+
+def sorted_by_ts(rows: pa.Table, column: str = "ts") -> pa.Table:
+    """The rows by rising ts, or another column of integers; equal ones keep their order."""
+    ts = times_of(rows, column)
+    if bool((ts[1:] >= ts[:-1]).all()):
+        return rows
+    return rows.take(np.argsort(ts, kind="stable"))
+
+
+def times_of(rows: pa.Table, column: str = "ts") -> NDArray[np.int64]:
+    """A column of integers."""
+    times: NDArray[np.int64] = rows[column].to_numpy()
+    return times

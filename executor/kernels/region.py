@@ -1,0 +1,229 @@
+"""The region of a new edge: what SIMPLE_PATH searches in (:mod:`executor.kernels.simple`).
+
+Product nodes (vertex, state) that a walk connects with the edge: in layer 0 those before it, in
+layer 1 those behind it, each with the width (the smallest expiry) of the widest such walk, and
+the arcs between them.
+"""
+
+from __future__ import annotations
+
+from numba import njit
+
+from executor.batch import IntArray
+from executor.kernels.forest import EDGE_FIELDS, EXPIRY, NEXT_OUT, TARGET
+from executor.kernels.path import (
+    MOVE_INVERSE,
+    MOVE_NEXT,
+    MOVE_STATE,
+    ROW_EXP,
+    ROW_ROOTS,
+    ROW_SOURCE,
+    ROW_TARGET,
+    ROW_TS,
+    pop,
+    push,
+)
+from executor.kernels.tables import EMPTY, find
+
+# The header: counts and cursors.
+(
+    EDGES,
+    RESULTS,  # pairs held, expired ones included
+    ADDED,  # edges and pairs added since the last sweep
+    SWEEP_AT,  # a sweep is due from this time on,
+    SWEEP_AFTER,  # once so much was added
+    ROW,  # the input row in work
+    MOVE,  # the next of its moves; EMPTY: the row is not begun
+    NEW_EDGE,  # the edge that it brought
+    OUT,  # result rows written
+    NODES,  # of the region
+    VERTICES,
+    ARCS,
+    ROOTS_FOUND,  # in `ends`, from its beginning,
+    ENDS_FOUND,  # and from the middle
+    PAIR,  # the next pair to look at; EMPTY: the move is not begun
+    STEPS,  # taken by branch and bound for the edge in work
+    MARK,  # the last number given to a search
+    CONFLICT,  # where the walk found last meets a vertex that it meets again, or EMPTY
+    HEADER_LENGTH,
+) = range(19)
+
+# An edge has a field more here: which of its ends are roots of this partition, as ROW_ROOTS.
+OWNED = EDGE_FIELDS
+SIMPLE_EDGE_FIELDS = EDGE_FIELDS + 1
+# Steps from a state: the state here, 2 * input + inverse, the state there.
+STEP_HERE, STEP_KEY, STEP_THERE = range(3)
+# A node of the region; WIDTH of the widest walk to the edge, which goes on TOWARDS it; its first
+# ARC, the NEXT_NODE of its vertex, and what searches note.
+(
+    VERTEX, STATE, LAYER, WIDTH, TOWARDS, ARC, SLOT, NEXT_NODE, BLOCKED, SEEN, VALUE, BEFORE,
+    NODE_FIELDS,
+) = range(13)  # fmt: skip
+# A vertex of the region.
+CODE, CODE_SLOT, MARKED, FIRST_NODE, VERTEX_FIELDS = range(5)
+# An arc of the region, in the direction of paths.
+TO, THROUGH, NEXT, ARC_FIELDS = range(4)
+
+
+@njit(cache=True)
+def _node(
+    h: IntArray,
+    nodes: IntArray,
+    vertices: IntArray,
+    index: IntArray,
+    code: int,
+    state: int,
+    layer: int,
+) -> int:
+    """The node of the region, made if there is none yet; EMPTY if there is no room for it."""
+    slot = find(index, code, 2 * state + layer)
+    if index[slot, 2] != EMPTY:
+        return index[slot, 2]
+    node = h[NODES]
+    if node == nodes.shape[0]:
+        return EMPTY
+    h[NODES] = node + 1
+    index[slot, 0], index[slot, 1], index[slot, 2] = code, 2 * state + layer, node
+    code_slot = find(index, code, EMPTY)
+    if index[code_slot, 2] == EMPTY:
+        vertex = h[VERTICES]
+        h[VERTICES] += 1
+        index[code_slot, 0], index[code_slot, 1], index[code_slot, 2] = code, EMPTY, vertex
+        vertices[vertex, CODE], vertices[vertex, CODE_SLOT] = code, code_slot
+        vertices[vertex, MARKED], vertices[vertex, FIRST_NODE] = 0, EMPTY
+    vertex = index[code_slot, 2]
+    nodes[node, VERTEX], nodes[node, NEXT_NODE] = vertex, vertices[vertex, FIRST_NODE]
+    vertices[vertex, FIRST_NODE] = node
+    nodes[node, STATE], nodes[node, LAYER], nodes[node, SLOT] = state, layer, slot
+    nodes[node, ARC] = nodes[node, TOWARDS] = EMPTY
+    nodes[node, WIDTH] = nodes[node, SEEN] = nodes[node, BLOCKED] = 0
+    return node
+
+
+@njit(cache=True)
+def clear(h: IntArray, nodes: IntArray, vertices: IntArray, index: IntArray) -> None:
+    """Forgets the region."""
+    for node in range(h[NODES]):
+        index[nodes[node, SLOT], 2] = EMPTY
+    for vertex in range(h[VERTICES]):
+        index[vertices[vertex, CODE_SLOT], 2] = EMPTY
+    h[NODES] = h[VERTICES] = h[ARCS] = 0
+
+
+@njit(cache=True)
+def _add_arc(h: IntArray, nodes: IntArray, arcs: IntArray, tail: int, to: int, width: int) -> None:
+    arc = h[ARCS]
+    h[ARCS] = arc + 1
+    arcs[arc, TO], arcs[arc, THROUGH], arcs[arc, NEXT] = to, width, nodes[tail, ARC]
+    nodes[tail, ARC] = arc
+
+
+@njit(cache=True)
+def _explore(
+    h: IntArray,
+    now: int,
+    start: int,
+    avoided: int,
+    steps: IntArray,
+    steps_of_state: IntArray,
+    edges: IntArray,
+    heads: IntArray,
+    nodes: IntArray,
+    vertices: IntArray,
+    index: IntArray,
+    arcs: IntArray,
+    heap: IntArray,
+) -> bool:
+    """Finds a layer of the region, widest walks first; False if there is no room for it.
+
+    ``steps`` are those of the automaton forwards in layer 1, backwards in layer 0.
+    """
+    layer, first = nodes[start, LAYER], vertices[nodes[start, VERTEX], CODE]
+    heap[0, 0], heap[0, 1] = nodes[start, WIDTH], start
+    size = 1
+    while size > 0:
+        width, node = heap[0, 0], heap[0, 1]
+        pop(heap, size)
+        size -= 1
+        if nodes[node, WIDTH] != width:
+            continue  # it was found wider, and is settled
+        code, state = vertices[nodes[node, VERTEX], CODE], nodes[node, STATE]
+        for k in range(steps_of_state[state], steps_of_state[state + 1]):
+            key, there = steps[k, STEP_KEY], steps[k, STEP_THERE]
+            back = key & 1
+            edge = heads[find(heads, code, key), 2]
+            while edge != EMPTY:
+                other, expiry = edges[edge, TARGET - back], edges[edge, EXPIRY]
+                own = layer == 1 or there != 0 or (edges[edge, OWNED] >> (1 - back)) & 1
+                if expiry > now and own and other not in (first, avoided) and edge != h[NEW_EDGE]:
+                    found = _node(h, nodes, vertices, index, other, there, layer)
+                    if found == EMPTY or h[ARCS] == arcs.shape[0]:
+                        return False
+                    if layer == 1:
+                        _add_arc(h, nodes, arcs, node, found, expiry)
+                    else:
+                        _add_arc(h, nodes, arcs, found, node, expiry)
+                    through = min(width, expiry)
+                    if through > nodes[found, WIDTH]:
+                        nodes[found, WIDTH], nodes[found, TOWARDS] = through, node
+                        push(heap, size, through, found)
+                        size += 1
+                edge = edges[edge, NEXT_OUT + back]
+    return True
+
+
+@njit(cache=True)
+def find_region(
+    h: IntArray,
+    rows: IntArray,
+    move: IntArray,
+    forwards: IntArray,
+    forwards_of: IntArray,
+    backwards: IntArray,
+    backwards_of: IntArray,
+    accepting: IntArray,
+    edges: IntArray,
+    heads: IntArray,
+    nodes: IntArray,
+    vertices: IntArray,
+    index: IntArray,
+    arcs: IntArray,
+    heap: IntArray,
+    ends: IntArray,
+) -> bool:
+    """The region of one move of the edge in work, its roots and ends; False: no room."""
+    row = h[ROW]
+    now, width, inverse = rows[ROW_TS, row], rows[ROW_EXP, row], move[MOVE_INVERSE]
+    u, v = rows[ROW_SOURCE + inverse, row], rows[ROW_TARGET - inverse, row]
+    h[ROOTS_FOUND] = h[ENDS_FOUND] = h[PAIR] = 0
+    if move[MOVE_STATE] == 0 and not (rows[ROW_ROOTS, row] >> inverse) & 1:
+        return True
+    before = _node(h, nodes, vertices, index, u, move[MOVE_STATE], 0)
+    nodes[before, WIDTH] = width
+    if not _explore(
+        h, now, before, v, backwards, backwards_of,
+        edges, heads, nodes, vertices, index, arcs, heap,
+    ):  # fmt: skip
+        return False
+    behind = h[NODES]
+    for node in range(behind):
+        if nodes[node, STATE] == 0:
+            ends[h[ROOTS_FOUND]] = node
+            h[ROOTS_FOUND] += 1
+    if h[ROOTS_FOUND] == 0:
+        return True
+    after = _node(h, nodes, vertices, index, v, move[MOVE_NEXT], 1)
+    if after == EMPTY:
+        return False
+    nodes[after, WIDTH] = width
+    if not _explore(
+        h, now, after, u, forwards, forwards_of,
+        edges, heads, nodes, vertices, index, arcs, heap,
+    ) or h[ARCS] == arcs.shape[0]:  # fmt: skip
+        return False
+    _add_arc(h, nodes, arcs, before, after, width)
+    for node in range(behind, h[NODES]):
+        if accepting[nodes[node, STATE]] != 0:
+            ends[ends.shape[0] // 2 + h[ENDS_FOUND]] = node
+            h[ENDS_FOUND] += 1
+    return True

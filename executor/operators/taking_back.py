@@ -1,0 +1,174 @@
+"""RETRACT, and HASH_JOIN and COALESCE over streams with deletions (negative tuples)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from algebra.physical import HashJoin
+from executor.batch import Batch, IntArray
+from executor.dictionary import Dictionary
+from executor.kernels import taking_back as kernel
+from executor.kernels.tables import EMPTY
+from executor.operators.bag import Bag
+from executor.operators.base import Results
+from executor.operators.join import Pairing
+
+
+class _OverBag:
+    """An operator whose state is one bag."""
+
+    _held: Bag
+
+    def tick(self, now: int) -> None:
+        """Sweeps if that is due."""
+        self._held.tick(now)
+
+    def purge(self, now: int) -> None:
+        """Drops what expired at or before ``now``, and what was taken back."""
+        self._held.sweep(now)
+
+    @property
+    def entries(self) -> int:
+        """Rows held."""
+        return self._held.entries
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of memory allocated for state."""
+        return self._held.nbytes
+
+
+class RetractOperator(_OverBag):
+    """What a deletion says of an edge, said of each row that the edge gave.
+
+    In: the edges of a scan; one with a negative expiry is a deletion, of which only source and
+    target count. Out: the edges, and for each deletion rows that take back all open edges
+    from its source to its target, those of its own time included.
+    """
+
+    def __init__(self, width: int) -> None:
+        self._held = Bag(width, (0, 1))
+        self._h: IntArray = np.zeros(kernel.SCAN_FIELDS, np.int64)
+        self._h[kernel.CHAIN] = kernel.NOT_BEGUN
+
+    def process(self, inputs: Sequence[Batch], wanted: bool) -> Batch:
+        """Edges, and what is taken back; of one instant edges come first."""
+        (batch,) = inputs
+        if np.any(batch.exp < 0):
+            batch = batch.take(np.lexsort((batch.exp < 0, batch.ts)))
+        h, held = self._h, self._held
+        results = Results(batch.width, wanted)
+        h[kernel.ROW] = 0
+        while True:
+            status = kernel.retract(
+                h, batch.columns, batch.ts, batch.exp,
+                held.h, held.columns, held.keys, held.rows, held.values, held.index,
+                results.buffer,
+            )  # fmt: skip
+            if status == kernel.DUE:
+                held.sweep(int(batch.ts[h[kernel.ROW]]))
+            else:
+                results.take(int(h[kernel.OUT]))
+                h[kernel.OUT] = 0
+                if status == kernel.DONE:
+                    return results.batch()
+
+    @property
+    def unmatched(self) -> int:
+        """Deletions, since the operator was built, of edges of which none was open."""
+        return int(self._h[kernel.UNMATCHED])
+
+
+class CoalesceWithDeletions(_OverBag):
+    """Of each value how long the longest of its rows lasts."""
+
+    def __init__(self, width: int) -> None:
+        self._held = Bag(width, tuple(range(width)))
+        self._h: IntArray = np.zeros(kernel.COALESCE_FIELDS, np.int64)
+
+    def process(self, inputs: Sequence[Batch], wanted: bool) -> Batch:
+        """Rows that last longer than what was said; what was said, where it holds no more."""
+        (batch,) = inputs
+        h, held = self._h, self._held
+        results = Results(batch.width, wanted)
+        h[kernel.COALESCE_ROW] = 0
+        while True:
+            status = kernel.coalesce(
+                h, batch.columns, batch.ts, batch.exp,
+                held.h, held.columns, held.rows, held.values, held.index, results.buffer,
+            )  # fmt: skip
+            if status == kernel.DUE:
+                held.sweep(int(batch.ts[h[kernel.COALESCE_ROW]]))
+            else:
+                results.take(int(h[kernel.COALESCE_OUT]), int(h[kernel.COALESCE_NEED]))
+                h[kernel.COALESCE_OUT] = 0
+                if status == kernel.DONE:
+                    return results.batch()
+
+
+class JoinWithDeletions:
+    """Holds the rows of both inputs, each as often as it was given.
+
+    ``dictionary`` gave the codes; a join without a residual does not look at it.
+
+    Raises:
+        PlanError: if the residual is not on the allow-list.
+    """
+
+    def __init__(self, join: HashJoin, dictionary: Dictionary | None = None) -> None:
+        left, right = join.bindings
+        shared = [v for v in left if v in right]
+        self._pairing = Pairing(join, dictionary or Dictionary())
+        self._left = Bag(len(left), tuple(left.index(v) for v in shared))
+        self._right = Bag(len(right), tuple(right.index(v) for v in shared))
+        self._h: IntArray = np.zeros(kernel.JOIN_FIELDS, np.int64)
+        self._h[kernel.IN_WORK] = EMPTY
+
+    def process(self, inputs: Sequence[Batch], wanted: bool) -> Batch:
+        """A row for each pair that is given or taken back."""
+        a, b = inputs
+        if not (len(a) or len(b)):
+            return Batch.empty(self._pairing.width)
+        h, left, right = self._h, self._left, self._right
+        results = self._pairing.results(wanted)
+        h[kernel.LEFT_ROW] = h[kernel.RIGHT_ROW] = 0
+        while True:
+            status = kernel.join(
+                h, a.columns, a.ts, a.exp, b.columns, b.ts, b.exp,
+                left.h, left.rows, left.values, left.index,
+                left.columns, left.keys, self._pairing.left_sources,
+                right.h, right.rows, right.values, right.index,
+                right.columns, right.keys, self._pairing.right_sources,
+                results.buffer,
+            )  # fmt: skip
+            if status == kernel.DUE:
+                left.sweep(int(a.ts[h[kernel.LEFT_ROW]]))
+            elif status == kernel.OTHER_DUE:
+                right.sweep(int(b.ts[h[kernel.RIGHT_ROW]]))
+            else:
+                self._pairing.take(results, int(h[kernel.JOIN_OUT]), wanted)
+                h[kernel.JOIN_OUT] = 0
+                if status == kernel.DONE:
+                    return results.batch()
+
+    def tick(self, now: int) -> None:
+        """Sweeps the sides where that is due."""
+        self._left.tick(now)
+        self._right.tick(now)
+
+    def purge(self, now: int) -> None:
+        """Drops what expired at or before ``now``, and what was taken back."""
+        self._left.sweep(now)
+        self._right.sweep(now)
+
+    @property
+    def entries(self) -> int:
+        """Rows held on both sides."""
+        return self._left.entries + self._right.entries
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of memory allocated for state."""
+        return self._left.nbytes + self._right.nbytes

@@ -1,0 +1,19 @@
+"""What tests of several files need."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from pyspark.sql import SparkSession
+
+from executor.spark.settings import PROVIDER, ROCKSDB
+
+
+@pytest.fixture
+def rocksdb(spark: SparkSession) -> Iterator[SparkSession]:
+    """The session as its user has to set it up."""
+    before = spark.conf.get(PROVIDER) or ""
+    spark.conf.set(PROVIDER, ROCKSDB)
+    yield spark
+    spark.conf.set(PROVIDER, before)

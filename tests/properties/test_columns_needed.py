@@ -1,0 +1,98 @@
+"""No operator of a chosen plan gives a column that nothing above it needs."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from hypothesis import assume, given, note
+
+from algebra.physical import (
+    Exchange,
+    FilterRows,
+    HashJoin,
+    ProjectColumns,
+    SPath,
+    WindowScan,
+    WindowScanUnion,
+)
+from algebra.plan import PhysicalPlan, PlanNode
+from algebra.predicate import Predicate
+from optimizer import Options
+from tests.oracles.query import text
+from tests.properties.plans import optimized
+from tests.properties.running import shown
+from tests.strategies.amount import examples
+from tests.strategies.properties import property_cases
+from tests.strategies.queries import Case
+
+
+def _looked_at(sql: str | None) -> frozenset[int]:
+    return frozenset() if sql is None else Predicate(sql).columns
+
+
+def _asked(node: PlanNode, needed: set[int]) -> list[set[int]]:
+    """The columns of each input that a node needs so that it can give those needed."""
+    match node.operator:
+        case HashJoin(bindings, output) as join:
+            left, right = bindings
+            used = {output[c] for c in needed} | (set(left) & set(right))
+            used |= _looked_at(join.residual)
+            return [{c for c, v in enumerate(binding) if v in used} for binding in bindings]
+        case ProjectColumns(columns):
+            return [{columns[c] for c in needed}]
+        case FilterRows(predicate):
+            return [needed | _looked_at(predicate)]
+        case Exchange(columns=columns):
+            return [needed | set(columns)]
+        case SPath():
+            return [{0, 1} for _ in node.inputs]
+        case _:
+            return [needed for _ in node.inputs]
+
+
+def _needless(plan: PhysicalPlan) -> list[str]:
+    """The columns that some node gives for nothing.
+
+    Edges and paths always have both ends, and so has what is derived from them with two columns.
+    A filter gives what it gets, so it is its input that is asked; so does a scan, whose columns a
+    projection on it drops before any other operator has them.
+    """
+    needed: dict[int, set[int]] = defaultdict(set)
+    needed[plan.root] = set(range(len(plan.columns)))
+    found: list[str] = []
+    dropped = {n.inputs[0] for n in plan.nodes if isinstance(n.operator, ProjectColumns)}
+    for node in reversed(plan.nodes):
+        asked = needed[node.id]
+        for below, columns in zip(node.inputs, _asked(node, asked), strict=True):
+            needed[below] |= columns
+        match node.operator:
+            case HashJoin(output=output) if len(output) > 2:
+                given = set(range(len(output)))
+            case ProjectColumns(kept):
+                ends = plan.nodes[node.inputs[0]].op in ("WSCAN", "WSCAN_UNION", "FILTER")
+                given = {k for k, c in enumerate(kept) if not (ends and c < 2)}
+            case WindowScan() | WindowScanUnion() if node.id not in dropped:
+                given = set(range(2, 2 + len(node.operator.properties)))
+                for scan in node.operator.scans:
+                    asked = asked | _looked_at(scan.predicate)
+            case _:
+                continue
+        found += [f"node {node.id}: column {column}" for column in sorted(given - asked)]
+    return found
+
+
+def _is_free(plan: PhysicalPlan, node: PlanNode) -> bool:
+    """Whether what a join could do too costs less than the plan's cost is rounded by."""
+    if node.op not in ("FILTER", "PROJECT"):
+        return False
+    return node.estimate.cost < 1e-12 * plan.nodes[plan.root].estimate.cumulative_cost
+
+
+@given(case=property_cases())
+@examples(150)
+def test_every_column_is_needed(case: Case) -> None:
+    note(text(case.query))
+    plan = optimized(case, Options()).plan
+    # Whether something is done inside or above a join is no matter where both cost nothing.
+    assume(not any(_is_free(plan, node) for node in plan.nodes))
+    assert _needless(plan) == [], f"{text(case.query)}\n{shown(plan)}"
