@@ -6,7 +6,6 @@ instant at which it begins to be valid, until the window that it begins in ends.
 
 from __future__ import annotations
 
-import re
 from functools import cached_property
 
 from tests.oracles.query import Query, Rule
@@ -18,9 +17,10 @@ def windowed(rules: tuple[Rule, ...]) -> dict[str, tuple[str, int, int]]:
     names = {name for rule in rules for atom in rule.body for name in labels_of(atom)}
     found = {}
     for name in sorted(names):
-        parts = re.fullmatch(r"(\w+)\[WINDOW (\d+)(?: SLIDE (\d+))?\]", name)
-        if parts is not None:
-            found[name] = (parts[1], int(parts[2]), int(parts[3] or 1))
+        predicate, sign, lengths = name.removesuffix("]").partition("[WINDOW ")
+        if sign:
+            length, _, slide = lengths.partition(" SLIDE ")
+            found[name] = (predicate, int(length), int(slide or 1))
     return found
 
 
