@@ -71,7 +71,7 @@ class _Reading:
     ) -> tuple[RegularQuery, tuple[str, ...]]:
         """A query that stands in these views."""
         names = _Names(query)
-        self.taken |= names.all
+        self.taken |= names.all if inside else names.all - names.read.keys()
         outside = not inside
         clauses = [c for c in query.windows if c.stream not in self.catalog.views]
         own = [c for c in query.windows if c.stream in self.catalog.views]

@@ -63,7 +63,7 @@ LATER: Mapping[str, Fault] = MappingProxyType(
         "several labels": Fault(
             "E-LATER",
             "edges of several labels in one answer are not supported yet",
-            "write a query for each label",
+            "write a query for each label; a view may construct several",
         ),
         "named graph": Fault(
             "E-LATER",
