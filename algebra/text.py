@@ -10,8 +10,10 @@
                           columns after the second stand in a fourth part, a condition
                           on the joined rows in the third
 ``P[d;R](S1,..)``         PATH over the regex ``R``
-``C[columns](S)``         projection
+``C[columns](S)``         projection; columns may be computed
 ``W[w,b](S)``             a window over results of operators
+``A[keys ; aggs](S)``     AGGREGATE, of rows with the same keys; perhaps at multiples of a period
+``R[mode every p](S)``    REPORT
 ``∅``                     the empty relation
 ========================  ==========================================================
 
@@ -26,8 +28,10 @@ from collections.abc import Callable, Iterator
 
 from sqlglot import exp
 
-from algebra import durations, regex
+from algebra import durations, regex, scalar
 from algebra.logical import (
+    Aggregate,
+    Compute,
     Empty,
     Filter,
     FilteredPattern,
@@ -36,6 +40,7 @@ from algebra.logical import (
     PathSemantics,
     Pattern,
     Project,
+    Report,
     Rewindow,
     Union,
     WScan,
@@ -104,6 +109,14 @@ class _Notation:
                 if semantics is not PathSemantics.ARBITRARY:
                     parts.append(semantics)
                 return f"P[{';'.join(parts)}]"
+            case Compute(values):
+                return f"C[{', '.join(map(scalar.text, values))}]"
+            case Aggregate(keys, calls, _, every):
+                by = ",".join(f"c{key}" for key in keys)
+                at = "" if every is None else f" ; every {self._length(every)}"
+                return f"A[{by} ; {', '.join(map(str, calls))}{at}]"
+            case Report(mode, every):
+                return f"R[{mode} every {self._length(every)}]"
             case Project(columns):
                 width = e.inputs[0].width
                 return f"C[{','.join(_column(column, width) for column in columns)}]"
@@ -111,6 +124,9 @@ class _Notation:
                 return f"W[{self._window(window)}]"
             case Empty():
                 return "∅"
+
+    def _length(self, ticks: int) -> str:
+        return durations.text(ticks, self.time_unit) if self.time_unit else str(ticks)
 
     def _window(self, window: Window) -> str:
         lengths = [window.range] if window.slide == 1 else [window.range, window.slide]

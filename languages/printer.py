@@ -18,7 +18,8 @@ from languages.regular_query import (
     Atom,
     Constant,
     EdgeAtom,
-    Property,
+    Emit,
+    Output,
     RegularQuery,
     Row,
     Rule,
@@ -26,7 +27,7 @@ from languages.regular_query import (
     VertexAtom,
     WindowClause,
 )
-from languages.values_text import condition_text, name_text, value_text
+from languages.values_text import condition_text, name_text, output_text, value_text
 
 __all__ = ["condition_text", "path_text", "rule_text", "rules_text", "text", "value_text"]
 
@@ -39,6 +40,8 @@ def text(query: RegularQuery) -> str:
     """The rules and windows of a query, one a line."""
     lines = rules_text(query)
     lines += [_window(clause, query.time_unit) for clause in query.windows]
+    if query.emit is not None:
+        lines.append(_emit(query.emit, query.time_unit))
     return "\n".join(lines)
 
 
@@ -61,10 +64,20 @@ def _rule(rule: Rule, sets: _Steps) -> str:
     return f"{name_text(rule.head)}({', '.join(columns)}) <- {', '.join(body)}."
 
 
-def _column(name: str, of: Property | None) -> str:
+def _column(name: str, of: Output | None) -> str:
     if of is None:
         return name
-    return f"{value_text(of)} as {name_text(name)}"
+    return f"{output_text(of)} as {name_text(name)}"
+
+
+def _emit(emit: Emit, time_unit: str | None) -> str:
+    mode = "SNAPSHOT" if emit.mode == "snapshot" else f"ON {emit.mode.upper()}"
+    every = "" if emit.every is None else f" EVERY {_length(emit.every, time_unit)}"
+    return f"EMIT {mode}{every}"
+
+
+def _length(ticks: int, time_unit: str | None) -> str:
+    return str(ticks) if time_unit is None else durations.text(ticks, time_unit)
 
 
 def path_text(path: Regex, sets: _Steps = _NO_STEPS) -> str:
@@ -103,17 +116,13 @@ def _atom(atom: Atom, sets: _Steps) -> str:
 def _window(clause: WindowClause, time_unit: str | None) -> str:
     labels = f" ({', '.join(map(name_text, clause.labels))})" if clause.labels else ""
     on = f"ON {name_text(clause.stream)}{labels} " if clause.stream is not None else ""
-    return f"{on}{_length(clause.window, time_unit)}"
+    return f"{on}{_window_text(clause.window, time_unit)}"
 
 
-def _length(window: Window, time_unit: str | None) -> str:
+def _window_text(window: Window, time_unit: str | None) -> str:
     """``WINDOW 5 SLIDE 2``."""
-
-    def length(ticks: int) -> str:
-        return str(ticks) if time_unit is None else durations.text(ticks, time_unit)
-
-    slide = f" SLIDE {length(window.slide)}" if window.slide != 1 else ""
-    return f"WINDOW {length(window.range)}{slide}"
+    slide = f" SLIDE {_length(window.slide, time_unit)}" if window.slide != 1 else ""
+    return f"WINDOW {_length(window.range, time_unit)}{slide}"
 
 
 def _term(term: Term) -> str:
@@ -141,7 +150,7 @@ def _steps(query: RegularQuery) -> _Steps:
             label, window = windows.get(name, (None, None))
             if label is None or window is None:
                 return name_text(label or name)
-            found[name] = f"{shown(label)}[{_length(window, query.time_unit)}]"
+            found[name] = f"{shown(label)}[{_window_text(window, query.time_unit)}]"
         return found[name]
 
     return {name: shown(name) for name in (*sets, *windows)}

@@ -187,6 +187,13 @@ class _Reading:
 
     def _added(self, view: str, inside: tuple[str, ...]) -> Labels:
         parsed = self._parsed(view)
+        if parsed.emit is not None:
+            raise QueryError(
+                "E-SYNTAX",
+                "what reads a view says when answers are reported",
+                text="EMIT",
+                hint="leave EMIT out of it",
+            )
         query, _ = self.of(parsed, inside)
         labels = _labels(query)
         query, _ = expanded(query, self.catalog)

@@ -11,7 +11,7 @@ from executor.counters import Counters
 from executor.spark.window_log import Blob, Directory
 from executor.watermarks import Watermark
 
-FIRST_OF_MEMORY = 1 << 40
+FIRST_OF_RUNS = 1 << 40
 """Where the numbers of blobs begin that hold what operators remember; those of valid input begin
 at 0."""
 
@@ -25,7 +25,8 @@ class Head:
     stream, ``now`` how far time has come: the
     watermark, or where edges come in order the largest ts seen. ``late`` counts the edges that came
     when it had passed them, by stream. ``directory`` is that of the input that is still valid,
-    ``memory`` that of what operators remember besides.
+    ``runs`` that of the runs of REWINDOW. ``remembers``: there is a memory
+    (:meth:`executor.pipeline.Pipeline.memory`) among the blobs.
     """
 
     token: str = ""
@@ -38,7 +39,8 @@ class Head:
     rebuilt: int = 0
     operators: Mapping[int, Counters] = field(default_factory=dict)
     directory: Directory = field(default_factory=Directory)
-    memory: Directory = field(default_factory=lambda: Directory((), FIRST_OF_MEMORY))
+    runs: Directory = field(default_factory=lambda: Directory((), FIRST_OF_RUNS))
+    remembers: bool = False
     watermark: Watermark = field(default_factory=Watermark)
 
     def to_json(self) -> str:
@@ -53,7 +55,7 @@ class Head:
         watermark = Watermark.from_document(values.pop("watermark", {}))
         logs: dict[str, Any] = {
             name: Directory(tuple(Blob(**blob) for blob in log.pop("blobs")), **log)
-            for name in ("directory", "memory")
+            for name in ("directory", "runs")
             if (log := values.pop(name, None)) is not None
         }
         return Head(**values, operators=operators, watermark=watermark, **logs)

@@ -13,8 +13,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from algebra.physical import Rewindow
+from algebra.physical import AggregateRows, ComputeColumns, Rewindow
 from algebra.plan import PhysicalPlan
+from algebra.scalar import Literal, parsed
 from algebra.values import PropertyType, VertexType
 from executor.batch import FOREVER, Batch, IntArray, lasting
 from executor.dictionary import Dictionary
@@ -64,8 +65,8 @@ def wire_of(plan: PhysicalPlan, stage: Stage) -> Wire:
     return LeafWire(stage.inputs, leaves_of(plan, stage), read)
 
 
-def memory_wire(plan: PhysicalPlan, stage: Stage) -> RowWire:
-    """How what a stage's operators remember is kept: rows by the node that remembers them."""
+def runs_wire(plan: PhysicalPlan, stage: Stage) -> RowWire:
+    """How the runs of a stage's REWINDOWs are kept: as rows, by node."""
     operators = ((i, plan.nodes[i].operator) for i in stage.nodes)
     nodes = [i for i, operator in operators if isinstance(operator, Rewindow)]
     widths = widths_of(plan)
@@ -81,7 +82,16 @@ def leaves_of(plan: PhysicalPlan, stage: Stage) -> tuple[Leaf, ...]:
 
 def value_types(plan: PhysicalPlan) -> frozenset[PropertyType]:
     """All types of values in the rows of a plan."""
-    return frozenset(kind for leaf in leaves(plan) for _, kind in leaf.given)
+    read = {kind for leaf in leaves(plan) for _, kind in leaf.given}
+    for node in plan.nodes:
+        match node.operator:
+            case ComputeColumns(values=values):
+                literals = (parsed(value, 1 << 20) for value in values)
+                read |= {value.type for value in literals if isinstance(value, Literal)}
+                read |= {"integer", "number"}
+            case AggregateRows():
+                read |= {"integer", "number"}
+    return frozenset(read)
 
 
 def text_or_integers(types: frozenset[VertexType]) -> VertexType:

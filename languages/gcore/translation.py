@@ -17,6 +17,7 @@ from languages.gcore.sources import DerivedSource, Reads, Source
 from languages.gcore.statement import Statement
 from languages.gcore.syntax import Basic, Construct, Name, On, Query
 from languages.regular_query import EdgeAtom, Location, RegularQuery, Rule, Variable
+from languages.reports import with_emit
 
 MOST_NESTED = 50
 """How many views may stand in each other."""
@@ -44,7 +45,7 @@ def translated(
     program.check_names()
     unit = time_unit if program.reads.has_unit else None
     warnings = tuple(dict.fromkeys(program.warnings))
-    return checked(
+    rules = checked(
         (*program.rules, *program.reads.rules),
         program.reads.clauses(),
         unit,
@@ -54,6 +55,7 @@ def translated(
         leaves=tuple(program.reads.leaves.items()),
         labels=tuple(labels.items()),
     )
+    return with_emit(rules, query.emit, time_unit)
 
 
 class _Translation:
