@@ -50,11 +50,6 @@ LATER: Mapping[str, Fault] = MappingProxyType(
             "one path in two places is not supported yet",
             "give the second a variable of its own, or none",
         ),
-        "several labels": Fault(
-            "E-LATER",
-            "edges of several labels in one answer are not supported yet",
-            "write a query for each label; a view may construct several",
-        ),
         "named graph": Fault(
             "E-LATER",
             "a whole stream as a part of the answer is not supported yet",

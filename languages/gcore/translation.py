@@ -6,6 +6,7 @@ predicates that patterns read there.
 
 from __future__ import annotations
 
+from algebra.scalar import Literal
 from algebra.window import Window
 from languages.checks import checked
 from languages.errors import QueryError, line_of
@@ -39,9 +40,7 @@ def translated(
     program = Program(words, names, Reads(time_unit, names))
     answer, labels = _Translation(program, query).answer()
     if len(labels) > 1 and not several:
-        second = list(labels.values())[1]
-        at = next(rule.location for rule in program.rules if rule.head == second)
-        raise LATER["several labels"].error(at, list(labels)[1])
+        answer = _edges_of_all(program, labels)
     program.check_names()
     unit = time_unit if program.reads.has_unit else None
     warnings = tuple(dict.fromkeys(program.warnings))
@@ -56,6 +55,19 @@ def translated(
         labels=tuple(labels.items()),
     )
     return with_emit(rules, query.emit, time_unit)
+
+
+def _edges_of_all(program: Program, labels: dict[str, str]) -> str:
+    """The predicate of the edges of several labels, each with its own."""
+    answer = program.names.fresh("Answer")
+    ends = Variable("src"), Variable("trg")
+    for label, predicate in labels.items():
+        at = next(rule.location for rule in program.rules if rule.head == predicate)
+        atom = EdgeAtom(predicate, *ends, at)
+        columns = ("src", "label", "trg")
+        properties = (("label", Literal(label)),)
+        program.rules.append(Rule(answer, columns, (atom,), at, properties=properties))
+    return answer
 
 
 class _Translation:

@@ -41,10 +41,6 @@ NOT_YET = {
         "CONSTRUCT (x)-/‹p/->(y) MATCH (x)-/p<:a+>/->(y)",
     ),
     "same path": (f"{C} MATCH (x)-/p<:a+>/->(y), (x)-/‹p<:a+>/->(z)",),
-    "several labels": (
-        f"CONSTRUCT (x)-[:r]->(y)-[:‹q]->(x) {M}",
-        f"{C} {M} UNION CONSTRUCT (x)-[:‹q]->(y) {M}",
-    ),
     "named graph": (f"{C} {M} UNION ‹friends",),
     "two windows": (f"{C} {M} ON t, (x:P) ON s WINDOW (9), (y:‹P) ON s WINDOW (8)",),
     "one column": (f"SELECT x, ‹y {M} WHERE (x) = (y)", f"SELECT x, ‹x AS z {M}"),

@@ -116,6 +116,13 @@ PAIRS = {
         f"SELECT x MATCH (x)-[:a]->(y) ON s WINDOW (5), (y)-[e:a]->(z) {ON}, (x)-/<_+>/->(y) {ON}",
         "Answer(x) <- a(x, y), a[WINDOW 9 SLIDE 3](y, z), x s._[WINDOW 9 SLIDE 3]+ y WINDOW 5",
     ),
+    "edges of several labels": (
+        f"CONSTRUCT (x)-[:r]->(y), (y)-[:q]->(x) MATCH (x)-[:a]->(y) {ON} "
+        f"UNION CONSTRUCT (x)-[:q]->(y) MATCH (x)-[:b]->(y) {ON}",
+        "r(x, y) <- a(x, y). q(y, x) <- a(x, y). q(x, y) <- b(x, y)."
+        'Answer(src, "r" as label, trg) <- r(src, trg).'
+        f'Answer(src, "q" as label, trg) <- q(src, trg) {WINDOW}',
+    ),
     "a path to the left": (
         f"SELECT x, y MATCH (x)<-/<:a* :b^>/-(y) {ON}",
         f"Answer(x, y) <- y a*/^b x {WINDOW}",
