@@ -145,7 +145,11 @@ def physical_operator(
 
 def _value(value: str, columns: Sequence[str]) -> str:
     """A computed value with the names of the columns."""
-    return re.sub(r"\bc([0-9]+)\b(?=(?:[^']*'[^']*')*[^']*$)", lambda m: _nth(columns, m[1]), value)
+    return re.sub(
+        r"\bc([0-9]+)\b(?=(?:[^']*'[^']*')*[^']*$)",
+        lambda m: _chosen(columns, [int(m[1])])[0],
+        value,
+    )
 
 
 def _aggregates(

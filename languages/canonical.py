@@ -16,7 +16,7 @@ all (:mod:`languages.answer_algebra`, :mod:`languages.reports`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import TypeGuard
@@ -45,8 +45,8 @@ from catalog.model import Catalog, PropertyType, VertexType
 from languages import answer_algebra
 from languages.answers import computes, is_aggregate
 from languages.checks import aliases, evaluation_order, predicates
-from languages.condition_types import resolved, vertex
-from languages.conditions import key, named_edges, predicate, unified
+from languages.condition_types import resolved, types_in, vertex
+from languages.conditions import key, predicate, unified
 from languages.errors import QueryError, line_of
 from languages.inputs import Inputs
 from languages.join_keys import JoinKeys, join_keys
@@ -62,7 +62,6 @@ from languages.regular_query import (
     RegularQuery,
     Row,
     Rule,
-    Variable,
     VertexAtom,
 )
 from languages.reports import check_no_deletions, reported
@@ -216,7 +215,7 @@ class _Translation:
         looked_at = bool(rule.conditions) or computes(rule)
         vertex_types = [self._plain(atom).types for atom in rule.body] if looked_at else []
         conditions = resolved(rule, self.inputs, vertex_types)
-        conditions, keys = join_keys(rule, conditions, self._types_in(rule, vertex_types))
+        conditions, keys = join_keys(rule, conditions, types_in(rule, self.inputs, vertex_types))
         wanted = needs(rule, conditions, [*keys.properties, *identity])
         head, others = keys_above(rule, wanted.residual, keys)
         if named:
@@ -295,25 +294,6 @@ class _Translation:
     def _leaves_out_loops(self, atom: Atom) -> TypeGuard[EdgeAtom]:
         """Whether it is a simple path, written as one step."""
         return self.semantics is PathSemantics.SIMPLE and _is_one_step(atom)
-
-    def _types_in(
-        self, rule: Rule, vertex_types: Sequence[tuple[PropertyType | None, ...]]
-    ) -> Callable[[Variable | Property], PropertyType | None]:
-        """The type of what a reference in a rule stands for; None where streams disagree."""
-        edges = named_edges(rule.body)
-        ends = [
-            (term, kind)
-            for atom, types in zip(rule.body, vertex_types, strict=False)
-            for term, kind in zip((atom.source, atom.target), types, strict=True)
-        ]
-
-        def type_of(reference: Variable | Property) -> PropertyType | None:
-            if isinstance(reference, Property):
-                return self.inputs.property_type(edges[reference.edge], reference, rule.location)
-            kinds = {kind for term, kind in ends if term == reference}
-            return kinds.pop() if len(kinds) == 1 else None
-
-        return type_of
 
     def _atom(
         self, atom: Atom, number: int, wanted: Needs, keys: JoinKeys

@@ -24,6 +24,7 @@ from languages.conditions import (
 )
 from languages.errors import QueryError
 from languages.inputs import Inputs
+from languages.join_keys import TypeOf
 from languages.regular_query import (
     Aggregated,
     Both,
@@ -95,6 +96,29 @@ def resolved(
         if isinstance(reference, Property):
             look_up(reference)
     return [typed(condition, types) for condition in conjuncts(whole)]
+
+
+def types_in(
+    rule: Rule, inputs: Inputs, vertex_types: Sequence[tuple[PropertyType | None, ...]]
+) -> TypeOf:
+    """The types of what references stand for; None where streams disagree on a vertex's.
+
+    ``vertex_types`` are those of the columns of each atom, in a rule with conditions.
+    """
+    rows = named_edges(rule.body)
+    ends = [
+        (term, kind)
+        for atom, types in zip(rule.body, vertex_types, strict=False)
+        for term, kind in zip((atom.source, atom.target), types, strict=True)
+    ]
+
+    def type_of(reference: Variable | Property) -> PropertyType | None:
+        if isinstance(reference, Property):
+            return inputs.property_type(rows[reference.edge], reference, rule.location)
+        kinds = {kind for term, kind in ends if term == reference}
+        return kinds.pop() if len(kinds) == 1 else None
+
+    return type_of
 
 
 def typed(condition: Condition, types: Types) -> Condition:

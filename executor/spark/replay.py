@@ -6,8 +6,8 @@ files (:mod:`executor.spark.arrival`).
 Spark's unit of a file source is the file, and it takes files by their modification time.
 So the edges that a plan reads are *spooled* once: one Parquet file per micro-batch, the
 files' modification times rising. Edges of stored graphs are of time 0, so they come first. At the
-end of the last one stands a row without a stream: no more will come. The
-manifest is written last: a spool without one is of a
+end of the last one stands a row without a stream: no more will come. The manifest is written last:
+a spool without one is of a
 run that was killed while it read, and is made anew.
 """
 

@@ -101,7 +101,7 @@ class WindowLog:
     def _append(self, window: int, rows: pa.Table) -> None:
         added = self._put(window, rows)
         while (before := self._before(added)) is not None:
-            merged = sorted_by_ts(pa.concat_tables([self._read(before), self._read(added)]))
+            merged = pa.concat_tables([self._read(before), self._read(added)])
             self._drop({before.number, added.number})
             added = self._put(window, merged)
 
@@ -121,7 +121,7 @@ class WindowLog:
         ts = rows["ts"].to_numpy()
         expiry = int(self._wire.expiry(rows).max())
         number = self.directory.next_number
-        blob = Blob(number, window, int(ts[0]), int(ts[-1]), expiry, len(data))
+        blob = Blob(number, window, int(ts.min()), int(ts.max()), expiry, len(data))
         self._store.put(number, data)
         self.directory = Directory((*self.directory.blobs, blob), number + 1)
         return blob
