@@ -22,7 +22,7 @@ from executor.held import Held
 from executor.leaves import Leaf, leaves, property_column
 from executor.partitioned import Partitioned
 from executor.pipeline import Pipeline
-from executor.watermarks import Seen, Watermark, streams_read
+from executor.watermarks import NEVER, Seen, Watermark, streams_read
 
 Vertex = str | int
 Value = Vertex | float | None
@@ -105,25 +105,28 @@ class LocalRun:
             for leaf in self._leaves:
                 self._held[leaf.node].add(pa.Table.from_batches([self._selected(leaf, timely)]))
         self.watermark = self.watermark.after(seen, self._streams)
-        return self._released()
+        return self._released(None if self.watermark.at == NEVER else self.watermark.at)
 
     def end(self) -> Batch:
         """No more edges come: gives the results of all that waited."""
         at_end = Seen({stream.name: FOREVER for stream in self._streams})
         self.watermark = self.watermark.after(at_end, self._streams)
-        return self._released()
+        return self._released(until=FOREVER)
 
-    def _released(self) -> Batch:
-        """The results of what waited and need not any longer."""
+    def _released(self, until: int | None = None) -> Batch:
+        """The results of what waited and need not any longer; time comes to ``until``."""
         due = {node: held.due(self.watermark.at) for node, held in self._held.items()}
         return self._processed(
             {
                 node: [b for table in tables for b in table.to_batches()]
                 for node, tables in due.items()
-            }
+            },
+            until,
         )
 
-    def _processed(self, chosen: Mapping[int, Sequence[pa.RecordBatch]]) -> Batch:
+    def _processed(
+        self, chosen: Mapping[int, Sequence[pa.RecordBatch]], until: int | None = None
+    ) -> Batch:
         """The results of edges of each leaf, every batch sorted by ts."""
         if self.partitioned.now is not None:
             self.dictionary.tick(self.partitioned.now)
@@ -131,7 +134,7 @@ class LocalRun:
         for leaf in self._leaves:
             encoded = [leaf.encode(batch, self.dictionary) for batch in chosen[leaf.node]]
             rows[leaf.node] = merged([Batch.empty(len(leaf.columns)), *encoded])
-        return self.partitioned.process(rows)
+        return self.partitioned.process(rows, until)
 
     def _selected(self, leaf: Leaf, edges: pa.RecordBatch) -> pa.RecordBatch:
         *before, selected = leaf.steps(edges)
@@ -186,6 +189,7 @@ def run_plan(plan: PhysicalPlan, edges: Iterable[Edge], batch_rows: int = 4096) 
     remaining = iter(edges)
     while chunk := list(islice(remaining, batch_rows)):
         yield from run.results(run.push(_record_batches(chunk)))
+    yield from run.results(run.end())
 
 
 def run_disordered(

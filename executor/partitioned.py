@@ -49,14 +49,17 @@ class Partitioned:
             for stage in self.stages
         )
 
-    def process(self, leaves: Mapping[int, Batch]) -> Batch:
+    def process(self, leaves: Mapping[int, Batch], until: int | None = None) -> Batch:
         """Takes a batch per leaf (none where there are no rows) and gives the results.
+
+        ``until``: time has come this far, FOREVER to the end; by default to the largest ts.
 
         Raises:
             ValueError: if a batch is not sorted by ts, starts before what was processed
                 already, or is of an unknown leaf.
         """
         now = max((int(batch.ts[-1]) for batch in leaves.values() if len(batch)), default=None)
+        now = until if until is not None else now
         rows = {leaf: [batch] for leaf, batch in leaves.items()}
         for stage, pipelines in zip(self.stages, self.pipelines, strict=True):
             inputs: list[dict[int, Batch]] = [{} for _ in pipelines]

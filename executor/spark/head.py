@@ -20,7 +20,8 @@ class Head:
     index (:class:`executor.spark.index_home.IndexHome`). ``first`` is the smallest ts of a
     stream, ``now`` how far time has come: the
     watermark, or where edges come in order the largest ts seen. ``late`` counts the edges that came
-    when it had passed them, by stream.
+    when it had passed them, by stream. ``remembers``: there is a memory
+    (:meth:`executor.pipeline.Pipeline.memory`) among the blobs.
     """
 
     token: str = ""
@@ -33,6 +34,7 @@ class Head:
     rebuilt: int = 0
     operators: Mapping[int, Counters] = field(default_factory=dict)
     directory: Directory = field(default_factory=Directory)
+    remembers: bool = False
     watermark: Watermark = field(default_factory=Watermark)
 
     def to_json(self) -> str:

@@ -2,7 +2,8 @@
 
 In: a streaming DataFrame of edges per stream of the plan, a static one per stored graph. Out: a
 streaming DataFrame of results: the answer's columns, ``ts`` and ``exp`` (null: valid without
-end).
+end); of reports ``at`` and ``event``. Unbounded, they never end: what closes is given when time
+has passed it.
 """
 
 from __future__ import annotations
@@ -104,10 +105,9 @@ def stream(
             aside.write_in_task(lines)
 
     columns = [f"`{n}` {SQL_TYPES[t]}" for n, t in zip(shape.names, shape.types, strict=True)]
+    times = ["ts bigint", "exp bigint"] if shape.event is None else ["at bigint", "event string"]
     blocks = result_blocks(edges, plan, f"stream-{plan.digest}", "live", stored)
-    return observed(blocks, plan, metrics).mapInArrow(
-        unpacked, ", ".join([*columns, "ts bigint", "exp bigint"])
-    )
+    return observed(blocks, plan, metrics).mapInArrow(unpacked, ", ".join([*columns, *times]))
 
 
 def edges_of(

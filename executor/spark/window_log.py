@@ -25,6 +25,8 @@ from executor.held import sorted_by_ts
 from executor.spark.packing import arrow_bytes, table_of
 from executor.spark.wire import Wire
 
+MEMORY = -1
+"""The number of the blob that is no part of the log, but what a pipeline remembers beside it."""
 LARGEST_BLOB = 8 << 20
 _SHARE_OF_WINDOW = 8
 
@@ -68,19 +70,22 @@ class Directory:
 class WindowLog:
     """The still valid input of one partition.
 
-    ``directory`` after the changes is the caller's to keep, beside the blobs.
+    ``directory`` after the changes is the caller's to keep, beside the blobs. ``linger`` is how
+    long rows are needed after they expired.
     """
 
-    def __init__(self, wire: Wire, store: BlobStore, directory: Directory) -> None:
+    def __init__(self, wire: Wire, store: BlobStore, directory: Directory, linger: int = 0) -> None:
         self._wire = wire
         self._store = store
+        self._linger = linger
         self.directory = directory
 
     def append(self, rows: pa.Table, now: int) -> None:
         """Keeps rows, sorted by ts; they may be earlier than those kept already.
 
-        What has expired at or before ``now``, or need be kept no longer, is dropped.
+        What has expired at or before ``now - linger``, or need be kept no longer, is dropped.
         """
+        now -= self._linger
         self._drop({blob.number for blob in self.directory.blobs if blob.expiry <= now})
         rows = self._valid(rows, now)
         windows = self._wire.windows(rows)
@@ -88,7 +93,8 @@ class WindowLog:
             self._append(window, rows.filter(pa.array(windows == window)))
 
     def rows(self, now: int) -> pa.Table:
-        """All rows that expire after ``now``, sorted by ts."""
+        """All rows that expire after ``now - linger``, sorted by ts."""
+        now -= self._linger
         tables = [self._valid(self._read(blob), now) for blob in self.directory.blobs]
         return sorted_by_ts(pa.concat_tables([self._wire.schema.empty_table(), *tables]))
 

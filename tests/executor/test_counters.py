@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
@@ -18,8 +19,9 @@ from algebra.physical import (
     WindowScan,
 )
 from algebra.plan import PhysicalPlan
-from executor.batch import FOREVER
+from executor.batch import FOREVER, Batch
 from executor.counters import Counters
+from executor.counters import given as given_rows
 from executor.local import Edge, LocalRun, Result
 from tests.executor.plans import path_over, plan_of
 from tests.executor.spreading import spread
@@ -156,3 +158,10 @@ def test_an_exchange_gives_each_row_once() -> None:
     relevant = sum(1 for e in random_edges(1, 40, 6, 2) if e[2] == "a")
     assert [run.counters[i].rows_out for i in range(4)] == [relevant] * 3 + [len(found)]
     assert run.counters[3].rows_in == 3 * relevant
+
+
+def test_what_is_taken_back_is_no_longer_valid() -> None:
+    """Valid in [0, 10), from 4 on until 14 instead; and forever, for a while."""
+    ts, exp = np.array([0, 4, 4, 5, 6]), np.array([10, 14, ~10, FOREVER, ~FOREVER])
+    rows = Batch(np.zeros((1, 5), np.int64), ts.astype(np.int64), exp.astype(np.int64))
+    assert given_rows(rows) == Counters(rows_out=5, endless=0, validity=14.0)

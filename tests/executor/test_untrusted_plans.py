@@ -175,7 +175,7 @@ MALICIOUS: dict[str, tuple[str | Change, str]] = {
     ),
     "names too few": (node(12, columns=["x"]), "2 columns, and 1 names"),
     "TO_KERNEL in the middle": (node(11, op="TO_KERNEL", inputs=[9]), "node 10 "),
-    "TO_KERNEL at the top": (node(12, op="TO_KERNEL"), "it stands on a leaf alone"),
+    "TO_KERNEL at the top": (node(12, op="TO_KERNEL", args={}), "it stands on a leaf alone"),
     "an exchange to nowhere": (
         node(12, op="EXCHANGE", args={"spread": "single", "columns": []}),
         "one partition",
@@ -299,6 +299,7 @@ NASTY: st.SearchStrategy[Any] = st.sampled_from(
         10**30, -(2**63), 0.5, -0.0, 1e308, float("nan"), float("inf"), "", "a", "b", "s", "c0",
         "c0 = c1", "c0 = 'a'", "c1 >= 'b'", "TRUE", "reflect(c0)", "\ud800", "\0", "hash", "own",
         "string", "integer", "FILTER", "UNION", "COALESCE", "S_PATH", "EXCHANGE", "x" * 300,
+        "with_deletions", "RETRACT", {"update_pattern": "with_deletions"},
         [], {}, [0], [1], [0, 1], [1, 0], [[0, 1], [0, 1]], [[0, 0, False, 1]], [[[[[]]]]],
         {"predicate": "c0 <> c1"}, {"columns": [0, 1]}, {"spread": "single"}, {"op": "FILTER"},
     ]
@@ -331,13 +332,13 @@ def mutations(draw: st.DrawFn) -> Any:
             st.sampled_from(["replace", "replace", "replace", "leave out", "double", "add"])
         ):
             case "replace":
-                holder[last] = draw(NASTY)
+                holder[last] = copy.deepcopy(draw(NASTY))
             case "leave out":
                 del holder[last]
             case "double" if isinstance(holder, list):
                 holder.append(copy.deepcopy(holder[last]))
             case "add" if isinstance(holder, dict):
-                holder[str(last) + "_"] = draw(NASTY)
+                holder[str(last) + "_"] = copy.deepcopy(draw(NASTY))
             case _:
                 holder[last] = [copy.deepcopy(holder[last])]
     return document
