@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
+from algebra.window import LONGEST_WINDOW
+
 _UNITS = {
     "us": ("microsecond", 1),
     "ms": ("millisecond", 1_000),
@@ -64,6 +66,8 @@ def ticks(text: str, time_unit: str = "second") -> int:
     count = microseconds / tick
     if count.denominator != 1:
         raise DurationError(f"{written} is not a whole number of {time_unit}s")
+    if count > LONGEST_WINDOW:
+        raise DurationError(f"{written} is too long: no more than 2^62 {time_unit}s can be counted")
     return int(count)
 
 

@@ -18,7 +18,8 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TypeVar
 
-from algebra import regex
+from algebra import regex, scalar
+from algebra.aggregates import AggregateCall, ReportMode
 from algebra.predicate import TRUE, Predicate
 from algebra.window import Window
 
@@ -307,8 +308,76 @@ class Empty:
         return self.columns
 
 
+@dataclass(frozen=True, slots=True)
+class Compute:
+    """χ: column ``i`` of the output is ``values[i]``, computed from the columns of the input.
+
+    What cannot be computed is missing (:mod:`algebra.scalar`).
+    """
+
+    values: tuple[scalar.Value, ...]
+
+    def canonical(self, inputs: tuple[I, ...]) -> tuple[LogicalOperator, tuple[I, ...]]:
+        """A projection if nothing is computed."""
+        columns = [v.position for v in self.values if isinstance(v, scalar.Column)]
+        return (Project(tuple(columns)) if len(columns) == len(self.values) else self), inputs
+
+    def width(self, inputs: Sequence[int]) -> int:
+        """The number of values."""
+        return len(self.values)
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """γ: one row for each combination of the ``keys`` among the rows valid at an instant.
+
+    Output columns are ``output``, positions in the keys followed by the ``aggregates``. With
+    ``every`` the rows are those at its multiples, each valid until the next one.
+    """
+
+    keys: tuple[int, ...]
+    aggregates: tuple[AggregateCall, ...]
+    output: tuple[int, ...]
+    every: int | None = None
+
+    def canonical(self, inputs: tuple[I, ...]) -> tuple[LogicalOperator, tuple[I, ...]]:
+        """An aggregation is its own canonical form."""
+        return self, inputs
+
+    def width(self, inputs: Sequence[int]) -> int:
+        """The number of output columns."""
+        return len(self.output)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """ρ: what is there, what is new, or what is gone at each multiple of ``every``."""
+
+    mode: ReportMode
+    every: int
+
+    def canonical(self, inputs: tuple[I, ...]) -> tuple[LogicalOperator, tuple[I, ...]]:
+        """A report is its own canonical form."""
+        return self, inputs
+
+    def width(self, inputs: Sequence[int]) -> int:
+        """The number of columns: that of the input."""
+        return inputs[0]
+
+
 LogicalOperator = (
-    WScan | WScanUnion | Filter | Union | Project | Pattern | FilteredPattern | Path | Empty
+    WScan
+    | WScanUnion
+    | Filter
+    | Union
+    | Project
+    | Pattern
+    | FilteredPattern
+    | Path
+    | Empty
+    | Compute
+    | Aggregate
+    | Report
 )
 
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from algebra.aggregates import Function, ReportMode
+
 WithDeletions = Literal["with_deletions"] | None
 """Null where rows are never taken back before they expire."""
 
@@ -231,6 +233,46 @@ class EmptyRelation:
     op: Literal["EMPTY"] = "EMPTY"
 
 
+@dataclass(frozen=True, slots=True)
+class ComputeColumns:
+    """Output column ``i`` is ``values[i]``, SQL over columns ``c0``, ``c1``, ...
+
+    What cannot be computed is missing; does not coalesce.
+    """
+
+    values: tuple[str, ...]
+    op: Literal["COMPUTE"] = "COMPUTE"
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateRows:
+    """One row for each combination of the columns ``keys`` among the different rows valid.
+
+    ``aggregates`` are pairs of a function and a column (null: rows are counted); output columns
+    are ``output``, positions in the keys followed by the aggregates. A row is given when it is
+    final: it closes, or, with ``every``, an instant that is a multiple of that has passed.
+    """
+
+    keys: tuple[int, ...]
+    aggregates: tuple[tuple[Function, int | None], ...]
+    output: tuple[int, ...]
+    every: int | None = None
+    op: Literal["AGGREGATE"] = "AGGREGATE"
+
+
+@dataclass(frozen=True, slots=True)
+class ReportRows:
+    """The rows that are valid (``snapshot``), are and were not one period ago (``entering``), or
+    were and are not (``exit``), at each multiple of ``every``, once that is past.
+
+    The ts of a result is the instant of its report.
+    """
+
+    mode: ReportMode
+    every: int
+    op: Literal["REPORT"] = "REPORT"
+
+
 PhysicalOperator = (
     WindowScan
     | WindowScanUnion
@@ -245,6 +287,9 @@ PhysicalOperator = (
     | Exchange
     | ToKernel
     | EmptyRelation
+    | ComputeColumns
+    | AggregateRows
+    | ReportRows
 )
 
 

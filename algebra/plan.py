@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from algebra import untrusted
 from algebra.logical import PathSemantics
 from algebra.physical import PhysicalOperator, SimplePath, WindowScan, WindowScanUnion
 from algebra.values import PropertyType, VertexType
@@ -199,39 +200,51 @@ class PhysicalPlan(_Model):
 
     @staticmethod
     def from_document(document: object) -> PhysicalPlan:
-        """Reads a document.
+        """Reads a document, of which nothing is trusted (:mod:`algebra.untrusted`).
 
         Raises:
-            PlanError: if it has another version, does not fit the schema, or its digest
-                does not match its content.
+            PlanError: if it has another version, does not fit the schema or its bounds, or its
+                digest does not match its content.
         """
-        if not isinstance(document, dict):
-            raise PlanError("a plan is a JSON object")
-        version = document.get("version")
-        if version != PLAN_VERSION:
-            raise PlanError(
-                f"plan version {version!r} is not known here; this Headrace reads "
-                f"version {PLAN_VERSION}: optimize the query again"
-            )
-        fields = dict(document)
-        digest = fields.pop("digest", None)
         try:
-            fields["nodes"] = [_with_operator(dict(node)) for node in fields.get("nodes", ())]
-            plan = PhysicalPlan.model_validate(fields)
-        except (ValidationError, TypeError, KeyError, AttributeError) as error:
-            raise PlanError(f"not a valid plan: {_first_problem(error)}") from error
-        if digest is not None and digest != plan.digest:
-            raise PlanError("the plan's digest does not match its content: it was changed by hand")
+            untrusted.refuse_values(document)
+            plan = _validated(document)
+            untrusted.refuse_plan(plan)
+        except untrusted.DocumentError as error:
+            raise PlanError(f"not a valid plan: {error}") from error
         return plan
 
     @staticmethod
     def from_json(text: str) -> PhysicalPlan:
         """Reads a document from text; errors as :meth:`from_document`."""
         try:
-            document = json.loads(text)
-        except json.JSONDecodeError as error:
-            raise PlanError(f"not JSON: {error}") from error
+            document = untrusted.parsed(text)
+        except untrusted.DocumentError as error:
+            raise PlanError(f"not a valid plan: {error}") from error
         return PhysicalPlan.from_document(document)
+
+
+def _validated(document: object) -> PhysicalPlan:
+    """A document of harmless values as the plan that it describes."""
+    if not isinstance(document, dict):
+        raise PlanError("a plan is a JSON object")
+    version = document.get("version")
+    if version != PLAN_VERSION or isinstance(version, bool):
+        raise PlanError(
+            f"plan version {repr(version)[:80]} is not known here; this Headrace reads "
+            f"version {PLAN_VERSION}: optimize the query again"
+        )
+    fields = dict(document)
+    digest = fields.pop("digest", None)
+    try:
+        fields["nodes"] = [_with_operator(node) for node in fields["nodes"]]
+        # As JSON, where a list may stand for a tuple and yet no text for a number.
+        plan = PhysicalPlan.model_validate_json(json.dumps(fields), strict=True)
+    except (ValidationError, TypeError, KeyError) as error:
+        raise PlanError(f"not a valid plan: {_first_problem(error)}") from error
+    if digest is not None and digest != plan.digest:
+        raise PlanError("the plan's digest does not match its content: it was changed by hand")
+    return plan
 
 
 def _args(operator: PhysicalOperator) -> dict[str, Any]:
@@ -241,7 +254,10 @@ def _args(operator: PhysicalOperator) -> dict[str, Any]:
     return {k: value for k, value in values.items() if value not in (None, ())}
 
 
-def _with_operator(rest: dict[str, Any]) -> dict[str, Any]:
+def _with_operator(node: object) -> dict[str, Any]:
+    if not isinstance(node, dict) or not isinstance(node.get("args"), dict):
+        raise TypeError("nodes are objects, each with op and an object args")
+    rest = dict(node)
     op, args = rest.pop("op"), dict(rest.pop("args"))
     if "operator" in rest or "op" in args:
         raise KeyError("operator" if "operator" in rest else "op")
@@ -251,6 +267,6 @@ def _with_operator(rest: dict[str, Any]) -> dict[str, Any]:
 def _first_problem(error: Exception) -> str:
     if isinstance(error, ValidationError):
         first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"]) or "plan"
-        return f"{where}: {first['msg']}"
-    return f"missing or misplaced {error}"
+        where = ".".join(str(part)[:80] for part in first["loc"]) or "plan"
+        return f"{where}: {first['msg'][:400]}"
+    return f"missing or misplaced {error}" if isinstance(error, KeyError) else str(error)

@@ -183,7 +183,8 @@ def checked(sql: str, width: int = _WIDEST) -> exp.Expression:
     try:
         tree = sqlglot.parse_one(sql, dialect="spark") if len(sql) <= LONGEST else None
     except (SqlglotError, RecursionError) as error:
-        raise PredicateError(f"the predicate {sql!r} does not parse: {error}") from error
+        why = str(error).partition("\n")[0]
+        raise PredicateError(f"the predicate {_shown(sql)} does not parse: {why[:200]}") from error
     if not isinstance(tree, exp.Expression):
         raise PredicateError(f"a predicate has at most {LONGEST} characters, this has {len(sql)}")
     pending = [(tree, 0)]
@@ -268,12 +269,16 @@ def _value(node: Node, sql: str, width: int) -> Value:
     return value
 
 
+def _shown(sql: str) -> str:
+    return repr(sql) if len(sql) <= 200 else f"{sql[:200]!r}..."
+
+
 def _refused(node: Any, sql: str) -> PredicateError:
     what = node.sql(dialect="spark") if isinstance(node, exp.Expression) else repr(node)
     return PredicateError(
-        f"the predicate {sql!r} holds {what!r}, which is not allowed: write comparisons of "
-        "columns c0, c1, ..., literals and arithmetic, IN a list of literals and IS NULL, "
-        "with AND, OR and NOT"
+        f"the predicate {_shown(sql)} holds {_shown(what)}, which is not allowed: "
+        "write comparisons of columns c0, c1, ..., literals and arithmetic, IN a list of literals "
+        "and IS NULL, with AND, OR and NOT"
     )
 
 

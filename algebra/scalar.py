@@ -11,14 +11,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Final
 
+import sqlglot
 from sqlglot import exp
+from sqlglot.errors import SqlglotError
 
 from algebra.values import PropertyType
 
 DEEPEST_VALUE: Final = 16
 """How deep arithmetic nests."""
+LONGEST_VALUE: Final = 10_000
+"""How many characters a value has as text."""
 SMALLEST_INTEGER, LARGEST_INTEGER = -(2**63), 2**63 - 1
 
 Scalar = str | int | float | bool
@@ -99,6 +104,23 @@ def read(node: Any, width: int, depth: int = 0) -> Value | None:
     arguments = [read(part, width, depth + 1) for part in parts]
     known = tuple(a for a in arguments if a is not None)
     return Call(function, known) if len(known) == len(arguments) else None
+
+
+@lru_cache(maxsize=4096)
+def parsed(sql: str, width: int) -> Value:
+    """The value of :func:`text` over columns ``c0`` to ``c<width-1>``.
+
+    Raises:
+        ValueError: if it is none.
+    """
+    try:
+        tree = sqlglot.parse_one(sql, dialect="spark") if len(sql) <= LONGEST_VALUE else None
+    except SqlglotError:
+        tree = None
+    value = None if tree is None else read(tree, width)
+    if value is None:
+        raise ValueError(f"no value over {width} columns: {sql[:200]}")
+    return value
 
 
 def position(column: exp.Column) -> int:

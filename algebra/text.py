@@ -10,7 +10,9 @@
                           columns after the second stand in a fourth part, a condition
                           on the joined rows in the third
 ``P[d;R](S1,..)``         PATH over the regex ``R``
-``C[columns](S)``         projection
+``C[columns](S)``         projection; columns may be computed
+``A[keys ; aggs](S)``     AGGREGATE, of rows with the same keys; perhaps at multiples of a period
+``R[mode every p](S)``    REPORT
 ``∅``                     the empty relation
 ========================  ==========================================================
 
@@ -25,8 +27,10 @@ from collections.abc import Callable, Iterator
 
 from sqlglot import exp
 
-from algebra import durations, regex
+from algebra import durations, regex, scalar
 from algebra.logical import (
+    Aggregate,
+    Compute,
     Empty,
     Filter,
     FilteredPattern,
@@ -35,6 +39,7 @@ from algebra.logical import (
     PathSemantics,
     Pattern,
     Project,
+    Report,
     Union,
     WScan,
     WScanUnion,
@@ -102,11 +107,22 @@ class _Notation:
                 if semantics is not PathSemantics.ARBITRARY:
                     parts.append(semantics)
                 return f"P[{';'.join(parts)}]"
+            case Compute(values):
+                return f"C[{', '.join(map(scalar.text, values))}]"
+            case Aggregate(keys, calls, _, every):
+                by = ",".join(f"c{key}" for key in keys)
+                at = "" if every is None else f" ; every {self._length(every)}"
+                return f"A[{by} ; {', '.join(map(str, calls))}{at}]"
+            case Report(mode, every):
+                return f"R[{mode} every {self._length(every)}]"
             case Project(columns):
                 width = e.inputs[0].width
                 return f"C[{','.join(_column(column, width) for column in columns)}]"
             case Empty():
                 return "∅"
+
+    def _length(self, ticks: int) -> str:
+        return durations.text(ticks, self.time_unit) if self.time_unit else str(ticks)
 
     def _window(self, window: Window) -> str:
         lengths = [window.range] if window.slide == 1 else [window.range, window.slide]

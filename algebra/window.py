@@ -1,6 +1,11 @@
 """Sliding windows over application time (thesis Definition 30)."""
 
 from dataclasses import dataclass
+from typing import Final
+
+LONGEST_WINDOW: Final = 2**62 - 1
+"""Time units of a window. The time of an edge is below 2^62, so that their sum is a number of 64
+bits."""
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from algebra.plan import PhysicalPlan
     from executor.spark.report import RunReport
 
 
@@ -26,8 +27,23 @@ def account(report: RunReport, place: str) -> str:
     if report.late:
         of_each = ", ".join(f"{count:,} of {name}" for name, count in report.late_by_stream.items())
         lines.insert(1, f"late      {report.late:,} edges set aside ({of_each})")
+    if report.rebuilt:
+        times = "once" if report.rebuilt == 1 else f"{report.rebuilt:,} times"
+        lines.insert(-1, f"rebuilt   the state of a partition {times}, from the edges still valid")
     if report.rejected and report.rejected_file:
         lines.append(f"rejected  {report.rejected_file}")
     if report.late_file:
         lines.append(f"too late  {report.late_file}")
     return "\n".join(lines)
+
+
+def operators(plan: PhysicalPlan, report: RunReport) -> str:
+    """What each operator did beside its estimates, as a tree."""
+    from api.render import measured as rendered
+    from api.render import text
+    from api.render.diagram import of_plan
+    from headrace.measures import measured
+
+    diagram, nodes = of_plan(plan), measured(plan, report.operators, report.ticks)
+    tree = text.render(diagram, more=rendered.columns(diagram, nodes))
+    return f"\n{tree}{rendered.furthest(diagram, nodes)}".rstrip("\n")

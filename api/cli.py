@@ -1,6 +1,7 @@
 """The command line: ``headrace explain | optimize | plans | run | stats | demo | serve``.
 
-Exit codes: 0 good, 1 the run failed, 2 wrong usage or an invalid query, 130 interrupted.
+Exit codes: 0 good, 1 the run failed, 2 wrong usage or an invalid query, 130 interrupted,
+143 terminated.
 Every error is one message on stderr; ``--debug`` shows the traceback too. Commands import
 what they need when they run, so that a small one answers at once.
 """
@@ -12,8 +13,10 @@ import contextlib
 import io
 import json
 import os
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import typer
@@ -30,6 +33,7 @@ from api.console import Session, say, say_error
 from headrace.errors import HeadraceError, StoppedError, UsageError
 
 INTERRUPTED = 130
+TERMINATED = 143
 
 
 class _ReaderGoneError(Exception):
@@ -84,6 +88,31 @@ for command in (explain, optimize, plans, run, stats, demo, serve):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command and gives its exit code."""
+    with _stopped_by_sigterm() as terminated:
+        code = _main(arguments)
+    return TERMINATED if terminated.is_set() and code == INTERRUPTED else code
+
+
+@contextlib.contextmanager
+def _stopped_by_sigterm() -> Iterator[threading.Event]:
+    """Lets SIGTERM stop a command as Ctrl-C does; the event says whether it came."""
+    terminated = threading.Event()
+
+    def stop(number: int, frame: object) -> None:
+        terminated.set()
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():
+        yield terminated
+        return
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield terminated
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _main(arguments: Sequence[str] | None) -> int:
     session = Session()
     if isinstance(sys.stdout, io.TextIOWrapper):
         codecs.register_error("json-escape", _escaped)

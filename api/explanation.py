@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from algebra.plan import PhysicalPlan
-from api.render import dot, html, mermaid, search, text
+from api.render import dot, html, measured, mermaid, search, text
 from api.render.diagram import Diagram, of_logical, of_plan
 from api.render.numbers import duration, number
 from headrace import documents, search_documents
@@ -15,7 +15,7 @@ from headrace.planning import Planned, Translated
 from headrace.requests import Format, Stage
 
 if TYPE_CHECKING:
-    from headrace.analysis import Analysis, Measured
+    from headrace.analysis import Analysis
 
 _ASSUMED = (
     "\nstatistics are assumed, the same for every label: --input or --catalog gives real ones"
@@ -144,7 +144,7 @@ def plan_text(
     if costs:
         for node, explanation in documents.formulas(planned).items():
             notes[node] = (*notes.get(node, ()), *str(explanation).splitlines())
-    more = None if analysis is None else _measured(diagram, analysis)
+    more = None if analysis is None else measured.columns(diagram, analysis.nodes)
     parts = [text.render(diagram, colour=colour, notes=notes, more=more), summary(planned) + "\n"]
     if analysis is not None:
         length = duration(analysis.ticks, diagram.time_unit)
@@ -152,6 +152,7 @@ def plan_text(
             f"ran on {analysis.edges:,} edges of {length} in {analysis.seconds:.1f} s: "
             f"{analysis.results:,} results\n"
         )
+        parts[1] += measured.furthest(diagram, analysis.nodes)
     if why and found.required is None:
         parts[1] += "the time was up before anything was costed: it runs as it was written\n"
     if found.trace is not None:
@@ -159,24 +160,6 @@ def plan_text(
         parts.append(search.steps(trace, diagram.per))
         parts.append(search.rules(documents.memo_statistics(planned)))
     return "\n".join(parts)
-
-
-def _measured(diagram: Diagram, analysis: Analysis) -> text.Columns:
-    """Measured rates beside the estimated ones, how far off these are, and the work done."""
-
-    def cells(key: int, node: Measured) -> tuple[str, ...]:
-        estimate = diagram.boxes[key].estimate
-        off = ""
-        if estimate is not None and estimate.rate > 0 and node.rate > 0:
-            off = "×" + number(node.rate / estimate.rate)
-        work = f"{node.seconds:.2f} s" if diagram.boxes[key].inputs else ""
-        held = number(node.state_entries) if diagram.boxes[key].inputs else ""
-        return (diagram.per(node.rate), off, held, work)
-
-    return text.Columns(
-        (f"measured/{diagram.per.sign}", "off by", "entries", "work"),
-        {key: cells(key, node) for key, node in analysis.nodes.items()},
-    )
 
 
 def summary(planned: Planned) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TextIO
 from api.console import say, watched
 
 if TYPE_CHECKING:
+    from algebra.plan import PhysicalPlan
     from executor.spark.report import Progress
 
     OnProgress = Callable[[Progress], None]
@@ -26,10 +27,13 @@ _PHASES = {
 
 
 @contextmanager
-def shown_progress(wanted: bool | None = None) -> Iterator[OnProgress]:
+def shown_progress(
+    wanted: bool | None = None, plan: PhysicalPlan | None = None
+) -> Iterator[OnProgress]:
     """A function that shows progress on stderr; ``None`` shows it to a terminal only.
 
-    On a terminal that results go to as well there is no bar, since both would mix.
+    On a terminal that results go to as well there is no bar, since both would mix. With a
+    ``plan`` lines name the operator that is furthest from its estimates so far.
     """
     mixed = sys.stdout.isatty()
     if wanted is False or (wanted is None and not watched(sys.stderr)):
@@ -38,7 +42,7 @@ def shown_progress(wanted: bool | None = None) -> Iterator[OnProgress]:
         with bar(sys.stderr) as (show, _):
             yield show
     else:
-        yield _Lines()
+        yield _Lines(plan)
 
 
 def counts(progress: Progress) -> str:
@@ -49,7 +53,8 @@ def counts(progress: Progress) -> str:
 class _Lines:
     """A line every few seconds."""
 
-    def __init__(self) -> None:
+    def __init__(self, plan: PhysicalPlan | None) -> None:
+        self._plan = plan
         self._next = 0.0
         self._phase = ""
         self._lock = threading.Lock()
@@ -62,7 +67,18 @@ class _Lines:
             self._phase, self._next = progress.phase, now + _SECONDS_BETWEEN_LINES
         done = f" {progress.fraction:.0%}"
         found = f": {counts(progress)}" if progress.phase == "running" else ""
-        say(f"{_PHASES[progress.phase]}{done}{found}")
+        say(f"{_PHASES[progress.phase]}{done}{found}{self._furthest_off(progress)}")
+
+    def _furthest_off(self, progress: Progress) -> str:
+        if self._plan is None or not progress.operators:
+            return ""
+        from api.render.diagram import of_plan
+        from api.render.measured import furthest
+        from headrace.measures import measured
+
+        nodes = measured(self._plan, progress.operators, progress.ticks)
+        said = furthest(of_plan(self._plan), nodes).strip()
+        return f"; {said}" if said else ""
 
 
 @contextmanager

@@ -48,15 +48,14 @@ Times = dict[str, float]
 
 def measure(before: Path, after: Path, rounds: int, only: str, repeats: int) -> list[Row]:
     """Runs both checkouts in turn."""
-    found: dict[Path, list[Times]] = {before: [], after: []}
+    sides: tuple[tuple[Path, list[Times]], ...] = ((before, []), (after, []))
     for number in range(rounds):
-        for checkout in (before, after) if number % 2 == 0 else (after, before):
-            found[checkout].append(_run(checkout, only, repeats))
+        for checkout, found in sides if number % 2 == 0 else reversed(sides):
+            found.append(_run(checkout, only, repeats))
+    (_, first), (_, second) = sides
     rows = []
-    for name in found[before][0]:
-        pairs = [
-            (one[name], other[name]) for one, other in zip(found[before], found[after], strict=True)
-        ]
+    for name in first[0]:
+        pairs = [(one[name], other[name]) for one, other in zip(first, second, strict=True)]
         ratio = Spread.of([later / earlier for earlier, later in pairs])
         earlier, later = (median(side) for side in zip(*pairs, strict=True))
         rows.append(Row(name, earlier, later, ratio))

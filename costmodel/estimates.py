@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import inf, prod
 
-from algebra import regex
-from algebra.logical import FilteredPattern, Pattern
+from algebra import regex, scalar
+from algebra.logical import Aggregate, FilteredPattern, Pattern, Report
 from algebra.physical import HashJoin
 from algebra.predicate import Predicate
 from algebra.window import Window
@@ -125,6 +125,55 @@ def projected(
         return result
     place = {column: i for i, column in enumerate(kept)}
     return replace(result, distinct=tuple(result.distinct[place[c]] for c in columns))
+
+
+def computed(
+    source: Characteristics, values: Sequence[scalar.Value], reading: Reading
+) -> Characteristics:
+    """χ, which the thesis does not have: a row for each row, as :func:`projected`.
+
+    What is computed has a value for each combination of what it is computed from.
+    """
+
+    def distinct(value: scalar.Value) -> float:
+        columns = set(scalar.columns(value))
+        most = max(min(source.population, LARGEST), 1.0)
+        return min(prod(max(source.distinct[c], 1.0) for c in columns), most)
+
+    return _result(
+        source.arrival_rate,
+        source.validity,
+        source.population,
+        tuple(map(distinct, values)),
+        inputs=(source,),
+        reading=reading,
+    )
+
+
+def aggregated(source: Characteristics, aggregate: Aggregate) -> Characteristics:
+    """γ, which the thesis does not have: groups = min(product of V(key), p).
+
+    A row of the result ends when a row of the input comes or goes, so there are 2·ri of them; or
+    with a period each group has one in it.
+    """
+    keys = [max(source.distinct[column], 1.0) for column in aggregate.keys]
+    groups = min(prod(keys), source.population, LARGEST)
+    rate = min(2 * source.arrival_rate, LARGEST)
+    if aggregate.every is not None:
+        rate = groups / aggregate.every
+    most = max(groups, 1.0)
+    columns = [*(min(key, most) for key in keys), *(most for _ in aggregate.aggregates)]
+    distinct = tuple(columns[i] for i in aggregate.output)
+    return Characteristics(rate, groups / rate if rate else inf, groups, distinct)
+
+
+def reported(source: Characteristics, report: Report) -> Characteristics:
+    """ρ, which the thesis does not have: all that is valid, or at most what came, once a period."""
+    rate = source.population / report.every
+    if report.mode != "snapshot":
+        rate = min(rate, source.arrival_rate)
+    population = rate * report.every
+    return replace(source, arrival_rate=rate, validity=float(report.every), population=population)
 
 
 def union(inputs: Sequence[Characteristics], reading: Reading) -> Characteristics:

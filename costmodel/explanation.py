@@ -23,7 +23,9 @@ MEANINGS: Mapping[str, str] = {
     "ri": "rows in per time unit",
     "r1": "rows of the first input per time unit",
     "r2": "rows of the second input per time unit",
-    "p": "rows valid at an instant: of COALESCE's input, of PATH's results",
+    "a": "aggregates",
+    "m": "values that are computed",
+    "p": "rows valid at an instant: of the operator's input, of PATH's results",
     "p1": "rows of the first input held at an instant",
     "p2": "rows of the second input held at an instant",
     "c": "pairs of rows per time unit on which a residual is checked",
@@ -246,6 +248,69 @@ def coalesce(
             ("P", "Ph", c.hash_probe),
             ("E", "Uh + Upq · log(p)", kept),
             ("cost", "ri · (I + P + E) + rO · CO", cost),
+        ),
+    )
+
+
+def compute(values: int, output: Characteristics, c: Constants) -> Explanation:
+    """Ours: formula 9 for each value."""
+    ro = output.arrival_rate
+    symbols = {"rO": ro, "m": float(values), "Csigma": c.evaluate, "CO": c.push}
+    cost = formulas.compute(ro, values, c)
+    return _explained(None, "COMPUTE", symbols, (("cost", "rO · (m · Csigma + CO)", cost),))
+
+
+def aggregate(
+    source: Characteristics, aggregates: int, output: Characteristics, c: Constants
+) -> Explanation:
+    """Ours: rows are kept, and each changes a row of the result twice."""
+    symbols = {
+        "ri": source.arrival_rate,
+        "p": source.population,
+        "a": float(aggregates),
+        "rO": output.arrival_rate,
+        "Uh": c.hash_update,
+        "Upq": c.queue_update,
+        "Ph": c.hash_probe,
+        "CO": c.push,
+    }
+    kept = formulas.keep(source.population, c)
+    cost = formulas.aggregate(
+        source.arrival_rate, source.population, aggregates, output.arrival_rate, c
+    )
+    return _explained(
+        None,
+        "AGGREGATE",
+        symbols,
+        (
+            ("I", "Uh + Upq · log(p)", kept),
+            ("E", "Uh + Upq · log(p)", kept),
+            ("G", "Ph + a · Uh", formulas.group_update(aggregates, c)),
+            ("cost", "ri · (I + E + 2 · G) + rO · CO", cost),
+        ),
+    )
+
+
+def report(source: Characteristics, output: Characteristics, c: Constants) -> Explanation:
+    """Ours: rows are kept."""
+    symbols = {
+        "ri": source.arrival_rate,
+        "p": source.population,
+        "rO": output.arrival_rate,
+        "Uh": c.hash_update,
+        "Upq": c.queue_update,
+        "CO": c.push,
+    }
+    kept = formulas.keep(source.population, c)
+    cost = formulas.report(source.arrival_rate, source.population, output.arrival_rate, c)
+    return _explained(
+        None,
+        "REPORT",
+        symbols,
+        (
+            ("I", "Uh + Upq · log(p)", kept),
+            ("E", "Uh + Upq · log(p)", kept),
+            ("cost", "ri · (I + E) + rO · CO", cost),
         ),
     )
 

@@ -125,6 +125,30 @@ def coalesce(input_rate: float, population: float, rate: float, c: Constants) ->
     return input_rate * (2 * keep(population, c) + c.hash_probe) + rate * c.push
 
 
+def compute(rate: float, values: int, c: Constants) -> float:
+    """COMPUTE: rO·(m·Csigma + CO), as formula 9 for each of m values."""
+    return rate * (values * c.evaluate + c.push)
+
+
+def group_update(aggregates: int, c: Constants) -> float:
+    """G = Ph + a·Uh: a row of the result is found, and each of its aggregates changed."""
+    return c.hash_probe + aggregates * c.hash_update
+
+
+def aggregate(
+    input_rate: float, population: float, aggregates: int, rate: float, c: Constants
+) -> float:
+    """AGGREGATE: ri·(I + E + 2·G) + rO·CO: a row is kept as by COALESCE, and changes the row of
+    its keys when it comes and when it goes."""
+    per_row = 2 * keep(population, c) + 2 * group_update(aggregates, c)
+    return input_rate * per_row + rate * c.push
+
+
+def report(input_rate: float, population: float, rate: float, c: Constants) -> float:
+    """REPORT: ri·(I + E) + rO·CO: a row is kept while it is valid."""
+    return input_rate * 2 * keep(population, c) + rate * c.push
+
+
 def row_width(columns: int) -> int:
     """Bytes of a row on the wire: its encoded vertices, ts and exp."""
     return HEADER_BYTES + COLUMN_BYTES * columns

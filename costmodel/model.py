@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
@@ -19,6 +20,8 @@ from costmodel.characteristics import Characteristics
 from costmodel.constants import Assumptions, Constants
 from costmodel.estimates import Reading
 from costmodel.selectivity import condition
+
+_PLAIN_COLUMN = re.compile("c[0-9]+")
 
 Kind = Literal["saturating", "thesis"]
 Inputs = tuple[Characteristics, ...]
@@ -160,6 +163,9 @@ _ESTIMATES: Mapping[type, Callable[[CostModel, Any, Inputs], Characteristics]] =
     logical.FilteredPattern: lambda m, o, i: estimates.joined_where(o, i, m.reading),
     logical.Path: _path,
     logical.Empty: lambda m, o, i: estimates.empty(o.columns),
+    logical.Compute: lambda m, o, i: estimates.computed(i[0], o.values, m.reading),
+    logical.Aggregate: lambda m, o, i: estimates.aggregated(i[0], o),
+    logical.Report: lambda m, o, i: estimates.reported(i[0], o),
 }
 
 
@@ -298,6 +304,11 @@ def _to_kernel(model: CostModel, _: Any, output: Characteristics, inputs: Inputs
     return formulas.convert(output.arrival_rate, len(output.distinct), model.constants)
 
 
+def _computed_values(operator: physical.ComputeColumns) -> int:
+    """How many of the columns are more than columns of the input."""
+    return sum(not _PLAIN_COLUMN.fullmatch(value) for value in operator.values)
+
+
 def _nothing(*_: Any) -> float:
     return 0.0
 
@@ -316,6 +327,19 @@ _COSTS: Mapping[type, Callable[[CostModel, Any, Characteristics, Inputs], float]
     physical.Retract: _coalesce,
     physical.ToKernel: _to_kernel,
     physical.EmptyRelation: _nothing,
+    physical.ComputeColumns: lambda m, o, out, i: formulas.compute(
+        out.arrival_rate, _computed_values(o), m.constants
+    ),
+    physical.AggregateRows: lambda m, o, out, i: formulas.aggregate(
+        i[0].arrival_rate,
+        i[0].population,
+        len(o.aggregates),
+        out.arrival_rate,
+        m.constants,
+    ),
+    physical.ReportRows: lambda m, o, out, i: formulas.report(
+        i[0].arrival_rate, i[0].population, out.arrival_rate, m.constants
+    ),
 }
 
 _EXPLANATIONS: Mapping[
@@ -344,5 +368,12 @@ _EXPLANATIONS: Mapping[
         out.arrival_rate, len(out.distinct), m.constants
     ),
     physical.EmptyRelation: lambda m, o, out, i: explanation.nothing("EMPTY"),
+    physical.ComputeColumns: lambda m, o, out, i: explanation.compute(
+        _computed_values(o), out, m.constants
+    ),
+    physical.AggregateRows: lambda m, o, out, i: explanation.aggregate(
+        i[0], len(o.aggregates), out, m.constants
+    ),
+    physical.ReportRows: lambda m, o, out, i: explanation.report(i[0], out, m.constants),
 }
 """A new physical operator needs one line in each of the two tables, and its formula."""

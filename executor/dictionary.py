@@ -116,6 +116,15 @@ class Dictionary:
         code = self.encode(pa.array([value]), np.array([FOREVER], np.int64))
         return int(code[0])
 
+    def hold(self, codes: IntArray, until: IntArray) -> None:
+        """Keeps the values of codes past ``until``: for who names what has just expired.
+
+        ``codes`` may have several rows, of as many codes as ``until``.
+        """
+        later = np.minimum(until, FOREVER - 1) + 1
+        for row in np.atleast_2d(codes):
+            np.maximum.at(self._entries[:, kernel.EXPIRY], row, later)
+
     def are_vertices(self, codes: IntArray) -> bool:
         """Whether all codes stand for strings and integers.
 

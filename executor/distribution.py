@@ -11,7 +11,9 @@ Rules, for more than one partition:
   on one partition, so it does not stand over rows that lie anywhere;
 * RETRACT keeps it too, and needs an edge and its deletion on one partition: rows hashed on an
   end, on a single partition, or copies;
-* PROJECT keeps it, as long as the column hashed on stays;
+* PROJECT and COMPUTE keep it, as long as the column hashed on stays;
+* AGGREGATE has rows hashed by a key, or all on one partition; REPORT has the rows of a value on
+  one partition;
 * UNION keeps what all inputs have in common; copies are united with copies only;
 * a join has one side in copies, or both on one partition, or both hashed on a shared variable;
 * a path over its own roots needs copies, and its rows lie where their root hashes to; over all
@@ -28,8 +30,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from algebra.physical import (
+    AggregateRows,
     AutomatonPath,
     Coalesce,
+    ComputeColumns,
     EmptyRelation,
     Exchange,
     FilterRows,
@@ -37,6 +41,7 @@ from algebra.physical import (
     MergeUnion,
     PhysicalOperator,
     ProjectColumns,
+    ReportRows,
     Retract,
     ToKernel,
     WindowScan,
@@ -44,6 +49,7 @@ from algebra.physical import (
 )
 from algebra.plan import PhysicalPlan, PlanError
 from algebra.properties import UpdatePattern
+from algebra.scalar import Column, parsed
 from algebra.update_patterns import update_pattern
 from executor.leaves import leaves
 from executor.widths import widths_of
@@ -149,6 +155,15 @@ def delivered(operator: PhysicalOperator, inputs: Sequence[Distribution]) -> Dis
             return _walked(operator, inputs)
         case EmptyRelation():
             return NOTHING
+        case ComputeColumns(values=values):
+            read = [parsed(value, 1 << 20) for value in values]
+            return _moved(inputs[0], [c.position if isinstance(c, Column) else -1 for c in read])
+        case AggregateRows(keys=keys, output=output):
+            return _grouped(inputs[0], keys, output)
+        case ReportRows():
+            if inputs[0] == ANY:
+                raise ValueError("the rows of a value may lie on several partitions")
+            return inputs[0]
         case WindowScan() | WindowScanUnion() | ToKernel():
             raise ValueError("it does not stand over a scan and filters alone")
 
@@ -170,6 +185,19 @@ def _moved(given: Distribution, columns: Sequence[int]) -> Distribution:
     if given.kind != "hash":
         return given
     kept = frozenset(i for i, column in enumerate(columns) if column in given.columns)
+    return Distribution("hash", kept) if kept else ANY
+
+
+def _grouped(given: Distribution, keys: Sequence[int], output: Sequence[int]) -> Distribution:
+    """The rows of a key lie together where one of its columns is hashed by."""
+    if given.kind != "hash":
+        if given == ANY:
+            raise ValueError("the rows of a key may lie on several partitions")
+        return given
+    hashed = [i for i, key in enumerate(keys) if key in given.columns]
+    if not hashed:
+        raise ValueError(f"its input lies {given}, and that is by no key")
+    kept = frozenset(i for i, place in enumerate(output) if place in hashed)
     return Distribution("hash", kept) if kept else ANY
 
 

@@ -9,28 +9,50 @@ cost of a batch does not follow from how many rows wait.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """Rows sorted by ts, a part of a table of ``made_of`` rows, which is in memory as a whole."""
+
+    rows: pa.Table
+    made_of: int
+
+    def after(self, count: int) -> _Run:
+        """What is left without so many rows; a table is left behind when half of it is gone."""
+        rows = self.rows.slice(count)
+        if 2 * len(rows) > self.made_of:
+            return _Run(rows, self.made_of)
+        return _Run(rows.take(np.arange(len(rows))), len(rows))
 
 
 class Held:
     """Rows that were taken and not yet given."""
 
     def __init__(self) -> None:
-        self._runs: list[pa.Table] = []
+        self._runs: list[_Run] = []
 
     def __len__(self) -> int:
-        return sum(run.num_rows for run in self._runs)
+        return sum(len(run.rows) for run in self._runs)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of memory held."""
+        return sum(run.rows.get_total_buffer_size() for run in self._runs)
 
     def add(self, rows: pa.Table) -> None:
         """Takes rows in any order."""
         if not rows.num_rows:
             return
-        run = sorted_by_ts(rows)
-        while self._runs and _mergeable(self._runs[-1], run):
-            run = sorted_by_ts(pa.concat_tables([self._runs.pop(), run]))
-        self._runs.append(run)
+        added = sorted_by_ts(rows)
+        while self._runs and _mergeable(self._runs[-1].rows, added):
+            added = sorted_by_ts(pa.concat_tables([self._runs.pop().rows, added]))
+        self._runs.append(_Run(added, len(added)))
 
     def due(self, watermark: int) -> list[pa.Table]:
         """Removes and gives the rows whose ts is not after the watermark.
@@ -39,11 +61,11 @@ class Held:
         """
         found, waiting = [], []
         for run in self._runs:
-            count = int(np.searchsorted(times_of(run), watermark, side="right"))
+            count = int(np.searchsorted(times_of(run.rows), watermark, side="right"))
             if count:
-                found.append(run.slice(0, count))
-            if count < run.num_rows:
-                waiting.append(run.slice(count))
+                found.append(run.rows.slice(0, count))
+            if count < len(run.rows):
+                waiting.append(run.after(count) if count else run)
         self._runs = waiting
         return found
 

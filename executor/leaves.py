@@ -40,6 +40,10 @@ DELETES: Field = ("op", "string")
 """The column that says ``-`` of a deletion."""
 
 
+MOST_FILTERS = 64
+"""FILTERs that stand on one leaf."""
+
+
 def property_column(name: str) -> str:
     """What the column of a property is called among those of edges."""
     return name if name == OWN_TIME else f".{name}"
@@ -102,15 +106,20 @@ class Leaf:
         ``edges`` has columns src, trg, label, ts and those of properties, of which a missing
         one counts as null; without a column stream all are taken to be of the leaf's stream.
         """
+        return self.steps(edges)[-1]
+
+    def steps(self, edges: pa.RecordBatch) -> list[pa.RecordBatch]:
+        """The edges that the scan selects, then those that each predicate leaves of them."""
         labels = pa.array(sorted({scan.label for scan in self.scan.scans}), pa.string())
         chosen = edges.filter(pc.is_in(edges["label"], labels))
         if "stream" in edges.schema.names:
             chosen = chosen.filter(pc.equal(chosen["stream"], pa.scalar(self.scan.stream)))
         if any(scan.predicate is not None for scan in self.scan.scans):
             chosen = chosen.filter(pa.array(self._scanned(chosen)))
+        left = [chosen]
         for sql in self.predicates:
-            chosen = chosen.filter(pa.array(predicates.mask(sql, self._values(chosen))))
-        return chosen
+            left.append(left[-1].filter(pa.array(predicates.mask(sql, self._values(left[-1])))))
+        return left
 
     def _scanned(self, edges: pa.RecordBatch) -> Mask:
         """Which edges the scan itself selects."""
@@ -198,6 +207,8 @@ def leaves(plan: PhysicalPlan) -> tuple[Leaf, ...]:
                 handed_over.add(node.id)
             case FilterRows(predicate=sql) if below is not None:
                 predicates.checked(sql, len(below.columns))
+                if len(below.predicates) == MOST_FILTERS:
+                    raise PlanError(f"node {node.id}: more than {MOST_FILTERS} FILTERs on a leaf")
                 if below.columns != tuple(range(len(below.columns))):
                     sql = Predicate(sql).renumbered(dict(enumerate(below.columns))).sql
                 chains[node.id] = replace(below, node=node.id, predicates=(*below.predicates, sql))

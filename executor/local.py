@@ -14,13 +14,15 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from algebra.plan import PhysicalPlan, PlanStream
+from executor.accounts import with_chains
 from executor.batch import FOREVER, Batch, merged
+from executor.counters import Counters, given
 from executor.dictionary import Dictionary
 from executor.held import Held
-from executor.leaves import leaves, property_column
+from executor.leaves import Leaf, leaves, property_column
 from executor.partitioned import Partitioned
-from executor.pipeline import Counters, Pipeline
-from executor.watermarks import Seen, Watermark, streams_read
+from executor.pipeline import Pipeline
+from executor.watermarks import NEVER, Seen, Watermark, streams_read
 
 Vertex = str | int
 Value = Vertex | float | None
@@ -64,9 +66,10 @@ class LocalRun:
     def __init__(self, plan: PhysicalPlan) -> None:
         self.dictionary = Dictionary()
         self.partitioned = Partitioned(plan, self.dictionary)
+        self._plan = plan
         self._streams = streams_read(plan)
         self._leaves = leaves(plan)
-        self._leaf_rows = dict.fromkeys((leaf.node for leaf in self._leaves), 0)
+        self._passed = {leaf.node: [Counters()] * len(leaf.predicates) for leaf in self._leaves}
         self._held = {leaf.node: Held() for leaf in self._leaves}
         self.watermark = Watermark()
         self.late: list[LateEdge] = []
@@ -81,7 +84,7 @@ class LocalRun:
             ValueError: for edges out of order or of the wrong vertex type.
         """
         return self._processed(
-            {leaf.node: [leaf.select(batch) for batch in edges] for leaf in self._leaves}
+            {leaf.node: [self._selected(leaf, batch) for batch in edges] for leaf in self._leaves}
         )
 
     def take(self, edges: Sequence[pa.RecordBatch], clock: int | None = None) -> Batch:
@@ -100,27 +103,30 @@ class LocalRun:
             self._set_aside(batch)
             timely = batch.filter(pa.array(_times(batch) >= self.watermark.at))
             for leaf in self._leaves:
-                self._held[leaf.node].add(pa.Table.from_batches([leaf.select(timely)]))
+                self._held[leaf.node].add(pa.Table.from_batches([self._selected(leaf, timely)]))
         self.watermark = self.watermark.after(seen, self._streams)
-        return self._released()
+        return self._released(None if self.watermark.at == NEVER else self.watermark.at)
 
     def end(self) -> Batch:
         """No more edges come: gives the results of all that waited."""
         at_end = Seen({stream.name: FOREVER for stream in self._streams})
         self.watermark = self.watermark.after(at_end, self._streams)
-        return self._released()
+        return self._released(until=FOREVER)
 
-    def _released(self) -> Batch:
-        """The results of what waited and need not any longer."""
+    def _released(self, until: int | None = None) -> Batch:
+        """The results of what waited and need not any longer; time comes to ``until``."""
         due = {node: held.due(self.watermark.at) for node, held in self._held.items()}
         return self._processed(
             {
                 node: [b for table in tables for b in table.to_batches()]
                 for node, tables in due.items()
-            }
+            },
+            until,
         )
 
-    def _processed(self, chosen: Mapping[int, Sequence[pa.RecordBatch]]) -> Batch:
+    def _processed(
+        self, chosen: Mapping[int, Sequence[pa.RecordBatch]], until: int | None = None
+    ) -> Batch:
         """The results of edges of each leaf, every batch sorted by ts."""
         if self.partitioned.now is not None:
             self.dictionary.tick(self.partitioned.now)
@@ -128,8 +134,15 @@ class LocalRun:
         for leaf in self._leaves:
             encoded = [leaf.encode(batch, self.dictionary) for batch in chosen[leaf.node]]
             rows[leaf.node] = merged([Batch.empty(len(leaf.columns)), *encoded])
-            self._leaf_rows[leaf.node] += len(rows[leaf.node])
-        return self.partitioned.process(rows)
+        return self.partitioned.process(rows, until)
+
+    def _selected(self, leaf: Leaf, edges: pa.RecordBatch) -> pa.RecordBatch:
+        *before, selected = leaf.steps(edges)
+        for i, left in enumerate(before):
+            ts = np.array(left["ts"].cast(pa.int64()), np.int64)
+            rows = Batch(np.empty((0, len(ts)), np.int64), ts, leaf.expiry(ts))
+            self._passed[leaf.node][i] = self._passed[leaf.node][i].then(given(rows))
+        return selected
 
     def _set_aside(self, edges: pa.RecordBatch) -> None:
         """Keeps the edges that some leaf would have read, and that come too late."""
@@ -162,8 +175,7 @@ class LocalRun:
     @property
     def counters(self) -> dict[int, Counters]:
         """By node id; of a leaf only the rows that it gave are known."""
-        of_leaves = {node: Counters(rows_out=rows) for node, rows in self._leaf_rows.items()}
-        return {**of_leaves, **self.partitioned.counters}
+        return with_chains(self._plan, self.partitioned.counters, self._passed)
 
 
 def run_plan(plan: PhysicalPlan, edges: Iterable[Edge], batch_rows: int = 4096) -> Iterator[Result]:
@@ -177,6 +189,7 @@ def run_plan(plan: PhysicalPlan, edges: Iterable[Edge], batch_rows: int = 4096) 
     remaining = iter(edges)
     while chunk := list(islice(remaining, batch_rows)):
         yield from run.results(run.push(_record_batches(chunk)))
+    yield from run.results(run.end())
 
 
 def run_disordered(

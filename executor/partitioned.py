@@ -11,9 +11,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from algebra.plan import PhysicalPlan
+from executor.accounts import of_stage
 from executor.batch import Batch, merged
+from executor.counters import Counters
 from executor.dictionary import Dictionary
-from executor.pipeline import Counters, Pipeline, StageInput, StageNode
+from executor.pipeline import Pipeline, StageInput, StageNode
 from executor.placement import Place
 from executor.stages import Flow, Stage, stages_of
 
@@ -47,14 +49,17 @@ class Partitioned:
             for stage in self.stages
         )
 
-    def process(self, leaves: Mapping[int, Batch]) -> Batch:
+    def process(self, leaves: Mapping[int, Batch], until: int | None = None) -> Batch:
         """Takes a batch per leaf (none where there are no rows) and gives the results.
+
+        ``until``: time has come this far, FOREVER to the end; by default to the largest ts.
 
         Raises:
             ValueError: if a batch is not sorted by ts, starts before what was processed
                 already, or is of an unknown leaf.
         """
         now = max((int(batch.ts[-1]) for batch in leaves.values() if len(batch)), default=None)
+        now = until if until is not None else now
         rows = {leaf: [batch] for leaf, batch in leaves.items()}
         for stage, pipelines in zip(self.stages, self.pipelines, strict=True):
             inputs: list[dict[int, Batch]] = [{} for _ in pipelines]
@@ -90,8 +95,9 @@ class Partitioned:
     def counters(self) -> dict[int, Counters]:
         """By node id, of all partitions together."""
         found: dict[int, Counters] = {}
-        for pipelines in self.pipelines:
-            for pipeline in pipelines:
-                for node, own in pipeline.counters.items():
+        for stage, pipelines in zip(self.stages, self.pipelines, strict=True):
+            for partition, pipeline in enumerate(pipelines):
+                place = Place(partition, self._partitions)
+                for node, own in of_stage(stage, place, pipeline).items():
                     found[node] = found.get(node, Counters()) + own
         return found

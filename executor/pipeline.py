@@ -6,8 +6,12 @@ stage's inputs, batches sorted by ts. Out: per batch one of each output.
 Operators run one whole batch at a time in topological order, each with its inputs merged
 by ts; a node that feeds two consumers is computed once. A result's ``ts`` is that of the
 row that caused it, its ``exp`` the smallest expiry among its parts. State holds what is
-valid now and is a function of the still valid input rows alone, so it can be rebuilt by
-:meth:`Pipeline.replay`.
+valid now and is a function of the still valid input rows, so it can be rebuilt by
+:meth:`Pipeline.replay`; what else an operator at the root needs is small and explicit
+(:attr:`Pipeline.linger`, :meth:`Pipeline.memory`).
+
+Operators at the root also give rows when time passes. ``now`` is how far it has come: rows of
+``now`` may still come, and what lies before it is final. FOREVER is the end of the input.
 """
 
 from __future__ import annotations
@@ -21,7 +25,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from algebra.physical import (
+    AggregateRows,
     Coalesce,
+    ComputeColumns,
     EmptyRelation,
     Exchange,
     FilterRows,
@@ -29,6 +35,7 @@ from algebra.physical import (
     MergeUnion,
     PhysicalOperator,
     ProjectColumns,
+    ReportRows,
     Retract,
     SimplePath,
     SPath,
@@ -37,14 +44,25 @@ from algebra.physical import (
     WindowScanUnion,
 )
 from algebra.plan import PlanError
-from executor.batch import Batch, IntArray
+from executor.batch import FOREVER, Batch, IntArray, merged
+from executor.counters import (
+    ADDED_VALIDITY,
+    DROPPED,
+    Coalescing,
+    Counters,
+    Tally,
+    given,
+)
 from executor.dictionary import Dictionary
-from executor.operators.base import Operator
+from executor.operators.aggregate import AggregateOperator
+from executor.operators.base import Operator, Remembering, TimeDriven
 from executor.operators.coalesce import CoalesceOperator
+from executor.operators.compute import ComputeOperator
 from executor.operators.filter import FilterOperator
 from executor.operators.join import JoinOperator
 from executor.operators.path import PathOperator
 from executor.operators.path_with_deletions import PathWithDeletions
+from executor.operators.report import ReportOperator
 from executor.operators.simple_path import SimplePathOperator
 from executor.operators.stateless import EmptyOperator, ProjectOperator, UnionOperator
 from executor.operators.taking_back import (
@@ -73,31 +91,6 @@ class StageInput:
 
     id: int
     width: int
-
-
-@dataclass(frozen=True, slots=True)
-class Counters:
-    """What an operator did since it was built, and what it holds now.
-
-    ``state_entries`` counts rows, edges and tree nodes, expired ones included until they
-    are swept; ``state_bytes`` is the memory allocated for them.
-    """
-
-    rows_in: int = 0
-    rows_out: int = 0
-    seconds: float = 0.0
-    state_entries: int = 0
-    state_bytes: int = 0
-
-    def __add__(self, other: Counters) -> Counters:
-        """Those of an operator's work in two partitions together."""
-        return Counters(
-            self.rows_in + other.rows_in,
-            self.rows_out + other.rows_out,
-            self.seconds + other.seconds,
-            self.state_entries + other.state_entries,
-            self.state_bytes + other.state_bytes,
-        )
 
 
 @dataclass(slots=True)
@@ -135,6 +128,7 @@ class Pipeline:
         """
         self._widths = {i.id: i.width for i in inputs}
         self._inputs = frozenset(self._widths)
+        self._arrived = dict.fromkeys(self._widths, Counters())
         self._nodes: list[_Node] = []
         self._outputs = tuple(dict.fromkeys(outputs))
         self._now: int | None = None
@@ -144,7 +138,7 @@ class Pipeline:
             widths = [self._widths[i] for i in node.inputs]
             try:
                 width = width_of(node.operator, widths)
-                operator = _operator(node.operator, width, len(node.inputs), dictionary, place)
+                operator = _operator(node.operator, width, widths, dictionary, place)
             except (ValueError, PlanError) as error:
                 raise PlanError(f"node {node.id} ({node.operator.op}): {error}") from error
             self._widths[node.id] = width
@@ -161,6 +155,7 @@ class Pipeline:
             inputs: by id of the leaf or other input.
             now: application time has come this far, although no row may say so; state
                 that expired by then is given back. Default: the largest ts in ``inputs``.
+                FOREVER: the input is at its end, and all that is held is given.
 
         Raises:
             ValueError: if a batch is not sorted by ts, starts before what was processed
@@ -168,18 +163,47 @@ class Pipeline:
         """
         return self._run(inputs, now, wanted=True)
 
-    def replay(self, inputs: Mapping[int, Batch]) -> None:
+    def replay(self, inputs: Mapping[int, Batch], now: int | None = None) -> None:
         """Like :meth:`process`, but gives no results and counts nothing.
 
-        A fresh pipeline that has replayed the input rows that are still valid goes on
-        as the one that had processed them all.
+        A fresh pipeline that has replayed the input rows that expire after ``now -``
+        :attr:`linger`, and taken up the :meth:`memory` of then, goes on as the one that had
+        processed them all.
         """
-        self._run(inputs, None, wanted=False)
+        self._run(inputs, now, wanted=False)
+
+    @property
+    def linger(self) -> int:
+        """For how long after its expiry an input row is needed."""
+        return max(
+            [
+                n.stage_node.operator.every
+                for n in self._nodes
+                if isinstance(n.stage_node.operator, ReportRows)
+            ],
+            default=0,
+        )
+
+    def memory(self) -> bytes | None:
+        """What is to be kept beside the input, at the present :attr:`now`; None: nothing."""
+        for node in self._nodes:
+            if isinstance(node.operator, Remembering):
+                return node.operator.memory()
+        return None
+
+    def restore(self, memory: bytes, now: int) -> None:
+        """Takes up a :meth:`memory` of ``now``, after a replay."""
+        for node in self._nodes:
+            if isinstance(node.operator, Remembering):
+                node.operator.restore(memory, now)
 
     def _run(
         self, inputs: Mapping[int, Batch], now: int | None, *, wanted: bool
     ) -> dict[int, Batch]:
         rows = self._accepted(inputs, now)
+        if wanted:
+            for i, batch in rows.items():
+                self._arrived[i] = self._arrived[i].then(given(batch))
         pending = self._read_inside + Counter(self._outputs)
         for node in self._nodes:
             stage_node = node.stage_node
@@ -191,16 +215,16 @@ class Pipeline:
                 if not pending[i]:  # what everybody has read need not stay in memory
                     rows.pop(i, None)
             start = perf_counter()
+            before = _tally(node.operator)
             read = wanted or self._read_inside[stage_node.id] > 0
             result = node.operator.process(gathered, read)
-            if self._now is not None:
+            if isinstance(node.operator, TimeDriven) and self._now is not None:
+                due = node.operator.advance(self._now, read)
+                result = merged([result, due]) if len(due) else result
+            if self._now is not None and self._now < FOREVER:
                 node.operator.tick(self._now)
             if wanted:
-                node.done = Counters(
-                    node.done.rows_in + sum(map(len, gathered)),
-                    node.done.rows_out + len(result),
-                    node.done.seconds + perf_counter() - start,
-                )
+                node.done = node.done.then(_work(node.operator, gathered, result, start, before))
             if pending[stage_node.id]:
                 rows[stage_node.id] = result
         return {output: rows[output] for output in self._outputs}
@@ -245,6 +269,11 @@ class Pipeline:
         return self._now
 
     @property
+    def arrived(self) -> dict[int, Counters]:
+        """What came in, by the id of the input."""
+        return dict(self._arrived)
+
+    @property
     def counters(self) -> dict[int, Counters]:
         """By node id."""
         return {
@@ -253,6 +282,25 @@ class Pipeline:
             )
             for node in self._nodes
         }
+
+
+def _tally(operator: Operator) -> Tally | None:
+    """What a coalescing operator counted; with deletions, rows that are taken back tell it."""
+    if isinstance(operator, PathWithDeletions) or not isinstance(operator, Coalescing):
+        return None
+    return operator.tally.copy()
+
+
+def _work(
+    operator: Operator, gathered: Sequence[Batch], result: Batch, start: float, before: Tally | None
+) -> Counters:
+    """What an operator did since ``start`` with what it gathered."""
+    done = replace(given(result), rows_in=sum(map(len, gathered)), seconds=perf_counter() - start)
+    after = _tally(operator)
+    if before is None or after is None:
+        return done
+    tally = after - before
+    return replace(done, dropped=int(tally[DROPPED]), validity=float(tally[ADDED_VALIDITY]))
 
 
 def _arrays(batch: Batch) -> tuple[object, object, object]:
@@ -272,8 +320,13 @@ class _OwnRoots:
 
 
 def _operator(
-    operator: PhysicalOperator, width: int, inputs: int, dictionary: Dictionary, place: Place
+    operator: PhysicalOperator,
+    width: int,
+    widths: Sequence[int],
+    dictionary: Dictionary,
+    place: Place,
 ) -> Operator:
+    inputs, below = len(widths), next(iter(widths), 0)
     match operator:
         case HashJoin(update_pattern="with_deletions"):
             return JoinWithDeletions(operator, dictionary)
@@ -301,6 +354,12 @@ def _operator(
             return FilterOperator(sql, width, dictionary)
         case EmptyRelation():
             return EmptyOperator(width)
+        case ComputeColumns(values=values):
+            return ComputeOperator(values, below, dictionary)
+        case AggregateRows():
+            return AggregateOperator(operator, dictionary)
+        case ReportRows():
+            return ReportOperator(operator, width, dictionary)
         case WindowScan() | WindowScanUnion() | ToKernel():
             raise ValueError("a scan is an input of the pipeline, not a part of it")
         case Exchange():

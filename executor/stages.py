@@ -17,7 +17,7 @@ from typing import Literal
 
 from algebra.physical import Exchange
 from algebra.plan import PhysicalPlan
-from executor.distribution import check
+from executor.checking import check
 from executor.leaves import leaves, reached
 from executor.widths import widths_of
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from algebra.physical import (
+    AggregateRows,
     AutomatonPath,
     Coalesce,
+    ComputeColumns,
     EmptyRelation,
     Exchange,
     FilterRows,
@@ -14,6 +16,7 @@ from algebra.physical import (
     MergeUnion,
     PhysicalOperator,
     ProjectColumns,
+    ReportRows,
     Retract,
     ToKernel,
     WindowScan,
@@ -21,6 +24,7 @@ from algebra.physical import (
 )
 from algebra.plan import PhysicalPlan, PlanError
 from algebra.predicate import columns_of
+from algebra.scalar import parsed
 from executor import predicates
 from executor.leaves import leaves, reached
 
@@ -70,6 +74,25 @@ def width_of(operator: PhysicalOperator, inputs: Sequence[int]) -> int:
         case Exchange(columns=columns):
             _require(len(inputs) == 1, "it has one input")
             _require(all(0 <= c < inputs[0] for c in columns), "there is no such column")
+            return inputs[0]
+        case ComputeColumns(values=values):
+            _require(len(inputs) == 1, "it has one input")
+            for value in values:
+                parsed(value, inputs[0])
+            return len(values)
+        case AggregateRows(keys=keys, aggregates=aggregates, output=output, every=every):
+            _require(len(inputs) == 1, "it has one input")
+            looked_at = [*keys, *(column for _, column in aggregates if column is not None)]
+            _require(all(0 <= c < inputs[0] for c in looked_at), "there is no such column")
+            counted = all(f == "count" for f, column in aggregates if column is None)
+            _require(counted, "it does not say of which column")
+            count = len(keys) + len(aggregates)
+            _require(all(0 <= i < count for i in output), "there is no such key or aggregate")
+            _require(every is None or every > 0, "between two instants lies no time")
+            return len(output)
+        case ReportRows(every=every):
+            _require(len(inputs) == 1, "it has one input")
+            _require(every > 0, "between two reports lies no time")
             return inputs[0]
         case Retract():
             _require(len(inputs) == 1, "it has one input")

@@ -1,7 +1,7 @@
 """A plan run in this process, to set what it does beside what was estimated.
 
-In: a plan and the files of its streams. Out: an `Analysis`: for every operator the rows
-that it gave, the time that it took and the state that it holds at the end.
+In: a plan and the files of its streams. Out: an `Analysis`: for every operator what it counted
+beside what was estimated (:mod:`headrace.measures`).
 """
 
 from __future__ import annotations
@@ -16,38 +16,24 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from algebra.physical import ToKernel
 from algebra.plan import PhysicalPlan, PlanError, PlanStream
 from catalog.edges import EdgeFile, EdgeFileError, read
 from executor.leaves import property_column
 from executor.local import LocalRun
-from executor.pipeline import Counters
 from executor.spark.replay import file_for
 from executor.spark.time_sort import TimeSorter
 from executor.values import ARROW_TYPES
 from headrace.errors import UsageError
+from headrace.measures import Measured, measured
 
 _ROWS = 8_192
-
-
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """What one operator did: ``rate`` in rows per time unit (0 for what is made of stored
-    graphs alone, once), ``seconds`` of work."""
-
-    rows: int
-    rate: float
-    seconds: float
-    state_entries: int
-    state_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
     """What a plan did with an input of ``edges`` over ``ticks`` of application time.
 
-    ``nodes`` lacks a scan that a filter was merged into. ``rejected`` counts rows that are
-    no edges.
+    ``rejected`` counts rows that are no edges.
     """
 
     nodes: Mapping[int, Measured]
@@ -65,16 +51,7 @@ class Analysis:
             "results": self.results,
             "ticks": self.ticks,
             "seconds": self.seconds,
-            "nodes": {
-                str(key): {
-                    "rows": node.rows,
-                    "rate": node.rate,
-                    "seconds": node.seconds,
-                    "state_entries": node.state_entries,
-                    "state_bytes": node.state_bytes,
-                }
-                for key, node in self.nodes.items()
-            },
+            "nodes": {str(key): node.document() for key, node in self.nodes.items()},
         }
 
 
@@ -113,12 +90,8 @@ def analyze(
             if on_progress is not None:
                 on_progress(done)
     ticks = 0 if first is None else last - first + 1
-    once = _computed_once(plan)
     return Analysis(
-        {
-            key: _measured(counters, 0 if key in once else ticks)
-            for key, counters in _counted(plan, run.counters)
-        },
+        measured(plan, run.counters, ticks),
         edges,
         rejected,
         results,
@@ -182,15 +155,6 @@ def _first_of_streams(chunk: pa.RecordBatch, graphs: Set[str]) -> int | None:
     return next((place for place, stream in streams if stream not in graphs), None)
 
 
-def _computed_once(plan: PhysicalPlan) -> set[int]:
-    """The nodes that read nothing but stored graphs."""
-    found = {node.id for node, scan in plan.scans if scan.range is None}
-    for node in plan.nodes:
-        if node.inputs and found.issuperset(node.inputs):
-            found.add(node.id)
-    return found
-
-
 def _by_stream(plan: PhysicalPlan, chunk: pa.RecordBatch) -> list[pa.RecordBatch]:
     """The edges of each stream with vertices of its type, which a common sort made text."""
     batches = []
@@ -203,24 +167,3 @@ def _by_stream(plan: PhysicalPlan, chunk: pa.RecordBatch) -> list[pa.RecordBatch
             columns[property_column(name)] = own[_column(stream, name)]
         batches.append(pa.RecordBatch.from_pydict(columns))
     return batches
-
-
-def _counted(
-    plan: PhysicalPlan, counters: Mapping[int, Counters]
-) -> Iterator[tuple[int, Counters]]:
-    """The counters by node; what hands rows over hands on as many as the node below gave."""
-    known = dict(counters)
-    for node in plan.nodes:
-        if isinstance(node.operator, ToKernel) and node.id in known:
-            known.setdefault(node.inputs[0], Counters(rows_out=known[node.id].rows_out))
-    yield from sorted(known.items())
-
-
-def _measured(counters: Counters, ticks: int) -> Measured:
-    return Measured(
-        rows=counters.rows_out,
-        rate=counters.rows_out / ticks if ticks else 0.0,
-        seconds=counters.seconds,
-        state_entries=counters.state_entries,
-        state_bytes=counters.state_bytes,
-    )

@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 
 from sqlglot import exp
 
-from algebra import durations, logical, physical, regex
+from algebra import durations, logical, physical, regex, scalar
+from algebra.aggregates import AggregateCall, Function
 from algebra.predicate import Predicate
 
 SYMBOLS = {
@@ -29,6 +30,9 @@ SYMBOLS = {
     "EXCHANGE": "⇄",
     "TO_KERNEL": "▷",
     "EMPTY": "∅",
+    "COMPUTE": "χ",
+    "AGGREGATE": "γ",
+    "REPORT": "ρ",
 }
 """The sign of each operator, logical and physical."""
 
@@ -89,6 +93,14 @@ def logical_operator(
             return "PATH", regex.text(path, lambda ref: inputs[int(ref)]) + simple
         case logical.Empty():
             return "EMPTY", ""
+        case logical.Compute(values):
+            names = ends(widths[0])
+            return "COMPUTE", ", ".join(_value(scalar.text(v), names) for v in values)
+        case logical.Aggregate(keys, calls, _, every):
+            named = [(call.function, call.column) for call in calls]
+            return "AGGREGATE", _aggregates(keys, named, every, ends(widths[0]), time_unit)
+        case logical.Report(mode, every):
+            return "REPORT", f"{mode} every {durations.text(every, time_unit)}"
 
 
 def physical_operator(
@@ -111,7 +123,7 @@ def physical_operator(
         case physical.FilterRows(predicate):
             return condition(predicate, columns[0])
         case physical.ProjectColumns(kept):
-            return f"{','.join(columns[0])} → {','.join(columns[0][c] for c in kept)}"
+            return f"{','.join(columns[0])} → {','.join(_chosen(columns[0], kept))}"
         case physical.HashJoin(bindings, output, variables):
             name = _variable(variables)
             return (
@@ -119,10 +131,39 @@ def physical_operator(
             )
         case physical.AutomatonPath(roots=roots):
             return path_text(operator, inputs) + (" by root" if roots == "own" else "")
+        case physical.ComputeColumns(values):
+            return ", ".join(_value(value, columns[0]) for value in values)
+        case physical.AggregateRows(keys, calls, _, every):
+            return _aggregates(keys, calls, every, columns[0], time_unit)
+        case physical.ReportRows(mode, every):
+            return f"{mode} every {durations.text(every, time_unit)}"
         case physical.Exchange(spread, hashed):
-            return f"{spread}({','.join(columns[0][c] for c in hashed)})" if hashed else spread
+            return f"{spread}({','.join(_chosen(columns[0], hashed))})" if hashed else spread
         case _:
             return ""
+
+
+def _value(value: str, columns: Sequence[str]) -> str:
+    """A computed value with the names of the columns."""
+    return re.sub(
+        r"\bc([0-9]+)\b(?=(?:[^']*'[^']*')*[^']*$)",
+        lambda m: _chosen(columns, [int(m[1])])[0],
+        value,
+    )
+
+
+def _aggregates(
+    keys: Sequence[int],
+    calls: Sequence[tuple[Function, int | None]],
+    every: int | None,
+    columns: Sequence[str],
+    time_unit: str,
+) -> str:
+    """``x → count(*), sum(amount) by x``, and when rows are given."""
+    shown = ", ".join(_value(str(AggregateCall(*call)), columns) for call in calls)
+    by = f" by {','.join(columns[key] for key in keys)}" if keys else ""
+    at = "" if every is None else f"  every {durations.text(every, time_unit)}"
+    return f"{shown}{by}{at}"
 
 
 def joined(
@@ -172,7 +213,7 @@ def path_text(path: physical.AutomatonPath, inputs: Sequence[str]) -> str:
     """The path's regex over the names of its inputs."""
     if not _ONLY_NUMBERS.fullmatch(path.regex):
         return path.regex or f"automaton of {path.states} states"
-    return re.sub(r"\d+", lambda m: _nth(inputs, int(m.group())), path.regex)
+    return re.sub(r"\d+", lambda m: _nth(inputs, m.group()), path.regex)
 
 
 def ends(width: int) -> tuple[str, ...]:
@@ -241,5 +282,11 @@ def _variable(names: Sequence[str]) -> Callable[[int], str]:
     return lambda v: names[v] if v < len(names) else f"v{v}"
 
 
-def _nth(inputs: Sequence[str], position: int) -> str:
-    return inputs[position] if position < len(inputs) else str(position)
+def _nth(inputs: Sequence[str], position: str) -> str:
+    known = len(position) < 6 and int(position) < len(inputs)
+    return inputs[int(position)] if known else position
+
+
+def _chosen(names: Sequence[str], columns: Sequence[int]) -> list[str]:
+    """The names of columns; a plan need not name all."""
+    return [names[c] if c < len(names) else f"c{c + 1}" for c in columns]

@@ -185,10 +185,9 @@ def _catalog_of(request: PlanRequest, query: RegularQuery) -> tuple[Catalog, tup
     doubts = [
         f"{file.path}: its column ts is not read: a stored graph is valid always" for file in timed
     ]
-    known = {name for s in catalog.streams.values() if not s.vertices for name in s.labels}
-    unseen = tuple(label for label in labels if label.rpartition(".")[2] not in known)
+    unseen = tuple(label for label in labels if not _has(catalog, label))
     if not request.inputs:
-        assumed = default_catalog(unseen, streams)
+        assumed = default_catalog(unseen, streams, vertex_labels(query))
         return replace(catalog, streams={**assumed.streams, **catalog.streams}), tuple(doubts)
     given = all(file.label is not None for file in request.inputs)
     any_label = bool(query.label_sets) and not given
@@ -200,6 +199,16 @@ def _catalog_of(request: PlanRequest, query: RegularQuery) -> tuple[Catalog, tup
         doubts.append(f"not among the first {measurements[0].rows:,} edges: {', '.join(unseen)}")
     known_streams = {**catalog.streams, DEFAULT_STREAM: open_stream}
     return replace(catalog, streams=known_streams), tuple(doubts)
+
+
+def _has(catalog: Catalog, label: str) -> bool:
+    """Whether a stream has a label of edges, perhaps written ``stream.label``."""
+    name, _, own = label.partition(".")
+    return any(
+        label in stream.labels or (stream.name == name and own in stream.labels)
+        for stream in catalog.streams.values()
+        if not stream.vertices
+    )
 
 
 def _with_statistics(catalog: Catalog, query: RegularQuery) -> Catalog:

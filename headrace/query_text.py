@@ -36,10 +36,14 @@ class QueryText:
         """The plan that the document holds.
 
         Raises:
-            UsageError: if it cannot be read, with the reason.
+            UsageError: if it cannot be read or run, with the reason.
         """
+        from executor.checking import check  # a query needs none of what that imports
+
         try:
-            return PhysicalPlan.from_json(self.text)
+            plan = PhysicalPlan.from_json(self.text)
+            check(plan)
+            return plan
         except PlanError as error:
             raise UsageError(f"{self.name}: {error}", code="E-PLAN") from error
 

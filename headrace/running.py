@@ -80,7 +80,7 @@ def read_inputs(
 def read_vertices(
     inputs: Sequence[str], *, time_unit: str = "second", stream: Stream | None = None
 ) -> tuple[EdgeFile, ...]:
-    """The files of stored vertices that ``FILE`` and ``LABEL=FILE`` mean: :func:`read_inputs`."""
+    """The files of stored vertices that ``FILE`` and ``LABEL=FILE`` mean, as `read_inputs`."""
     known = replace(stream or Stream(VERTEX_STREAM, {}), vertices=True)
     return read_inputs(inputs, time_unit=time_unit, stream=known, stored=True)
 

@@ -10,12 +10,13 @@ atom; a rule of one atom is a projection of it, or the atom itself; what is cert
 is not carried along. A condition over one atom is a FILTER on it, others a FILTER above the
 PATTERN; a WSCAN gives the properties that these or the answer need, and a PROJECT drops each
 where nothing above needs it. Properties of two atoms that are equal are one variable of the
-PATTERN (:mod:`languages.join_keys`).
+PATTERN (:mod:`languages.join_keys`). What an answer computes, aggregates and reports stands above
+all (:mod:`languages.answer_algebra`, :mod:`languages.reports`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import TypeGuard
@@ -23,6 +24,8 @@ from typing import TypeGuard
 from algebra import regex
 from algebra.automaton import AutomatonError, minimal_dfa
 from algebra.logical import (
+    Aggregate,
+    Compute,
     Empty,
     Filter,
     LogicalExpression,
@@ -31,6 +34,7 @@ from algebra.logical import (
     PathSemantics,
     Pattern,
     Project,
+    Report,
     Union,
     WScan,
 )
@@ -38,9 +42,11 @@ from algebra.predicate import TRUE, Predicate
 from algebra.regex import Regex
 from algebra.window import Window
 from catalog.model import Catalog, PropertyType, VertexType
+from languages import answer_algebra
+from languages.answers import computes, is_aggregate
 from languages.checks import aliases, evaluation_order, predicates
-from languages.condition_types import resolved, vertex
-from languages.conditions import key, named_edges, predicate, unified
+from languages.condition_types import resolved, types_in, vertex
+from languages.conditions import key, predicate, unified
 from languages.errors import QueryError, line_of
 from languages.inputs import Inputs
 from languages.join_keys import JoinKeys, join_keys
@@ -56,9 +62,9 @@ from languages.regular_query import (
     RegularQuery,
     Row,
     Rule,
-    Variable,
     VertexAtom,
 )
+from languages.reports import check_no_deletions, reported
 from languages.vertex_properties import with_rows_of_vertices
 
 MOST_OPERATORS = 10_000
@@ -103,8 +109,11 @@ def translate(
     for name in evaluation_order(query.rules):
         translation.define(name)
     head = next(rule for rule in query.rules if rule.head == query.answer)
+    expression = translation.relations[query.answer].expression
+    if query.emit is not None or computes(head):
+        check_no_deletions(expression, head.location)
     return LogicalQuery(
-        translation.relations[query.answer].expression,
+        reported(expression, query.emit),
         _distinct(head.variables),
         (*warnings, *inputs.unused_windows(), *translation.warnings),
         semantics,
@@ -144,8 +153,12 @@ class _Translation:
         """Translates one predicate; those that it is made from are there already."""
         rules = self.rules.get(name)
         if rules:
-            relation = reduce(_union, map(self._rule, rules))
-            relation = _sized(relation, name, next(iter(rules)).location)
+            several = [unified(rule) for rule in rules]
+            if is_aggregate(several[0]):
+                relation = self._aggregated(several)
+            else:
+                relation = reduce(_union, map(self._rule, several))
+            relation = _sized(relation, name, several[0].location)
         elif name in self.named_edges:
             (label,) = regex.refs(self.aliases[name])
             relation = self.relations[str(label)]
@@ -157,16 +170,73 @@ class _Translation:
         self.relations[name] = _named(relation, name)
 
     def _rule(self, rule: Rule) -> _Relation:
-        rule = with_rows_of_vertices(unified(rule), self.inputs)
-        vertex_types = [self._plain(atom).types for atom in rule.body] if rule.conditions else []
+        """The rows of a rule's head."""
+        columns, relation = self._bound(rule, named=False)
+        if relation.empty:
+            return _nothing(len(rule.variables))
+        if computes(rule):
+            compute = answer_algebra.computed(columns)
+            relation = _over(compute, [relation], answer_algebra.types_of(compute, relation.types))
+        return _named(relation, rule.head)
+
+    def _aggregated(self, rules: Sequence[Rule]) -> _Relation:
+        """The aggregates of an answer over the full bindings of its rules."""
+        parts = [self._bound(rule, named=True) for rule in rules]
+        parts = [(columns, relation) for columns, relation in parts if not relation.empty]
+        if not parts:
+            return _nothing(len(rules[0].variables))
+        computes, aggregate = answer_algebra.aggregated([columns for columns, _ in parts])
+        relations = [relation for _, relation in parts]
+        for place, compute in enumerate(computes):
+            if compute is not None:
+                types = answer_algebra.types_of(compute, relations[place].types)
+                relations[place] = _over(compute, [relations[place]], types)
+        whole = reduce(_union, relations)
+        types = answer_algebra.types_of_aggregates(aggregate, whole.types)
+        return _over(aggregate, [whole], types)
+
+    def _identity(self, rule: Rule) -> Iterator[Property]:
+        """What tells the edges of a rule apart beside their ends: all properties there are."""
+        for atom in rule.body:
+            if isinstance(atom, EdgeAtom) and atom.edge is not None and self._is_input(atom):
+                for name in self.inputs.origin(atom)[2]:
+                    yield Property(atom.edge, name)
+
+    def _is_input(self, atom: EdgeAtom) -> bool:
+        return atom.predicate not in self.rules and atom.predicate not in self.aliases
+
+    def _bound(self, rule: Rule, *, named: bool) -> tuple[answer_algebra.Columns, _Relation]:
+        """The columns of a rule's bindings that its head looks at; where all edges are to be
+        ``named``, all that tells its bindings apart."""
+        rule = with_rows_of_vertices(rule, self.inputs)
+        if named:
+            rule = answer_algebra.with_named_edges(rule)
+        identity = list(self._identity(rule)) if named else []
+        looked_at = bool(rule.conditions) or computes(rule)
+        vertex_types = [self._plain(atom).types for atom in rule.body] if looked_at else []
         conditions = resolved(rule, self.inputs, vertex_types)
-        conditions, keys = join_keys(rule, conditions, self._types_in(rule, vertex_types))
-        wanted = needs(rule, conditions, keys.properties)
+        conditions, keys = join_keys(rule, conditions, types_in(rule, self.inputs, vertex_types))
+        wanted = needs(rule, conditions, [*keys.properties, *identity])
+        head, others = keys_above(rule, wanted.residual, keys)
+        if named:
+            head = answer_algebra.bindings(rule, identity, keys)
+            others = tuple(name for name in others if name not in head)
+        relation = self._joined(rule, wanted, keys, head, others)
+        return answer_algebra.Columns(rule, head, keys), relation
+
+    def _joined(
+        self,
+        rule: Rule,
+        wanted: Needs,
+        keys: JoinKeys,
+        head: tuple[str, ...],
+        others: tuple[str, ...],
+    ) -> _Relation:
+        """The columns ``head`` of the join of the atoms; ``others`` are for its conditions."""
         atoms = [self._atom(atom, number, wanted, keys) for number, atom in enumerate(rule.body)]
         if any(relation.empty for relation, _ in atoms):
-            return _nothing(len(rule.variables))
+            return _nothing(len(head))
         self._warn_of_types(rule, atoms)
-        head, others = keys_above(rule, wanted.residual, keys)
         if len(atoms) == 1:
             ((relation, binding),) = atoms
             columns = [binding.index(name) for name in head]
@@ -224,25 +294,6 @@ class _Translation:
     def _leaves_out_loops(self, atom: Atom) -> TypeGuard[EdgeAtom]:
         """Whether it is a simple path, written as one step."""
         return self.semantics is PathSemantics.SIMPLE and _is_one_step(atom)
-
-    def _types_in(
-        self, rule: Rule, vertex_types: Sequence[tuple[PropertyType | None, ...]]
-    ) -> Callable[[Variable | Property], PropertyType | None]:
-        """The type of what a reference in a rule stands for; None where streams disagree."""
-        edges = named_edges(rule.body)
-        ends = [
-            (term, kind)
-            for atom, types in zip(rule.body, vertex_types, strict=False)
-            for term, kind in zip((atom.source, atom.target), types, strict=True)
-        ]
-
-        def type_of(reference: Variable | Property) -> PropertyType | None:
-            if isinstance(reference, Property):
-                return self.inputs.property_type(edges[reference.edge], reference, rule.location)
-            kinds = {kind for term, kind in ends if term == reference}
-            return kinds.pop() if len(kinds) == 1 else None
-
-        return type_of
 
     def _atom(
         self, atom: Atom, number: int, wanted: Needs, keys: JoinKeys
@@ -374,7 +425,7 @@ def vertex_labels(query: RegularQuery) -> tuple[str, ...]:
 
 
 def _over(
-    operator: Pattern | Path | Union | Filter | Project,
+    operator: Pattern | Path | Union | Filter | Project | Compute | Aggregate | Report,
     inputs: Sequence[_Relation],
     types: tuple[PropertyType | None, ...],
 ) -> _Relation:

@@ -13,6 +13,7 @@ from operator import itemgetter
 
 from algebra import regex
 from algebra.regex import Regex
+from languages.answers import check_alike, check_no_aggregate
 from languages.conditions import conjuncts, unified
 from languages.edge_checks import check_edges
 from languages.errors import QueryError, line_of, listed
@@ -55,6 +56,7 @@ def checked(
     order = evaluation_order(rules)
     answer = answer or _answer(rules)
     _check_inner_arity(rules, answer)
+    check_alike([rule for rule in rules if rule.head == answer])
     _check_windows(windows)
     found = (
         *warnings,
@@ -64,7 +66,7 @@ def checked(
         *_odd_slides(windows),
     )
     sets = tuple(sorted(label_sets, key=itemgetter(0)))
-    return RegularQuery(tuple(rules), answer, tuple(windows), found, time_unit, sets)
+    return RegularQuery(tuple(rules), answer, tuple(windows), found, time_unit, label_sets=sets)
 
 
 def predicates(atom: Atom) -> tuple[str, ...]:
@@ -172,15 +174,18 @@ def _check_arity(rules: Sequence[Rule]) -> None:
 def _check_inner_arity(rules: Sequence[Rule], answer: str) -> None:
     used = {name for rule in rules for atom in rule.body for name in predicates(atom)}
     for rule in rules:
-        if rule.properties and (rule.head != answer or rule.head in used):
+        inner = rule.head != answer or rule.head in used
+        if inner:
+            check_no_aggregate(rule, answer)
+        if rule.properties and inner:
             raise QueryError(
                 "E-ARITY",
-                "an inner predicate relates vertices, this one has a property of an edge",
+                "an inner predicate relates vertices, this one has a property of an edge or more",
                 at=rule.location,
                 text=rule.head,
-                hint=f"only the answer may have properties; here that is {answer}",
+                hint=f"only the answer may have such columns; here that is {answer}",
             )
-        if len(rule.variables) != 2 and (rule.head != answer or rule.head in used):
+        if len(rule.variables) != 2 and inner:
             raise QueryError(
                 "E-ARITY",
                 f"an inner predicate has two variables, this one has {len(rule.variables)}",

@@ -12,10 +12,21 @@ from typing import Final
 
 from algebra.scalar import Literal
 from algebra.values import PropertyType, VertexType
-from languages.conditions import conjuncts, key, named_edges, references, written_out
+from languages.answers import computes, location_in
+from languages.conditions import (
+    conjuncts,
+    key,
+    named_edges,
+    references,
+    references_in,
+    value_in,
+    written_out,
+)
 from languages.errors import QueryError
 from languages.inputs import Inputs
+from languages.join_keys import TypeOf
 from languages.regular_query import (
+    Aggregated,
     Both,
     Comparison,
     Computed,
@@ -25,6 +36,7 @@ from languages.regular_query import (
     Location,
     Missing,
     Negated,
+    Output,
     Property,
     Rule,
     Value,
@@ -50,7 +62,7 @@ def resolved(
     """The conditions of a rule, without edges as values, one for each part of an AND.
 
     ``vertex_types`` are those of the columns of each atom; they are not looked at in a rule
-    without conditions.
+    that has no conditions and computes nothing.
 
     Raises:
         QueryError: E-UNKNOWN for a property of the head or a condition, E-TYPE.
@@ -62,8 +74,10 @@ def resolved(
         types[key(of)] = inputs.property_type(edges[of.edge], of, rule.location)
 
     for _, of in rule.properties:
-        look_up(of)
-    if not rule.conditions:
+        for reference in references_in(of):
+            if isinstance(reference, Property):
+                look_up(reference)
+    if not rule.conditions and not computes(rule):
         return []
     for atom, both in zip(rule.body, vertex_types, strict=True):
         for term, vertex_type in zip((atom.source, atom.target), both, strict=True):
@@ -75,11 +89,36 @@ def resolved(
         stream, label, properties = inputs.origin(edges[name])
         return stream, label, tuple(sorted(properties))
 
+    for _, of in rule.properties:
+        _check_output(of, types, location_in(of, rule.location))
     whole = [written_out(condition, edges, origin) for condition in rule.conditions]
     for reference in (r for condition in whole for r in references(condition)):
         if isinstance(reference, Property):
             look_up(reference)
     return [typed(condition, types) for condition in conjuncts(whole)]
+
+
+def types_in(
+    rule: Rule, inputs: Inputs, vertex_types: Sequence[tuple[PropertyType | None, ...]]
+) -> TypeOf:
+    """The types of what references stand for; None where streams disagree on a vertex's.
+
+    ``vertex_types`` are those of the columns of each atom, in a rule with conditions.
+    """
+    rows = named_edges(rule.body)
+    ends = [
+        (term, kind)
+        for atom, types in zip(rule.body, vertex_types, strict=False)
+        for term, kind in zip((atom.source, atom.target), types, strict=True)
+    ]
+
+    def type_of(reference: Variable | Property) -> PropertyType | None:
+        if isinstance(reference, Property):
+            return inputs.property_type(rows[reference.edge], reference, rule.location)
+        kinds = {kind for term, kind in ends if term == reference}
+        return kinds.pop() if len(kinds) == 1 else None
+
+    return type_of
 
 
 def typed(condition: Condition, types: Types) -> Condition:
@@ -114,6 +153,28 @@ def typed(condition: Condition, types: Types) -> Condition:
             return Either(tuple(typed(part, types) for part in parts))
         case Missing():
             return condition
+
+
+def _check_output(of: Output, types: Types, at: Location) -> None:
+    value = value_in(of)
+    kind = None if value is None else _kind(value, types, at)
+    if (
+        isinstance(of, Aggregated)
+        and of.function in ("sum", "avg")
+        and kind
+        not in (
+            None,
+            "a number",
+        )
+    ):
+        assert value is not None
+        raise QueryError(
+            "E-TYPE",
+            f"{value_text(value)} is {kind}, and {of.function} is for numbers",
+            at=at,
+            text=value_text(value),
+            hint="count, min and max take values of any type",
+        )
 
 
 def _kind(value: Value, types: Types, at: Location) -> str | None:

@@ -14,6 +14,7 @@ from algebra.predicate import Predicate, PredicateError
 from algebra.scalar import Column, Literal
 from languages.errors import QueryError
 from languages.regular_query import (
+    Aggregated,
     Atom,
     Both,
     Comparison,
@@ -24,6 +25,7 @@ from languages.regular_query import (
     Location,
     Missing,
     Negated,
+    Output,
     Property,
     Row,
     Rule,
@@ -73,11 +75,25 @@ def references_of(value: Value) -> Iterator[Variable | Property]:
                 yield from references_of(part)
 
 
+def value_in(of: Output) -> Value | None:
+    """What is looked at: an aggregate's argument, or the value itself."""
+    return of.argument if isinstance(of, Aggregated) else of
+
+
+def references_in(of: Output) -> Iterator[Variable | Property]:
+    """The variables and properties that a column looks at, with repeats."""
+    value = value_in(of)
+    if value is not None:
+        yield from references_of(value)
+
+
 def edges_looked_at(rule: Rule) -> set[str]:
     """The edges that the conditions or the head of a rule look at."""
     looked_at = [reference for one in rule.conditions for reference in references(one)]
     names = {r.edge if isinstance(r, Property) else r.name for r in looked_at}
-    return (names | {of.edge for _, of in rule.properties}) & named_edges(rule.body).keys()
+    columns = [reference for _, of in rule.properties for reference in references_in(of)]
+    names |= {r.edge if isinstance(r, Property) else r.name for r in columns}
+    return names & named_edges(rule.body).keys()
 
 
 def conjuncts(conditions: Iterable[Condition]) -> Iterator[Condition]:
@@ -122,23 +138,31 @@ def unified(rule: Rule) -> Rule:
         variables=tuple(map(leader_of, rule.variables)),
         body=tuple(with_terms(atom, renamed) for atom in rule.body),
         conditions=tuple(_renamed(condition, leader_of) for condition in kept),
-        properties=tuple(
-            (name, replace(of, edge=leader_of(of.edge))) for name, of in rule.properties
-        ),
+        properties=tuple((name, _output(of, leader_of)) for name, of in rule.properties),
     )
+
+
+def _output(of: Output, name: Callable[[str], str]) -> Output:
+    if isinstance(of, Aggregated):
+        return of if of.argument is None else replace(of, argument=_value_with(of.argument, name))
+    return _value_with(of, name)
+
+
+def _value_with(of: Value, name: Callable[[str], str]) -> Value:
+    match of:
+        case Variable(old):
+            return Variable(name(old))
+        case Property(of_what):
+            return replace(of, edge=name(of_what))
+        case Computed(function, arguments):
+            return Computed(function, tuple(_value_with(part, name) for part in arguments))
+        case _:
+            return of
 
 
 def _renamed(condition: Condition, name: Callable[[str], str]) -> Condition:
     def value(of: Value) -> Value:
-        match of:
-            case Variable(old):
-                return Variable(name(old))
-            case Property(of_what):
-                return replace(of, edge=name(of_what))
-            case Computed(function, arguments):
-                return Computed(function, tuple(map(value, arguments)))
-            case _:
-                return of
+        return _value_with(of, name)
 
     match condition:
         case Comparison():
@@ -245,7 +269,8 @@ def predicate(conditions: Iterable[Condition], place: Mapping[str, int], at: Loc
 def _sql(condition: Condition, place: Mapping[str, int]) -> str:
     match condition:
         case Comparison(left, sign, right):
-            return f"{scalar.text(_value(left, place))} {sign} {scalar.text(_value(right, place))}"
+            sides = (scalar.text(scalar_of(side, place)) for side in (left, right))
+            return f" {sign} ".join(sides)
         case Missing(of):
             return f"c{place[key(of)]} IS NULL"
         case Negated(part):
@@ -256,11 +281,12 @@ def _sql(condition: Condition, place: Mapping[str, int]) -> str:
             return " OR ".join(f"({_sql(part, place)})" for part in parts) or "FALSE"
 
 
-def _value(value: Value, place: Mapping[str, int]) -> scalar.Value:
+def scalar_of(value: Value, place: Mapping[str, int]) -> scalar.Value:
+    """The value over columns: ``place`` says which of them holds a reference's :func:`key`."""
     match value:
         case Literal():
             return value
         case Variable() | Property():
             return Column(place[key(value)])
         case Computed(function, arguments):
-            return scalar.Call(function, tuple(_value(part, place) for part in arguments))
+            return scalar.Call(function, tuple(scalar_of(part, place) for part in arguments))

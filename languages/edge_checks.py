@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from languages.conditions import named_edges, references, references_of
+from languages.answers import location_in
+from languages.conditions import named_edges, references, references_in, references_of
 from languages.errors import QueryError, listed
 from languages.regular_query import (
+    Aggregated,
     Both,
     Comparison,
     Condition,
     Either,
     Location,
     Negated,
+    Output,
     PathAtom,
     Property,
     Row,
@@ -51,7 +54,7 @@ def _check_names(rule: Rule) -> None:
     for name, of in rule.properties:
         if name in variables | names:
             what = "an edge" if name in names else "a vertex"
-            raise _taken(name, what, of.location or rule.location)
+            raise _taken(name, what, location_in(of, rule.location))
 
 
 class _Scope:
@@ -74,22 +77,37 @@ class _Scope:
                 if isinstance(reference, Property):
                     self._check_property(reference, self._rule.location)
         for _, of in self._rule.properties:
-            self._check_property(of, self._rule.location)
+            self._check_output(of, location_in(of, self._rule.location))
+
+    def _check_output(self, of: Output, at: Location) -> None:
+        """A column of the head; ``count(e)`` is the one place for an edge."""
+        if isinstance(of, Aggregated) and of.argument is not None and self._is_edge(of.argument):
+            if of.function != "count":
+                self._check_no_edge_inside(of.argument, at)
+            return
+        for reference in references_in(of):
+            if isinstance(reference, Property):
+                self._check_property(reference, at)
+            else:
+                self._check_bound(reference.name, at)
+                self._check_no_edge_inside(reference, at)
+
+    def _check_bound(self, name: str, at: Location) -> None:
+        if name in self._edges or name in self._paths or name in self._vertices:
+            return
+        bound = sorted(self._vertices | self._edges.keys())
+        raise QueryError(
+            "E-SAFE",
+            "no atom of the body binds it",
+            at=at,
+            text=name,
+            hint=f"the body binds {listed(bound)}" if bound else "",
+        )
 
     def _check_comparison(self, comparison: Comparison) -> None:
         at, sides = comparison.location, (comparison.left, comparison.right)
         for name in (r.name for s in sides for r in references_of(s) if isinstance(r, Variable)):
-            if name in self._edges or name in self._paths:
-                continue
-            if name not in self._vertices:
-                bound = sorted(self._vertices | self._edges.keys())
-                raise QueryError(
-                    "E-SAFE",
-                    "no atom of the body binds it",
-                    at=at,
-                    text=name,
-                    hint=f"the body binds {listed(bound)}" if bound else "",
-                )
+            self._check_bound(name, at)
         named = [self._is_edge(side) for side in sides]
         if not any(named):
             for side in sides:

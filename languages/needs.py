@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from languages.conditions import key, references
+from languages.answers import computes
+from languages.conditions import key, references, references_in
 from languages.join_keys import JoinKeys
 from languages.regular_query import Atom, Condition, Property, Row, Rule, Variable
 
@@ -30,7 +31,8 @@ class Needs:
 def needs(rule: Rule, conditions: Iterable[Condition], joined: Sequence[Property] = ()) -> Needs:
     """The needs of a rule with these conditions, which say nothing of edges as values.
 
-    ``joined`` are the properties that its PATTERN joins on.
+    ``joined`` are properties that are needed above all atoms, whether the head or a condition
+    looks at them or not: that the PATTERN joins on, or that tell edges apart.
 
     A condition over vertices alone is checked at every atom that binds them all, since each
     has fewer rows to keep then.
@@ -46,7 +48,7 @@ def needs(rule: Rule, conditions: Iterable[Condition], joined: Sequence[Property
             own[place].append(condition)
         if not places:
             residual.append(condition)
-    above = [p for _, p in rule.properties]
+    above = [r for _, of in rule.properties for r in references_in(of) if isinstance(r, Property)]
     above += joined
     above += [p for c in residual for p in references(c) if isinstance(p, Property)]
     return Needs(
@@ -63,9 +65,18 @@ def needs(rule: Rule, conditions: Iterable[Condition], joined: Sequence[Property
 def keys_above(
     rule: Rule, residual: Iterable[Condition], keys: JoinKeys
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The columns of the head, and of those the residual conditions need besides."""
+    """The columns of the head, and of those the residual conditions need besides.
+
+    Of a head that computes, each column that it looks at once.
+    """
     properties = dict(rule.properties)
-    head = tuple(keys.column(key(properties[v]) if v in properties else v) for v in rule.variables)
+    head = tuple(
+        keys.column(key(r))
+        for v in rule.variables
+        for r in (references_in(properties[v]) if v in properties else [Variable(v)])
+    )
+    if computes(rule):
+        head = tuple(dict.fromkeys(head))
     others = dict.fromkeys(keys.column(key(r)) for c in residual for r in references(c))
     return head, tuple(other for other in others if other not in head)
 

@@ -16,8 +16,9 @@ from languages.label_sets import label_set_text
 from languages.regular_query import (
     Atom,
     Constant,
+    Emit,
     LabelSet,
-    Property,
+    Output,
     RegularQuery,
     Row,
     Rule,
@@ -25,7 +26,7 @@ from languages.regular_query import (
     VertexAtom,
     WindowClause,
 )
-from languages.values_text import condition_text, name_text, value_text
+from languages.values_text import condition_text, name_text, output_text, value_text
 
 __all__ = ["condition_text", "path_text", "rule_text", "text", "value_text"]
 
@@ -38,6 +39,8 @@ def text(query: RegularQuery) -> str:
     sets = dict(query.label_sets)
     lines = [rule_text(rule, sets) for rule in query.rules]
     lines += [_window(clause, query.time_unit) for clause in query.windows]
+    if query.emit is not None:
+        lines.append(_emit(query.emit, query.time_unit))
     return "\n".join(lines)
 
 
@@ -50,10 +53,20 @@ def rule_text(rule: Rule, sets: LabelSets = NO_SETS) -> str:
     return f"{name_text(rule.head)}({', '.join(columns)}) <- {', '.join(body)}."
 
 
-def _column(name: str, of: Property | None) -> str:
+def _column(name: str, of: Output | None) -> str:
     if of is None:
         return name
-    return f"{value_text(of)} as {name_text(name)}"
+    return f"{output_text(of)} as {name_text(name)}"
+
+
+def _emit(emit: Emit, time_unit: str | None) -> str:
+    mode = "SNAPSHOT" if emit.mode == "snapshot" else f"ON {emit.mode.upper()}"
+    every = "" if emit.every is None else f" EVERY {_length(emit.every, time_unit)}"
+    return f"EMIT {mode}{every}"
+
+
+def _length(ticks: int, time_unit: str | None) -> str:
+    return str(ticks) if time_unit is None else durations.text(ticks, time_unit)
 
 
 def path_text(path: Regex, sets: LabelSets = NO_SETS) -> str:
@@ -90,13 +103,10 @@ def _atom(atom: Atom, sets: LabelSets) -> str:
 
 
 def _window(clause: WindowClause, time_unit: str | None) -> str:
-    def length(ticks: int) -> str:
-        return str(ticks) if time_unit is None else durations.text(ticks, time_unit)
-
     labels = f" ({', '.join(map(name_text, clause.labels))})" if clause.labels else ""
     on = f"ON {name_text(clause.stream)}{labels} " if clause.stream is not None else ""
-    slide = f" SLIDE {length(clause.window.slide)}" if clause.window.slide != 1 else ""
-    return f"{on}WINDOW {length(clause.window.range)}{slide}"
+    slide = f" SLIDE {_length(clause.window.slide, time_unit)}" if clause.window.slide != 1 else ""
+    return f"{on}WINDOW {_length(clause.window.range, time_unit)}{slide}"
 
 
 def _term(term: Term) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Literal as OneOf
 
+from algebra.aggregates import Function, ReportMode
 from algebra.regex import Regex
 from algebra.scalar import Literal
 from algebra.window import Window
@@ -193,12 +194,27 @@ Condition = Comparison | Missing | Both | Either | Negated
 
 
 @dataclass(frozen=True, slots=True)
+class Aggregated:
+    """``function(argument)`` over all bindings of the body with equal values in the columns of
+    the head that are no aggregates; ``count(*)`` has no argument."""
+
+    function: Function
+    argument: Value | None
+    location: Location | None = field(default=None, compare=False)
+
+
+Output = Value | Aggregated
+"""What a column of the answer may hold besides a vertex."""
+
+
+@dataclass(frozen=True, slots=True)
 class Rule:
     """``head(variables) <- body, conditions``.
 
-    ``properties`` are the variables of the head that stand for a property of an edge and not
-    for a vertex: ``Answer(x, e.amount as much)`` has the variables ``x`` and ``much``, and
-    ``("much", Property("e", "amount"))`` here. A row counts if all ``conditions`` are true of it.
+    ``properties`` are the variables of the head that stand for something else than a vertex of
+    the body: ``Answer(x, e.amount as much)`` has the variables ``x`` and ``much``, and
+    ``("much", Property("e", "amount"))`` here; of an answer it may be any :data:`Output`. A row
+    counts if all ``conditions`` are true of it.
     """
 
     head: str
@@ -206,7 +222,7 @@ class Rule:
     body: tuple[Atom, ...]
     location: Location = field(compare=False)
     conditions: tuple[Condition, ...] = ()
-    properties: tuple[tuple[str, Property], ...] = ()
+    properties: tuple[tuple[str, Output], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,11 +250,22 @@ class WindowClause:
 
 
 @dataclass(frozen=True, slots=True)
+class Emit:
+    """``EMIT mode EVERY every``: the answer is reported at the multiples of ``every``, in the
+    unit of the windows; None: the greatest common divisor of their slides."""
+
+    mode: ReportMode
+    every: int | None = None
+    location: Location | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class RegularQuery:
     """The rules in the order of the text, the answer predicate, and the windows.
 
     ``time_unit`` is what the windows are counted in; None when they were all written in
     bare ticks, which mean the catalog's unit. ``warnings`` are lines for people to read.
+    Without ``emit`` answers are given as they are found, with their validity.
     ``label_sets`` are the predicates that stand for sets of labels, which a catalog knows.
     """
 
@@ -247,4 +274,5 @@ class RegularQuery:
     windows: tuple[WindowClause, ...]
     warnings: tuple[str, ...] = field(default=(), compare=False)
     time_unit: str | None = None
+    emit: Emit | None = None
     label_sets: tuple[tuple[str, LabelSet], ...] = ()

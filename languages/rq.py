@@ -17,6 +17,8 @@ from lark import Lark, Token
 from lark.exceptions import UnexpectedInput
 
 from algebra import regex
+from algebra.scalar import Literal
+from languages.answers import Column, named_columns
 from languages.checks import checked, predicates
 from languages.errors import QueryError
 from languages.paths import PathExpression, joined
@@ -37,7 +39,8 @@ from languages.regular_query import (
     WindowClause,
     with_terms,
 )
-from languages.rq_conditions import Conditions, Output, named_outputs
+from languages.reports import EmitText, report_mode, with_emit
+from languages.rq_conditions import Conditions
 from languages.rq_errors import explained
 from languages.rq_steps import Filter, Steps, finished, step_of
 from languages.rq_tokens import check_text, location_of, name_of, string, whole_number
@@ -61,7 +64,8 @@ def parse(text: str, time_unit: str = "second") -> RegularQuery:
     assert isinstance(program, _Program)
     clauses, unit = _windows(program.windows, time_unit)
     rules, label_sets = finished(program.rules, program.steps)
-    return checked(_with_aliases(rules), clauses, unit, program.warnings, label_sets=label_sets)
+    query = checked(_with_aliases(rules), clauses, unit, program.warnings, label_sets=label_sets)
+    return with_emit(query, program.emit, time_unit)
 
 
 def recognizes(text: str) -> bool:
@@ -115,6 +119,7 @@ class _Program:
     windows: tuple[_Window, ...]
     warnings: tuple[str, ...]
     steps: Steps
+    emit: EmitText | None = None
 
 
 class _Builder(Conditions):
@@ -127,21 +132,25 @@ class _Builder(Conditions):
             tuple(part for part in parts if isinstance(part, _Window)),
             tuple(warning for _, body in rules for warning in body.warnings),
             tuple(step for _, body in rules for step in body.steps),
+            next((part for part in parts if isinstance(part, EmitText)), None),
         )
 
     def rule(self, parts: list[Any]) -> tuple[Rule, _Body]:
         (head, columns, at), *bodies = parts
         body = self.group(bodies)
         atoms = _with_names_for_anonymous(body.atoms)
-        variables, properties = named_outputs(columns, _variables(atoms))
+        variables, properties = named_columns(columns, _variables(atoms))
         return Rule(head, variables, atoms, at, body.conditions, properties), body
 
-    def named_head(self, parts: list[Any]) -> tuple[str, tuple[str | Output, ...], Location]:
+    def named_head(self, parts: list[Any]) -> tuple[str, tuple[str | Column, ...], Location]:
         name, *columns = parts
         return name_of(name), tuple(map(_head_column, columns)), location_of(name)
 
-    def answer_head(self, parts: list[Any]) -> tuple[str, tuple[str | Output, ...], Location]:
+    def answer_head(self, parts: list[Any]) -> tuple[str, tuple[str | Column, ...], Location]:
         return "Answer", tuple(place.term.name for place in parts), location_of(parts[0].token)
+
+    def nameless(self, parts: list[Token]) -> Token:
+        return parts[0]
 
     def variable(self, parts: list[Token]) -> _Place:
         return _Place(Variable(parts[0].removeprefix("?")), parts[0])
@@ -234,14 +243,10 @@ class _Builder(Conditions):
             tuple(step for body in parts for step in body.steps),
         )
 
-    def emit(self, parts: list[Token]) -> None:
-        raise QueryError(
-            "E-SYNTAX",
-            "EMIT is not yet supported",
-            at=location_of(parts[0]),
-            text=str(parts[0]),
-            hint="leave it out: each answer is reported once, with its interval of validity",
-        )
+    def emit(self, parts: list[Token]) -> EmitText:
+        word, mode, *every = parts
+        length = Length(str(every[0]), location_of(every[0])) if every else None
+        return EmitText(report_mode(str(mode)), length, location_of(word))
 
     def label(self, parts: list[Any]) -> PathExpression:
         ref, steps = step_of(parts)
@@ -310,27 +315,27 @@ class _Builder(Conditions):
         return parts[0]
 
 
-def _head_column(place: _Place | Output) -> str | Output:
-    if isinstance(place, Output):
-        return place
-    at, text = location_of(place.token), str(place.token)
-    if isinstance(place.term, Constant):
-        raise QueryError(
-            "E-SYNTAX",
-            "a head holds variables and properties only",
-            at=at,
-            text=text,
-            hint="a constant goes into the body, in place of the variable",
-        )
-    if place.term == ANONYMOUS:
+def _head_column(column: Column | Token) -> str | Column:
+    if isinstance(column, Token):
         raise QueryError(
             "E-SAFE",
             "an anonymous variable is bound by nothing",
-            at=at,
-            text=text,
+            at=location_of(column),
+            text=str(column),
             hint="give it a name, and use that name in the body",
         )
-    return place.term.name
+    if column.name is None and isinstance(column.value, Literal):
+        raise QueryError(
+            "E-SYNTAX",
+            "a constant in a head needs a name",
+            at=column.at,
+            text=column.text,
+            hint="write 1 as one; to choose rows by a constant, put it into the body, "
+            "in place of the variable",
+        )
+    if column.name is None and isinstance(column.value, Variable):
+        return column.value.name
+    return column
 
 
 def _with_aliases(rules: Sequence[Rule]) -> tuple[Rule, ...]:

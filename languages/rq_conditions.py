@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
 from lark import Token, Transformer
 
 from algebra.scalar import DEEPEST_VALUE, Literal
+from languages.answers import Column, aggregate
 from languages.errors import QueryError
-from languages.regular_query import Comparison, Computed, Location, Property, Sign, Value, Variable
+from languages.regular_query import (
+    Aggregated,
+    Comparison,
+    Computed,
+    Location,
+    Property,
+    Sign,
+    Value,
+    Variable,
+)
 from languages.rq_tokens import location_of, name_of, string, whole_number
 
 SIGNS: Final[dict[str, Sign]] = {
@@ -33,19 +42,12 @@ _TRUTHS: Final = {"true": True, "false": False}
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A value, where it begins, and how deep its arithmetic nests."""
+    """A value, where it begins, and how deep its arithmetic nests; ``text`` of a single word."""
 
     value: Value
     at: Location
     depth: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Output:
-    """A property in a head, and the name that it was given."""
-
-    property: Property
-    name: str | None
+    text: str = ""
 
 
 class Conditions(Transformer[Token, Any]):
@@ -53,18 +55,18 @@ class Conditions(Transformer[Token, Any]):
 
     def comparison(self, parts: list[Any]) -> Comparison:
         """``value < value``."""
-        left, sign, right = parts
+        left, sign, right = (_no_aggregate(part) for part in parts)
         return Comparison(left.value, SIGNS[str(sign)], right.value, left.at)
 
     def sum(self, parts: list[Any]) -> Read:
         """``value + value``, or ``-``."""
         left, sign, right = parts
-        return _computed("+" if sign == "+" else "-", left.at, (left, right))
+        return _computed("+" if sign == "+" else "-", _no_aggregate(left).at, (left, right))
 
     def product(self, parts: list[Any]) -> Read:
         """``value * value``, or ``/``."""
         left, sign, right = parts
-        return _computed(str(sign), left.at, (left, right))
+        return _computed(str(sign), _no_aggregate(left).at, (left, right))
 
     def negative(self, parts: list[Any]) -> Read:
         """``-value``."""
@@ -73,59 +75,49 @@ class Conditions(Transformer[Token, Any]):
 
     def absolute(self, parts: list[Read]) -> Read:
         """``abs(value)``."""
-        return _computed("ABS", parts[0].at, (parts[0],))
+        return _computed("ABS", _no_aggregate(parts[0]).at, (parts[0],))
 
     def value(self, parts: list[Token]) -> Read:
         """A variable, a property or a literal."""
         (token,) = parts
-        return Read(_value(token), location_of(token))
+        return Read(_value(token), location_of(token), text=str(token))
 
-    def output(self, parts: list[Token]) -> Output:
-        """``e.amount as much``, in a head."""
-        token, *name = parts
-        return Output(_property(token), name_of(name[0]) if name else None)
+    def aggregate(self, parts: list[Any]) -> Aggregated:
+        """``count(*)``, ``count(distinct x)``, ``sum(value)``."""
+        function, *rest = parts
+        distinct = isinstance(rest[0], Token) and rest[0].type == "DISTINCT"
+        argument = rest[-1]
+        value = None if isinstance(argument, Token) else _no_aggregate(argument).value
+        return aggregate(str(function), value, location_of(function), distinct=distinct)
+
+    def output(self, parts: list[Any]) -> Column:
+        """A column of a head: a value, perhaps with a name of its own."""
+        of, *name = parts
+        named = name_of(name[0]) if name else None
+        if isinstance(of, Aggregated):
+            assert of.location is not None
+            return Column(of, named, of.location)
+        value = of.value
+        if isinstance(value, Literal) and named is None and of.text.lower() in _TRUTHS:
+            value = Variable(of.text)  # a variable may be called so
+        return Column(value, named, of.at, of.text)
 
 
-def named_outputs(
-    columns: Iterable[str | Output], taken: Iterable[str]
-) -> tuple[tuple[str, ...], tuple[tuple[str, Property], ...]]:
-    """The names of a head's columns, and which of them stand for properties.
-
-    A property without a name of its own is called as in the catalog, after its edge if that is
-    taken: ``amount``, ``e_amount``, ``e_amount_2``.
-    """
-    columns = list(columns)
-    used = {c for c in columns if isinstance(c, str)} | set(taken)
-    used |= {c.name for c in columns if isinstance(c, Output) and c.name is not None}
-    names: list[str] = []
-    properties: dict[str, Property] = {}
-    for column in columns:
-        if isinstance(column, str):
-            names.append(column)
-            continue
-        name = column.name
-        if name is None:
-            of = column.property
-            name, number = of.name, 1
-            while name in used:
-                name = f"{of.edge}_{of.name}" + (f"_{number}" if number > 1 else "")
-                number += 1
-            used.add(name)
-        elif properties.get(name, column.property) != column.property:
-            raise QueryError(
-                "E-EDB",
-                "two columns of the head have this name",
-                at=column.property.location,
-                text=name,
-                hint="choose another name after `as`",
-            )
-        names.append(name)
-        properties[name] = column.property
-    return tuple(names), tuple(properties.items())
+def _no_aggregate(part: Any) -> Any:
+    """A part of a comparison or of arithmetic, where no aggregate may stand."""
+    if isinstance(part, Aggregated):
+        raise QueryError(
+            "E-AGG",
+            "aggregates are allowed only in the final result",
+            at=part.location,
+            text=part.function.partition("_")[0],
+            hint="let it be a column of Answer by itself, as in Answer(x, count(*) as n)",
+        )
+    return part
 
 
 def _computed(function: str, at: Location, parts: tuple[Read, ...]) -> Read:
-    depth = 1 + max(part.depth for part in parts)
+    depth = 1 + max(_no_aggregate(part).depth for part in parts)
     if depth > DEEPEST_VALUE:
         raise QueryError(
             "E-SIZE",

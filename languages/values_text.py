@@ -7,6 +7,7 @@ import re
 
 from algebra.scalar import Literal
 from languages.regular_query import (
+    Aggregated,
     Both,
     Comparison,
     Computed,
@@ -14,6 +15,7 @@ from languages.regular_query import (
     Either,
     Missing,
     Negated,
+    Output,
     Property,
     Value,
     Variable,
@@ -71,6 +73,16 @@ def value_text(value: Value) -> str:
             return f"-({value_text(part)})"
         case Computed(sign, parts):
             return f" {sign} ".join(map(_operand, parts))
+
+
+def output_text(of: Output) -> str:
+    """A column of an answer without its name."""
+    if not isinstance(of, Aggregated):
+        return value_text(of)
+    argument = "*" if of.argument is None else value_text(of.argument)
+    if of.function == "count_distinct":
+        return f"count(distinct {argument})"
+    return f"{of.function}({argument})"
 
 
 def _operand(value: Value) -> str:

@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from languages.conditions import named_edges, references
+from languages.conditions import named_edges, references, references_in
 from languages.errors import QueryError, listed
 from languages.inputs import Inputs
 from languages.regular_query import (
+    Aggregated,
     Atom,
     Both,
     Comparison,
@@ -23,6 +24,7 @@ from languages.regular_query import (
     Either,
     Missing,
     Negated,
+    Output,
     Property,
     Rule,
     Value,
@@ -56,7 +58,7 @@ def with_rows_of_vertices(rule: Rule, inputs: Inputs) -> Rule:
         rule,
         body=tuple(found.body),
         conditions=tuple(_with(condition, renamed) for condition in rule.conditions),
-        properties=tuple((name, renamed(of)) for name, of in rule.properties),
+        properties=tuple((name, _output(of, renamed)) for name, of in rule.properties),
     )
 
 
@@ -74,7 +76,8 @@ def _without_repeats(body: Sequence[Atom]) -> Iterator[Atom]:
 def _properties(rule: Rule, edges: Mapping[str, object]) -> Iterator[Property]:
     """The properties of vertices in a rule, with repeats."""
     looked_at = [of for condition in rule.conditions for of in references(condition)]
-    for of in (*looked_at, *(of for _, of in rule.properties)):
+    looked_at += [of for _, output in rule.properties for of in references_in(output)]
+    for of in looked_at:
         if isinstance(of, Property) and of.edge not in edges:
             yield of
 
@@ -179,19 +182,26 @@ def _say(label: str, variable: str) -> str:
     return f"say what {variable} is: {label}({variable}), in G-CORE ({variable}:{label})"
 
 
-def _with(condition: Condition, new: Renaming) -> Condition:
-    def value(of: Value) -> Value:
-        match of:
-            case Property():
-                return new(of)
-            case Computed(function, arguments):
-                return Computed(function, tuple(map(value, arguments)))
-            case _:
-                return of
+def _output(of: Output, new: Renaming) -> Output:
+    if not isinstance(of, Aggregated):
+        return _value(of, new)
+    return of if of.argument is None else replace(of, argument=_value(of.argument, new))
 
+
+def _value(of: Value, new: Renaming) -> Value:
+    match of:
+        case Property():
+            return new(of)
+        case Computed(function, arguments):
+            return Computed(function, tuple(_value(part, new) for part in arguments))
+        case _:
+            return of
+
+
+def _with(condition: Condition, new: Renaming) -> Condition:
     match condition:
         case Comparison(left, _, right):
-            return replace(condition, left=value(left), right=value(right))
+            return replace(condition, left=_value(left, new), right=_value(right, new))
         case Missing(of):
             return Missing(new(of))
         case Negated(part):

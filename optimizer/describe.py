@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 
-from algebra import regex
+from algebra import regex, scalar
+from algebra.aggregates import AggregateCall
 from algebra.logical import (
+    Aggregate,
+    Compute,
     Empty,
     Filter,
     FilteredPattern,
@@ -13,17 +16,21 @@ from algebra.logical import (
     PathSemantics,
     Pattern,
     Project,
+    Report,
     Union,
     WScan,
 )
 from algebra.physical import (
+    AggregateRows,
     Coalesce,
+    ComputeColumns,
     EmptyRelation,
     Exchange,
     FilterRows,
     HashJoin,
     MergeUnion,
     ProjectColumns,
+    ReportRows,
     SimplePath,
     SPath,
     ToKernel,
@@ -105,6 +112,18 @@ def _parts(operator: Hashable, inputs: tuple[str, ...]) -> tuple[str, str, tuple
             return "SIMPLE_PATH", text + (" by root" if roots == "own" else ""), inputs
         case Exchange(spread, columns):
             return "EXCHANGE", f"{spread}({_listed(columns)})" if columns else spread, inputs
+        case Compute(values):
+            return "compute", ", ".join(map(scalar.text, values)), inputs
+        case ComputeColumns(values):
+            return "COMPUTE", ", ".join(values), inputs
+        case Aggregate(keys, calls):
+            return "aggregate", _grouped(keys, map(str, calls)), inputs
+        case AggregateRows(keys, aggregates):
+            calls = tuple(AggregateCall(function, column) for function, column in aggregates)
+            return "AGGREGATE", _grouped(keys, map(str, calls)), inputs
+        case Report(mode, every) | ReportRows(mode, every):
+            name = "report" if isinstance(operator, Report) else "REPORT"
+            return name, f"{mode} every {every}", inputs
         case Coalesce() | ToKernel():
             return operator.op, "", inputs
         case Empty() | EmptyRelation():
@@ -128,6 +147,10 @@ def _variables(numbers: tuple[int, ...]) -> str:
 def _variable(number: int) -> str:
     letters = "xyzwuvrst"
     return letters[number] if number < len(letters) else f"x{number}"
+
+
+def _grouped(keys: tuple[int, ...], calls: Iterable[str]) -> str:
+    return f"{_listed(keys)} ; {', '.join(calls)}" if keys else ", ".join(calls)
 
 
 def _listed(columns: tuple[int, ...]) -> str:

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from algebra.logical import Filter, Project, WScan, WScanUnion
+from algebra.logical import Aggregate, Filter, Project, Report, WScan, WScanUnion
 from algebra.physical import (
     Coalesce,
     Exchange,
@@ -58,7 +58,7 @@ class Enforcers:
         self, group: GroupId, required: RequiredProperties
     ) -> Iterator[tuple[Choice, RequiredProperties]]:
         """The enforcers that deliver ``required``, and what each asks of the same group."""
-        if required.convention is Convention.SPARK_SQL:
+        if required.convention is Convention.SPARK_SQL or self.is_final(group):
             return
         there = required.distribution
         if required.coalesced:
@@ -77,6 +77,12 @@ class Enforcers:
                 self.choice(exchange_to(there), group, ANY, there),
                 replace(required, distribution=ANY),
             )
+
+    def is_final(self, group: GroupId) -> bool:
+        """Whether no enforcer stands above: rows of an aggregation are given when they end, long
+        after others of a later ts, and are coalesced, as are reports."""
+        members = self._search.memo.group(group)
+        return members.has(Aggregate) or members.has(Report)
 
     def coalesce(self, group: GroupId) -> PhysicalOperator:
         """What coalesces the rows of a group."""

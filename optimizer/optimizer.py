@@ -19,7 +19,7 @@ from optimizer.extraction import winning_plan
 from optimizer.greedy import start_order
 from optimizer.normalization import absent_operators, normalized
 from optimizer.options import Options
-from optimizer.physical_properties import answers
+from optimizer.physical_properties import answers, hashable_columns
 from optimizer.plans import Plans
 from optimizer.search import Search
 from optimizer.steps import Step, plan_of, shared_cost
@@ -97,7 +97,7 @@ class Optimizer:
             query.expression
         )
         root = Entry(search.memo, search.side.flat, start_order(search)).insert(expression)
-        acceptable = answers(len(query.columns), parallelism)
+        acceptable = answers(hashable_columns(expression), parallelism)
         known: list[tuple[Step, RequiredProperties | None]] = []
         if search.budget.interruptible:
             # What is left to return if there is no time to cost what exploring finds.

@@ -4,7 +4,9 @@ A row stream is *coalesced* if no row lies inside what earlier rows of its value
 over an automaton with one accepting state reports a pair only when its validity grows, so it
 delivers that; with several, two states may report the same. SIMPLE_PATH always delivers it. A
 filter keeps what it gets, and so does a projection that only reorders columns. Joins, unions and
-projections that drop columns make duplicates. Over deletions only COALESCE makes it so.
+projections that drop columns make duplicates. Over deletions only COALESCE makes it so. AGGREGATE
+and REPORT hold each value of their input once, whether it comes coalesced or not, and give none
+twice.
 
 Where rows may lie is the matter of :mod:`optimizer.placements`.
 """
@@ -13,13 +15,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from algebra.logical import Aggregate, LogicalExpression, Report
 from algebra.physical import (
+    AggregateRows,
     Coalesce,
     EmptyRelation,
     Exchange,
     FilterRows,
     PhysicalOperator,
     ProjectColumns,
+    ReportRows,
     SimplePath,
     SPath,
 )
@@ -51,8 +56,16 @@ class Way:
     result_divided: int
 
 
+def hashable_columns(expression: LogicalExpression) -> int:
+    """By how many columns the rows of a query can lie hashed; an aggregation has them by keys."""
+    operator = expression.operator
+    if isinstance(operator, Report):
+        return hashable_columns(expression.inputs[0])
+    return len(operator.keys) if isinstance(operator, Aggregate) else expression.width
+
+
 def answers(width: int, parallelism: int) -> tuple[RequiredProperties, ...]:
-    """The properties under which a plan of so many columns is a complete one.
+    """The properties under which a plan of so many columns to hash by is a complete one.
 
     Without a column there is nothing to hash by, and equal rows meet on one partition only.
     """
@@ -165,7 +178,7 @@ def _name(place: Place) -> str:
 def makes_coalesced(operator: PhysicalOperator) -> bool:
     """Whether the result is coalesced whatever the inputs are."""
     match operator:
-        case Coalesce() | EmptyRelation() | SimplePath():
+        case Coalesce() | EmptyRelation() | SimplePath() | AggregateRows() | ReportRows():
             return True
         case SPath(accepting=accepting, update_pattern=None):
             return len(accepting) == 1

@@ -3,7 +3,8 @@
 A *place* is a distribution and a convention. Over one partition every row lies on it. Over
 several, edges come *any*how, each on one partition; a join runs where rows that may meet do:
 both sides hashed on a variable they share, or a copy of one side everywhere. PATH needs all
-edges, and divides its trees by root: broadcast inputs, results hashed on their source. Scans
+edges, and divides its trees by root: broadcast inputs, results hashed on their source. AGGREGATE
+needs the rows of a key, and REPORT those of a value, on one partition. Scans
 and the filters and projections on them are Spark SQL; all else is a kernel's.
 
 Rows are hashed by one column: that suffices for every operator here and keeps the goals of a
@@ -18,8 +19,10 @@ from functools import lru_cache
 from itertools import product
 
 from algebra.physical import (
+    AggregateRows,
     AutomatonPath,
     Coalesce,
+    ComputeColumns,
     EmptyRelation,
     Exchange,
     FilterRows,
@@ -27,6 +30,7 @@ from algebra.physical import (
     MergeUnion,
     PhysicalOperator,
     ProjectColumns,
+    ReportRows,
     Retract,
     ToKernel,
     WindowScan,
@@ -135,6 +139,20 @@ def _over_several(operator: PhysicalOperator, widths: tuple[int, ...]) -> Spread
         case AutomatonPath():
             yield (SINGLE,) * len(widths), SINGLE
             yield (BROADCAST,) * len(widths), BROADCAST
+        case ComputeColumns(values=values):
+            names = [_column(value) for value in values]
+            for below in _everywhere(widths[0]):
+                yield (below,), _renamed(below, range(widths[0]), names)
+        case AggregateRows(keys=keys, output=output):
+            yield (SINGLE,), SINGLE
+            for column in sorted(set(keys)):
+                place = keys.index(column)
+                if place in output:
+                    yield (hashed(column),), hashed(output.index(place))
+        case ReportRows():
+            yield (SINGLE,), SINGLE
+            for column in range(widths[0]):
+                yield (hashed(column),), hashed(column)
         case Coalesce():
             for below in _everywhere(widths[0]):
                 if below != ANY:
@@ -146,6 +164,11 @@ def _over_several(operator: PhysicalOperator, widths: tuple[int, ...]) -> Spread
             for below in _everywhere(widths[0]):
                 if below.spread in DIVIDED:
                     yield (below,), Distribution(Spread(spread), columns)
+
+
+def _column(value: str) -> int:
+    """The column of the input that a value is; -1 if it is computed."""
+    return int(value[1:]) if value[:1] == "c" and value[1:].isdecimal() else -1
 
 
 def _joins(join: HashJoin, widths: tuple[int, ...]) -> Spreads:

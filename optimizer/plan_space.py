@@ -98,7 +98,7 @@ class _Physical:
 
     def _enforcers(self, goal: PlanGoal, place: Place) -> Iterator[Found]:
         here, enforcing = place.distribution, self._search.enforcing
-        if place.convention is Convention.SPARK_SQL:
+        if place.convention is Convention.SPARK_SQL or enforcing.is_final(goal.group):
             return
         if goal.coalesced and (self._parallelism == 1 or here != ANY):
             choice = enforcing.choice(enforcing.coalesce(goal.group), goal.group, here, here)

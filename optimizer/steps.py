@@ -12,7 +12,9 @@ from math import isinf
 
 from algebra.logical import PathSemantics
 from algebra.physical import (
+    AggregateRows,
     AutomatonPath,
+    ComputeColumns,
     HashJoin,
     PhysicalOperator,
     ProjectColumns,
@@ -157,6 +159,12 @@ def _input_names(
             return tuple(kept.get(k, f"c{k}") for k in range(width))
         case AutomatonPath():
             return ("src", "trg")
+        case ComputeColumns(values=values):
+            given = dict(zip(values, own, strict=True))
+            return tuple(given.get(f"c{k}", f"c{k}") for k in range(width))
+        case AggregateRows(keys=keys, output=output):
+            of_key = {keys[i]: name for i, name in zip(output, own, strict=True) if i < len(keys)}
+            return tuple(of_key.get(k, f"c{k}") for k in range(width))
         case _:
             return own
 

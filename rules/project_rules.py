@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import TypeVar
 
-from algebra.logical import FilteredPattern, Pattern, Project
+from algebra.logical import Filter, FilteredPattern, Pattern, Project, WScan, WScanUnion
 from memo import Expression, GroupId, Tree
 from memo.pattern import Group, Match, Op
 from rules.rule import Context, Promise, TransformationRule
@@ -37,7 +37,8 @@ class ProjectIntoPattern(TransformationRule):
     """π_p(A ⋈ B)  →  π_q(A) ⋈ π_r(B) with p's columns as output
 
     Always valid: a join may keep any of its variables, in any order, and needs of its inputs
-    what it keeps or joins on. An input of two columns, an edge or a path, is left as it is.
+    what it keeps or joins on. Edges and paths are left as they are: they have both their ends,
+    and properties that nothing needs are not scanned.
     """
 
     name = "ProjectIntoPattern"
@@ -52,22 +53,25 @@ class ProjectIntoPattern(TransformationRule):
         output = tuple(below.output[c] for c in above.columns)
         left, right = below.bindings
         used = {*output, *(set(left) & set(right))}
-        bindings, inputs = narrowed((left, right), match.expressions[1].inputs, used)
+        bindings, inputs = narrowed((left, right), match.expressions[1].inputs, used, context)
         yield Expression(renumbered(Pattern(bindings, output, below.names)), inputs)
 
 
 def narrowed(
-    bindings: tuple[Binding, Binding], groups: tuple[GroupId, ...], used: Collection[int]
+    bindings: tuple[Binding, Binding],
+    groups: tuple[GroupId, ...],
+    used: Collection[int],
+    context: Context,
 ) -> tuple[tuple[Binding, Binding], tuple[Tree, ...]]:
     """A join's inputs without the columns of variables that are not used.
 
-    What has no more than two columns is an edge or a path, and is left whole.
+    Edges, and what has no more than two columns, are left whole.
     """
     kept: list[Binding] = []
     inputs: list[Tree] = []
     for binding, group in zip(bindings, groups, strict=True):
         columns = tuple(k for k, variable in enumerate(binding) if variable in used)
-        if len(binding) <= 2 or len(columns) == len(binding):
+        if len(columns) == len(binding) or len(binding) <= 2 or _are_edges(group, context):
             kept.append(binding)
             inputs.append(group)
         else:
@@ -75,6 +79,18 @@ def narrowed(
             inputs.append(Expression(Project(columns), (group,)))
     left, right = kept
     return (left, right), tuple(inputs)
+
+
+def _are_edges(group: GroupId, context: Context) -> bool:
+    """Whether a group is a scan with filters and projections on it, or none."""
+    seen: set[GroupId] = set()  # merged groups may read each other in a circle
+    while group not in seen:
+        seen.add(group)
+        first = context.memo.group(group).expressions[0]
+        if not isinstance(first.operator, Filter | Project):
+            return isinstance(first.operator, WScan | WScanUnion)
+        (group,) = first.inputs
+    return False
 
 
 def renumbered(join: Joined) -> Joined:

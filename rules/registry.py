@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from algebra.physical import DEFAULT_STEPS
 from memo.pattern import Op
-from rules import implementation
+from rules import implementation, root_rules
 from rules.concat_rules import ConcatToPattern, PathInline, PatternToConcat, UnionToConcat
 from rules.filter_rules import (
     FilterIdempotent,
@@ -111,6 +111,9 @@ def implementation_rules(simple_budget: int = DEFAULT_STEPS) -> tuple[Implementa
         implementation.PathBySimplePath(simple_budget),
         implementation.PathByOwnRoots(simple_budget),
         implementation.EmptyByNothing(),
+        root_rules.ComputeByColumns(),
+        root_rules.AggregateByKeys(),
+        root_rules.ReportByInstants(),
     )
 
 

@@ -63,6 +63,6 @@ class ProjectIntoFilteredPattern(TransformationRule):
         output = tuple(below.output[c] for c in above.columns)
         left, right = below.bindings
         used = {*output, *below.predicate.columns, *(set(left) & set(right))}
-        bindings, inputs = narrowed(below.bindings, match.expressions[1].inputs, used)
+        bindings, inputs = narrowed(below.bindings, match.expressions[1].inputs, used, context)
         joined = replace(below, bindings=bindings, output=output)
         yield Expression(renumbered(joined), inputs)

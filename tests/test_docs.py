@@ -11,12 +11,17 @@ from typing import get_args, get_type_hints
 import pytest
 import typer
 
+from algebra import predicate, scalar, untrusted
+from algebra.automaton import MOST_STATES
 from algebra.physical import PhysicalOperator
 from algebra.values import PropertyType
+from algebra.window import LONGEST_WINDOW
 from api.cli import app, main
 from catalog import default_catalog
 from catalog.defaults import DEFAULT_STATISTICS, DEFAULT_STORED
 from catalog.model import Catalog, Stream
+from executor.leaves import MOST_FILTERS
+from headrace.query_text import LONGEST_QUERY
 from languages import parse
 from languages.canonical import translate
 from languages.errors import CODES
@@ -104,6 +109,14 @@ SHOWN: dict[str, tuple[str, Callable[[str], str]]] = {
         "--trace",
         lambda said: said[said.index("How the plan") : said.rindex("\nrule ")],
     ),
+    "explain chains --analyze": (
+        "--analyze",
+        lambda said: (
+            re.sub(r" +(work|\d+\.\d\d s)$", "", said.partition("\n\n")[0], flags=re.MULTILINE)
+            + "\n...\n"
+            + next(line for line in said.splitlines() if line.startswith("furthest off"))
+        ),
+    ),
 }
 """What a page shows of the command line: options, and the part that is the same every time."""
 
@@ -118,6 +131,31 @@ def test_what_is_shown_of_explain_is_what_it_says(
     assert main(["explain", str(query), "--catalog", str(catalog), *options.split()]) == 0
     said = cut(capsys.readouterr().out).strip("\n")
     _between(ROOT / "docs" / "explain.md", name, f"```\n{said}\n```", golden)
+
+
+def test_the_bounds_of_a_plan_document() -> None:
+    """Each is a line of a table, with its number."""
+    page = (ROOT / "docs" / "plan.md").read_text("utf-8")
+    rows = dict(re.findall(r"^\| ([^|]+?) \| (\d[\d,^ -]*) \|$", page, re.MULTILINE))
+    assert rows == {
+        "characters of a document": f"{untrusted.LONGEST_DOCUMENT:,}",
+        "characters of one given to the command line": f"{LONGEST_QUERY:,}",
+        "lists and objects in each other": f"{untrusted.DEEPEST_DOCUMENT:,}",
+        "characters of a string, so of a predicate": f"{untrusted.LONGEST_STRING:,}",
+        "nodes": f"{untrusted.MOST_NODES:,}",
+        "partitions": "1,024",
+        "nodes times partitions": f"{untrusted.MOST_OPERATORS:,}",
+        "inputs of a node": f"{untrusted.MOST_INPUTS:,}",
+        "columns, labels or properties of a node": f"{untrusted.WIDEST:,}",
+        "variables of a join": f"{untrusted.MOST_VARIABLES:,}",
+        "states of an automaton": f"{MOST_STATES + 1:,}",
+        "its transitions": f"{untrusted.MOST_TRANSITIONS:,}",
+        "time units of a window": "2^62 - 1",
+        "FILTERs on one scan": f"{MOST_FILTERS:,}",
+        "nesting of a predicate": f"{predicate.DEEPEST:,}",
+        "nesting of arithmetic in it": f"{scalar.DEEPEST_VALUE:,}",
+    }
+    assert LONGEST_WINDOW == 2**62 - 1
 
 
 def _between(path: Path, name: str, content: str, golden: Callable[[Path, str], None]) -> None:

@@ -47,7 +47,7 @@ def run(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Write the account of the run here, as JSON.",
+            help="Write the account of the run and of each operator here, as JSON.",
             rich_help_panel=opt.OUTPUT,
         ),
     ] = None,
@@ -55,7 +55,8 @@ def run(
         bool | None,
         typer.Option(
             "--progress/--no-progress",
-            help="Show progress on stderr; by default if that is a terminal.",
+            help="Show progress on stderr, and at the end what each operator did beside its "
+            "estimates; by default a bar alone, and if stderr is a terminal.",
             rich_help_panel=opt.OUTPUT,
             show_default=False,
         ),
@@ -100,7 +101,7 @@ def run(
     debug: opt.Debug = False,
 ) -> None:
     """Run a query, or a plan made before, on Spark, until its input ends."""
-    from api.account import account
+    from api.account import account, operators
     from api.progress import shown_progress
     from api.request import plan_request, read_catalog, read_query, warn
     from headrace.planning import optimize
@@ -149,7 +150,7 @@ def run(
     inputs = inputs_of_plan(
         plan, read_catalog(catalog), input_, columns, sep, stored=stored, vertices=vertices
     )
-    with shown_progress(progress) as show:
+    with shown_progress(progress, plan) as show:
         from executor.spark.errors import OutputError
         from executor.spark.run import RunOptions
         from executor.spark.session import SessionOptions
@@ -174,6 +175,9 @@ def run(
         )
     if metrics is not None:
         from api.explanation import json_text
+        from headrace.measures import metrics_document
 
-        write(json_text({"plan": plan.digest, **report.document()}), metrics)
+        write(json_text(metrics_document(plan, report)), metrics)
     say(account(report, "stdout" if output == "-" else output))
+    if progress:
+        say(operators(plan, report))

@@ -34,6 +34,15 @@ def stats(
             rich_help_panel=opt.READING,
         ),
     ] = None,
+    time_unit: Annotated[
+        str,
+        typer.Option(
+            metavar="UNIT",
+            help="What ts counts, and rates are per: second, millisecond, minute, hour, day, ...; "
+            "ISO 8601 timestamps are rounded down to it.",
+            rich_help_panel=opt.READING,
+        ),
+    ] = "second",
     strict: Annotated[
         bool,
         typer.Option(
@@ -66,8 +75,11 @@ def stats(
         raise UsageError(
             "there is nothing to measure: name files with --input, --stored or --vertices"
         )
-    files = read_inputs(input_, columns, sep)
-    graph = read_inputs(stored, stored=True) + read_vertices(vertices)
+    if not time_unit.strip():
+        raise UsageError("--time-unit is empty")
+    files = read_inputs(input_, columns, sep, time_unit=time_unit)
+    graph = read_inputs(stored, stored=True, time_unit=time_unit)
+    graph += read_vertices(vertices, time_unit=time_unit)
     try:
         catalog, measured = measured_catalog(files, graph, rows=rows or ROWS, strict=strict)
     except EdgeFileError as error:

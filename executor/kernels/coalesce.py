@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from numba import njit
 
-from executor.batch import IntArray
-from executor.kernels.rows import insert, is_due
+from executor.batch import FOREVER, IntArray
+from executor.counters import ADDED_VALIDITY, DROPPED, Tally
+from executor.kernels.rows import find_row, hash_in, insert, is_due
+from executor.kernels.tables import EMPTY
 
 
 @njit(cache=True)
@@ -20,14 +22,27 @@ def advance(
     values: IntArray,
     keys: IntArray,
     extends: IntArray,
+    tally: Tally,
 ) -> int:
     """Marks in ``extends`` the rows that expire later than any before them of their value.
 
     Begins at row ``start``; returns the row at which a sweep is due, or the number of rows.
     """
+    width = all_columns.shape[0]
     for i in range(start, ts.shape[0]):
         if is_due(h, rows, ts[i]):
             return i
-        new = insert(h, rows, values, keys, all_columns, all_columns, columns, i, exp[i], exp[i])
-        extends[i] = 1 if new else 0
+        hashed = hash_in(columns, i, all_columns)
+        row = values[find_row(values, rows, all_columns, columns, i, all_columns, hashed), 1]
+        said = ts[i]  # until when an earlier row says the same
+        if row == EMPTY:
+            insert(h, rows, values, keys, all_columns, all_columns, columns, i, exp[i], exp[i])
+        else:
+            said = max(said, rows[row, width])
+            rows[row, width] = max(exp[i], rows[row, width])
+        extends[i] = 1 if said < exp[i] else 0
+        if said >= exp[i]:
+            tally[DROPPED] += 1
+        elif exp[i] != FOREVER:
+            tally[ADDED_VALIDITY] += exp[i] - said
     return ts.shape[0]

@@ -18,6 +18,7 @@ from __future__ import annotations
 from numba import njit
 
 from executor.batch import FOREVER, IntArray
+from executor.counters import ADDED_VALIDITY, DROPPED, Tally
 from executor.kernels.forest import (
     ADDED,
     ARENA_TOP,
@@ -193,6 +194,7 @@ def _improve(
     free: IntArray,
     arena: IntArray,
     out: IntArray,
+    tally: Tally,
 ) -> int:
     """Sets a node's values in the trees handed to it, and reports what grew."""
     state, code, width = nodes[node, STATE], nodes[node, CODE], nodes[node, WIDTH]
@@ -226,6 +228,7 @@ def _improve(
         value = min(behind, width)
         before = now
         slot = slot_of(pool, block, capacity, root)
+        said = now  # until when an earlier result says that this pair is connected
         if pool[slot, 0] == EMPTY:
             if 4 * (used + 1) > 3 * capacity:
                 nodes[node, USED] = used
@@ -236,19 +239,25 @@ def _improve(
             used += 1
             added += 1
         elif pool[slot, 1] >= value:
+            tally[DROPPED] += reports
             continue
         else:
             before = pool[slot, 1]
+            said = max(said, before)
         pool[slot, 1] = value
         arena[top, 0], arena[top, 1] = root, behind
         top += 1
         if reports:
-            said = False
             for i in range(rival_count):
                 rival = rivals[i]
                 there = slot_of(pool, nodes[rival, BLOCK], nodes[rival, CAPACITY], root)
-                said |= pool[there, 0] == root and pool[there, 1] >= value
-            if not said:
+                if pool[there, 0] == root:
+                    said = max(said, pool[there, 1])
+            if said >= value:
+                tally[DROPPED] += 1
+            else:
+                if value != FOREVER:
+                    tally[ADDED_VALIDITY] += value - said
                 out[0, written], out[1, written] = root, code
                 out[2, written], out[3, written] = now, value
                 written += 1
@@ -328,6 +337,7 @@ def advance(
     heap: IntArray,
     arena: IntArray,
     out: IntArray,
+    tally: Tally,
 ) -> int:
     """Works through ``rows`` from where the header stands; returns why it stopped.
 
@@ -342,7 +352,7 @@ def advance(
                 if nodes[node, WIDTH] == width:  # else it was found wider, and is settled
                     status = _improve(
                         h, now, node, accepting, finals, rivals,
-                        nodes, node_map, pool, free, arena, out,
+                        nodes, node_map, pool, free, arena, out, tally,
                     )  # fmt: skip
                     if status != DONE:
                         return status

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, Protocol
+from typing import Final, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -37,6 +37,31 @@ class Operator(Protocol):
     @property
     def nbytes(self) -> int:
         """Bytes of memory allocated for state."""
+        ...
+
+
+@runtime_checkable
+class TimeDriven(Operator, Protocol):
+    """An operator that gives results when time passes, not only when rows come."""
+
+    def advance(self, now: int, wanted: bool) -> Batch:
+        """Time has come to ``now``, and what is before is final: rows of it may still come.
+
+        FOREVER is the end of the input: all that is held is given.
+        """
+        ...
+
+
+@runtime_checkable
+class Remembering(Operator, Protocol):
+    """An operator whose state is not a function of the still valid input alone."""
+
+    def memory(self) -> bytes | None:
+        """What else is to be kept; None: nothing."""
+        ...
+
+    def restore(self, memory: bytes, now: int) -> None:
+        """Takes up what was kept at ``now``, when the input valid then has been replayed."""
         ...
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from executor.batch import Batch
+from executor.counters import Tally, new_tally
 from executor.kernels import coalesce as kernel
 from executor.operators.rowset import RowSet
 
@@ -16,6 +17,7 @@ class CoalesceOperator:
 
     def __init__(self, width: int) -> None:
         self._held = RowSet(width, None)
+        self.tally: Tally = new_tally()
 
     def process(self, inputs: Sequence[Batch], wanted: bool) -> Batch:
         """The rows that expire later than every earlier row of their value."""
@@ -26,7 +28,7 @@ class CoalesceOperator:
         while (
             row := kernel.advance(
                 row, batch.columns, batch.ts, batch.exp,
-                held.h, held.columns, held.rows, held.values, held.index, extends,
+                held.h, held.columns, held.rows, held.values, held.index, extends, self.tally,
             )
         ) < len(batch):  # fmt: skip
             held.sweep(int(batch.ts[row]))

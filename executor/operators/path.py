@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from algebra.physical import SPath
 from executor.batch import Batch, IntArray, merge_order
+from executor.counters import Tally, new_tally
 from executor.kernels import forest
 from executor.kernels import path as kernel
 from executor.kernels.tables import EMPTY, enlarged, enlarged_table, new_table
@@ -62,6 +63,7 @@ class PathOperator:
         self._h[forest.MOVE] = self._h[forest.EXPANDING] = EMPTY
         self._h[forest.SWEEP_AFTER] = LEAST_ADDED
         self._free: IntArray = np.full(forest.BLOCK_SIZES, EMPTY, np.int64)
+        self.tally: Tally = new_tally()
         self._allocate(_SMALLEST, _SMALLEST, _SMALLEST_POOL)
 
     def _allocate(self, edges: int, nodes: int, slots: int) -> None:
@@ -94,7 +96,7 @@ class PathOperator:
                 h, rows, self._moves, self._moves_of_state, self._input_moves,
                 self._moves_of_input, self._walked, self._accepting, self._finals, self._rivals,
                 self._edges, self._edge_map, self._heads, self._nodes, self._node_map,
-                self._pool, self._free, self._heap, self._arena, results.buffer,
+                self._pool, self._free, self._heap, self._arena, results.buffer, self.tally,
             )  # fmt: skip
             if status in (kernel.DONE, kernel.OUT_FULL):
                 results.take(int(h[forest.OUT]), int(h[forest.NEED]))

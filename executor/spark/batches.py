@@ -13,9 +13,9 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 
+from executor.counters import Counters
 from executor.spark.checkpoint import Work
 from executor.spark.files import written_aside
-from executor.spark.head import OperatorTotals
 from executor.spark.late import LateFolder, added
 from executor.spark.parts import PART, WRITTEN, Part, part_writer
 from executor.spark.processor import LATE, REPORT
@@ -33,25 +33,29 @@ class Counted:
     late: Mapping[str, int] = field(default_factory=dict)
     rebuilt: int = 0
     now: int | None = None
+    ticks: int = 0
     worker_peak_bytes: int = 0
-    operators: tuple[tuple[int, OperatorTotals], ...] = ()
+    operators: Mapping[int, Counters] = field(default_factory=dict)
 
     @staticmethod
     def of(reports: Sequence[dict[str, Any]]) -> Counted:
         """The sum of the partitions' reports of one batch."""
-        operators: dict[int, OperatorTotals] = {}
+        operators: dict[int, Counters] = {}
         for report in reports:
             for node, values in report["operators"].items():
-                own = OperatorTotals(**values)
-                operators[int(node)] = operators.get(int(node), OperatorTotals()) + own
+                own = Counters(**values)
+                operators[int(node)] = operators.get(int(node), Counters()) + own
+        now = max((report["now"] for report in reports), default=None)
+        first = min((report["first"] for report in reports if report["first"] >= 0), default=None)
         return Counted(
             edges=sum(report["edges"] for report in reports),
             results=sum(report["results"] for report in reports),
             late=reduce(added, (report["late"] for report in reports), {}),
             rebuilt=sum(report["rebuilt"] for report in reports),
-            now=max((report["now"] for report in reports), default=None),
+            now=now,
+            ticks=0 if now is None or first is None else now - first + 1,
             worker_peak_bytes=max((report["peak_bytes"] for report in reports), default=0),
-            operators=tuple(sorted(operators.items())),
+            operators=dict(sorted(operators.items())),
         )
 
 
@@ -76,6 +80,7 @@ class Batches:
         self.processed = 0
         self.found = 0
         self.counted = Counted()
+        self.last_batch: Mapping[int, Counters] = {}
         self.finished = not spool.slice_ends
         if work.counts.exists():
             self.counted = Counted.of(json.loads(work.counts.read_text()))
@@ -100,7 +105,11 @@ class Batches:
         if reports:
             with written_aside(self.work.counts) as file:
                 file.write(json.dumps(reports).encode())
-            self.counted = Counted.of(reports)
+            before, self.counted = self.counted.operators, Counted.of(reports)
+            self.last_batch = {
+                node: done.since(before.get(node, Counters()))
+                for node, done in self.counted.operators.items()
+            }
         ends = self.spool.slice_ends
         self.batches += 1
         self.processed += ends[batch] - (ends[batch - 1] if batch else 0)
@@ -119,5 +128,7 @@ class Batches:
             edges=ends[batch],
             results=self.counted.results,
             now=self.counted.now,
+            ticks=self.counted.ticks,
+            operators=self.counted.operators,
             seconds=time.monotonic() - self._started,
         )

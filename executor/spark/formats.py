@@ -21,12 +21,16 @@ import pyarrow.compute as pc
 import pyarrow.csv as pc_csv
 import pyarrow.parquet as pq
 
+from algebra.aggregates import ReportMode
+from algebra.physical import ReportRows
 from algebra.plan import PhysicalPlan
 from executor.spark.names import ColumnType, column_names, column_types
 from executor.values import ARROW_TYPES
 
 ResultFormat = Literal["jsonl", "csv", "parquet"]
 PartFormat = Literal["jsonl", "csv", "parquet", "arrow"]
+_TIMES = ("ts", "exp")
+_EVENTS = ("at", "event")
 Column = Any  # an Arrow array; the stubs of pyarrow.compute want to know of what
 
 
@@ -35,29 +39,40 @@ class ResultShape:
     """What results look like.
 
     ``columns`` are the answer's variables as the query has them; ``names`` and ``types``
-    are for formats with flat, distinct, typed columns.
+    are for formats with flat, distinct, typed columns. ``event`` is what happened to the rows of
+    a report, whose instant stands in ``ts``; None where results have a validity.
     """
 
     columns: tuple[str, ...]
     names: tuple[str, ...]
     types: tuple[ColumnType, ...]
+    event: ReportMode | None = None
 
     @staticmethod
     def of(plan: PhysicalPlan) -> ResultShape:
         """The shape of a plan's results."""
-        return ResultShape(plan.columns, column_names(plan.columns), column_types(plan))
+        root = plan.nodes[plan.root].operator
+        event = root.mode if isinstance(root, ReportRows) else None
+        names = column_names(plan.columns, _TIMES if event is None else _EVENTS)
+        return ResultShape(plan.columns, names, column_types(plan), event)
 
     @property
     def schema(self) -> pa.Schema:
-        """The flat columns: the answer's, ``ts``, ``exp``."""
+        """The flat columns: the answer's, ``ts`` and ``exp``; of reports ``at`` and ``event``."""
         fields = [pa.field(n, ARROW_TYPES[t]) for n, t in zip(self.names, self.types, strict=True)]
-        return pa.schema([*fields, pa.field("ts", pa.int64()), pa.field("exp", pa.int64())])
+        if self.event is None:
+            return pa.schema([*fields, *(pa.field(name, pa.int64()) for name in _TIMES)])
+        at, event = _EVENTS
+        return pa.schema([*fields, pa.field(at, pa.int64()), pa.field(event, pa.string())])
 
     def flat(self, rows: pa.RecordBatch) -> pa.RecordBatch:
         """Rows with exactly the columns of :attr:`schema`."""
+        given = rows.columns
+        if self.event is not None:
+            given = [*given[:-1], pa.repeat(pa.scalar(self.event), rows.num_rows)]
         columns = [
             column if column.type == field.type else _as(column, field.type)
-            for column, field in zip(rows.columns, self.schema, strict=True)
+            for column, field in zip(given, self.schema, strict=True)
         ]
         return pa.RecordBatch.from_arrays(columns, schema=self.schema)
 
@@ -94,13 +109,16 @@ def csv_header(shape: ResultShape) -> bytes:
 
 
 class _JsonLines:
-    """``{"bindings": {"x": "1", "y": "7"}, "ts": 5, "exp": 35}``."""
+    """``{"bindings": {"x": "1", "y": "7"}, "ts": 5, "exp": 35}``, and of a report
+    ``{"bindings": {"x": "1", "y": "7"}, "at": 60, "event": "entering"}``."""
 
     def __init__(self, shape: ResultShape, file: BinaryIO) -> None:
         self._file = file
         keys = [json.dumps(name, ensure_ascii=False) + ": " for name in shape.columns]
         starts = ['{"bindings": {' + keys[0], *(", " + key for key in keys[1:])] if keys else []
-        self._constants = [*starts, '}, "ts": ' if keys else '{"bindings": {}, "ts": ']
+        self._event = shape.event
+        time = "ts" if shape.event is None else "at"
+        self._constants = [*starts, ("" if keys else '{"bindings": {') + f'}}, "{time}": ']
 
     def write(self, rows: pa.RecordBatch) -> None:
         columns: list[Column] = rows.columns
@@ -108,9 +126,12 @@ class _JsonLines:
         parts: list[Column] = []
         for constant, column in zip(self._constants, [*vertices, ts], strict=True):
             parts += [pa.scalar(constant), _json_values(column)]
-        ends: Column = pc.cast(exp, pa.string())
-        ends = pc.fill_null(ends, "null")
-        parts += [pa.scalar(', "exp": '), ends, pa.scalar("}\n")]
+        if self._event is not None:
+            parts.append(pa.scalar(f', "event": "{self._event}"}}\n'))
+        else:
+            ends: Column = pc.cast(exp, pa.string())
+            ends = pc.fill_null(ends, "null")
+            parts += [pa.scalar(', "exp": '), ends, pa.scalar("}\n")]
         lines = _joined(parts)
         _, offsets, data = lines.buffers()
         ends_at = np.frombuffer(offsets, np.int32)

@@ -27,7 +27,7 @@ from executor.leaves import OWN_TIME, Field, Leaf
 from executor.predicates import spark_sql
 from executor.spark.columns import SQL_TYPES, carried, columns_of
 from executor.spark.late import SILENT, TOLD, sources_of
-from executor.spark.packing import NO_STREAM, PACKED, leaf_packer
+from executor.spark.packing import END, NO_STREAM, PACKED, leaf_packer
 from executor.spark.wire import leaves_of, text_or_integers
 from executor.stages import Stage
 from executor.watermarks import streams_read
@@ -57,14 +57,16 @@ def packed_leaf_rows(
 
 def leaf_rows(edges: DataFrame, leaves: Sequence[Leaf]) -> DataFrame:
     """Rows (leaf, src, trg, ts, and properties that leaves give): an edge once for each leaf
-    that it belongs to."""
+    that it belongs to, and the end of the input once (:data:`executor.spark.packing.END`)."""
     columns = _Columns.of(leaves)
     typed = edges.select("stream", "label", "ts", *columns.selected())
     given = columns.given(leaves)
+    is_end = sf.col("stream").isNull()
     if len(leaves) == 1:
-        chosen = typed.where(columns.belongs(leaves[0]))
-        return chosen.select(sf.lit(0).alias("leaf"), *given)
-    numbers = [sf.when(columns.belongs(leaf), sf.lit(i)) for i, leaf in enumerate(leaves)]
+        chosen = typed.where(columns.belongs(leaves[0]) | is_end)
+        return chosen.select(sf.when(is_end, END).otherwise(0).alias("leaf"), *given)
+    numbers = [sf.when(is_end, sf.lit(END))]
+    numbers += [sf.when(columns.belongs(leaf), sf.lit(i)) for i, leaf in enumerate(leaves)]
     number = sf.explode(sf.array_compact(sf.array(*numbers))).alias("leaf")
     return typed.select(number, *given)
 

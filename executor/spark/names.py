@@ -5,34 +5,39 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from algebra.physical import (
+    AggregateRows,
     AutomatonPath,
     Coalesce,
+    ComputeColumns,
     EmptyRelation,
     Exchange,
     FilterRows,
     HashJoin,
     MergeUnion,
     ProjectColumns,
+    ReportRows,
     Retract,
     ToKernel,
     WindowScan,
     WindowScanUnion,
 )
 from algebra.plan import PhysicalPlan
+from algebra.scalar import Column, Literal, Value, parsed
 from algebra.values import PropertyType
 from executor.leaves import OWN_TIME
 
 ColumnType = PropertyType
+NUMBERS: frozenset[ColumnType] = frozenset({"integer", "number"})
 Types = tuple[frozenset[ColumnType], ...]
 
 
-def column_names(columns: Sequence[str]) -> tuple[str, ...]:
-    """Distinct names for the columns of an answer, beside ``ts`` and ``exp``.
+def column_names(columns: Sequence[str], others: Sequence[str] = ("ts", "exp")) -> tuple[str, ...]:
+    """Distinct names for the columns of an answer, beside ``others``.
 
     ``Answer(x, x)`` gives ``x`` and ``x_2``, ``Answer(ts)`` gives ``ts_2``.
     """
     names: list[str] = []
-    taken = {"ts", "exp"}
+    taken = set(others)
     for column in columns:
         name, number = column, 2
         while name in taken:
@@ -60,6 +65,12 @@ def column_types(plan: PhysicalPlan) -> tuple[ColumnType, ...]:
                 known.append(inputs[0])
             case MergeUnion():
                 known.append(tuple(frozenset().union(*c) for c in zip(*inputs, strict=True)))
+            case ReportRows():
+                known.append(inputs[0])
+            case ComputeColumns(values=values):
+                known.append(tuple(_computed(parsed(v, len(inputs[0])), inputs[0]) for v in values))
+            case AggregateRows() as aggregate:
+                known.append(_aggregated(aggregate, inputs[0]))
             case ProjectColumns(columns=columns):
                 known.append(tuple(inputs[0][c] for c in columns))
             case HashJoin(bindings=bindings, output=output):
@@ -74,6 +85,31 @@ def column_types(plan: PhysicalPlan) -> tuple[ColumnType, ...]:
             case EmptyRelation(width=width):
                 known.append((frozenset(),) * width)
     return tuple(map(_one_type, known[plan.root]))
+
+
+def _computed(value: Value, columns: Types) -> frozenset[ColumnType]:
+    match value:
+        case Column(position):
+            return columns[position]
+        case Literal():
+            return frozenset({value.type})
+        case _ if value.function == "/":
+            return frozenset({"number"})
+        case _:
+            found = frozenset().union(*(_computed(part, columns) for part in value.arguments))
+            return frozenset({"integer"}) if found == {"integer"} else found & NUMBERS or NUMBERS
+
+
+def _aggregated(aggregate: AggregateRows, columns: Types) -> Types:
+    found = [columns[key] for key in aggregate.keys]
+    for function, column in aggregate.aggregates:
+        if function in ("count", "count_distinct") or column is None:
+            found.append(frozenset({"integer"}))
+        elif function == "avg":
+            found.append(frozenset({"number"}))
+        else:
+            found.append(columns[column])
+    return tuple(found[i] for i in aggregate.output)
 
 
 def _one_type(types: frozenset[ColumnType]) -> ColumnType:

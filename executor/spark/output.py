@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 import pandas as pd
 import pyarrow as pa
@@ -81,6 +81,7 @@ class Messages:
     place: Place
     dictionary: Dictionary
     now: int
+    ended: bool = False
     sent: int = 0
 
     def rows(self, found: Mapping[int, Batch]) -> Iterator[pd.DataFrame]:
@@ -112,7 +113,8 @@ class Messages:
                 yield self._sent(partition, wire.rows(port, own, self.dictionary))
 
     def end(self, reports: Iterable[bytes], late: Iterable[bytes]) -> Iterator[pd.DataFrame]:
-        """Late edges and reports, to be passed on; to each partition how far time has come."""
+        """Late edges and reports, to be passed on; to each partition how far time has come, and
+        whether that is the end."""
         own = self.place.partition
         source = self.place.partition
         for lines in late:
@@ -120,7 +122,8 @@ class Messages:
         for told in reports:
             yield self._frame(Message(own, "report", source, self.sent, self.now, told))
         for partition in range(self.place.partitions):
-            yield self._frame(Message(partition, "rows", source, self.sent, self.now))
+            kind: Literal["rows", "end"] = "end" if self.ended else "rows"
+            yield self._frame(Message(partition, kind, source, self.sent, self.now))
 
     def _sent(self, partition: int, rows: pa.RecordBatch) -> pd.DataFrame:
         self.sent += 1

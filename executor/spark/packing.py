@@ -33,6 +33,8 @@ PACKED = f"{PARTITION} int, kind string, source int, number int, now bigint, pay
 """A message: the how manieth it is of its sender, and the latest ts that the sender knows of."""
 
 NO_STREAM = -1
+END = -2
+"""Among rows of leaves, the number that stands for the end of the input instead of a leaf's."""
 _MASK = 0xFFFFFFFF
 _OF_WAITING = ["of", "clock"]
 
@@ -40,10 +42,11 @@ _OF_WAITING = ["of", "clock"]
 @dataclass(frozen=True, slots=True)
 class Message:
     """Rows as an Arrow stream (``payload`` may be empty), a report as JSON, what was seen of the
-    streams as JSON (:class:`executor.watermarks.Seen`), or JSON lines of late edges."""
+    streams as JSON (:class:`executor.watermarks.Seen`), JSON lines of late edges, or the news that
+    the input is at its end."""
 
     partition: int
-    kind: Literal["rows", "report", "seen", "late"]
+    kind: Literal["rows", "report", "seen", "late", "end"]
     source: int
     number: int
     now: int
@@ -102,9 +105,12 @@ def leaf_packer(
     def pack(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         context = TaskContext.get()
         source = 0 if context is None else context.partitionId()
-        number, now = 0, NEVER
+        number, now, ended = 0, NEVER, False
         seen = Seen()
-        for batch in batches:
+        for rows_and_end in batches:
+            is_end = rows_and_end["leaf"].to_numpy() == END
+            ended = ended or bool(is_end.any())
+            batch = rows_and_end.filter(pa.array(~is_end)) if is_end.any() else rows_and_end
             if not batch.num_rows:
                 continue
             of_leaves = batch
@@ -123,9 +129,10 @@ def leaf_packer(
                 [Message(k, "seen", source, number + k, now, told) for k in range(partitions)],
                 partitions,
             )
-        elif partitions > 1 or not number:
+        elif partitions > 1 or not number or ended:
+            kind: Literal["rows", "end"] = "end" if ended else "rows"
             yield packed(
-                [Message(k, "rows", source, number + k, now) for k in range(partitions)],
+                [Message(k, kind, source, number + k, now) for k in range(partitions)],
                 partitions,
             )
 

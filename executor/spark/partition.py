@@ -25,20 +25,21 @@ import pandas as pd
 import pyarrow as pa
 
 from algebra.plan import PhysicalPlan
+from executor.accounts import of_stage
 from executor.batch import FOREVER, Batch
 from executor.dictionary import Dictionary
 from executor.held import Held, sorted_by_ts
 from executor.partitioned import pipeline_of
 from executor.pipeline import Pipeline
 from executor.placement import Place
-from executor.spark.head import Head, totals
+from executor.spark.head import Head, batch_of, totals
 from executor.spark.index_home import IndexHome
 from executor.spark.index_home import Place as Home
 from executor.spark.late import SILENT, TOLD, LateRows, added, sources_of
 from executor.spark.output import Blocks, Messages, Output
 from executor.spark.packing import partition_keys, table_of
 from executor.spark.processor import LATE, REPORT
-from executor.spark.window_log import BlobStore, WindowLog
+from executor.spark.window_log import MEMORY, BlobStore, WindowLog
 from executor.spark.wire import LeafWire, Wire, wire_of
 from executor.stages import Stage, stages_of
 from executor.watermarks import NEVER, Seen, streams_read
@@ -95,59 +96,75 @@ class PartitionBatch:
     def run(self, frames: Iterable[pd.DataFrame], blobs: BlobStore) -> Iterator[pd.DataFrame]:
         """What is found, as it is found; at last the report."""
         head = self.head
-        log = WindowLog(self._wire, blobs, head.directory)
         index = _INDEXES.take(self._home, head.token, head.worker)
         rebuilt = index is None and head.token != ""
         if index is None:
-            index = self._rebuilt(log, head.now)
-        started = index.pipeline.counters
+            index = self._rebuilt(head, blobs)
+        log = WindowLog(self._wire, blobs, head.directory, index.pipeline.linger)
+        started = of_stage(self._stage, self._place, index.pipeline)
 
         arrived = _arrived(frames, self._wire.schema)
         watermark = head.watermark.after(arrived.seen, streams_read(self._plan))
         now = max(head.now, arrived.now, watermark.at)
+        ended = arrived.ended or now == FOREVER
         timely, late = self._timely(arrived.rows, head.now)
         index.held.add(timely)
         rows = sorted_by_ts(_laid_together(self._wire.schema, index.held.due(now)))
-        output = self._output(index.dictionary, now)
+        output = self._output(index.dictionary, now, ended=ended)
         results = 0
         for chunk in _chunks(rows):
             found = index.pipeline.process(index.batches(self._wire, chunk.rows))
             chunk.results = sum(map(len, found.values()))
             results += chunk.results
             yield from output.rows(found)
-        if index.pipeline.now != now != NEVER:
-            index.pipeline.process({}, now)  # time passes also where no rows come
+        if ended or index.pipeline.now != now != NEVER:
+            # Time passes also where no rows come.
+            found = index.pipeline.process({}, FOREVER if ended else now)
+            results += sum(map(len, found.values()))
+            yield from output.rows(found)
         log.append(timely, now)
+        memory = None if ended else index.pipeline.memory()
+        if memory is not None:
+            blobs.put(MEMORY, memory)
 
         last = self._next is None
         self.head = Head(
             token=uuid.uuid4().hex,
             worker=_INDEXES.address if self._place.partitions > 1 else "",
             now=now,
+            first=head.first if head.first != NEVER else self._first(rows),
             edges=head.edges + self._edges(rows),
             results=head.results + (results if last else 0),
             late=added(head.late, late.of_streams),
             rebuilt=head.rebuilt + rebuilt,
-            operators=totals(head.operators, started, index.pipeline.counters),
+            operators=totals(
+                head.operators, started, of_stage(self._stage, self._place, index.pipeline)
+            ),
             directory=log.directory,
+            remembers=memory is not None,
             watermark=watermark,
         )
         _INDEXES.keep(self._home, self.head.token, index)
         told = report(self.head, index, self._stage.number, self._place.partition)
+        told["batch"] = batch_of(head, self.head)
         yield from output.end(
             [*arrived.reports, json.dumps(told).encode()],
             [*arrived.late, *filter(None, [late.lines])],
         )
 
-    def _rebuilt(self, log: WindowLog, now: int) -> Index:
-        """The index made anew from the input that is still valid, or waits."""
+    def _rebuilt(self, head: Head, blobs: BlobStore) -> Index:
+        """The index made anew from the input that is still valid, or waits, and what is kept
+        beside it."""
         dictionary = Dictionary()
         pipeline = pipeline_of(self._plan, self._stage, dictionary, self._place)
         index = Index(pipeline, dictionary)
-        index.held.add(log.rows(now))
-        kept = _laid_together(self._wire.schema, index.held.due(now))
+        log = WindowLog(self._wire, blobs, head.directory, pipeline.linger)
+        index.held.add(log.rows(head.now))
+        kept = _laid_together(self._wire.schema, index.held.due(head.now))
         if kept.num_rows:
-            pipeline.replay(index.batches(self._wire, kept))
+            pipeline.replay(index.batches(self._wire, kept), head.now)
+        if head.remembers:
+            pipeline.restore(blobs.get(MEMORY), head.now)
         return index
 
     def _timely(self, rows: pa.Table, now: int) -> tuple[pa.Table, LateRows]:
@@ -174,10 +191,15 @@ class PartitionBatch:
         ports = [i for i in counted.values() if not self._place.partition or i not in copies]
         return int(np.isin(rows["port"].to_numpy(), ports).sum())
 
-    def _output(self, dictionary: Dictionary, now: int) -> Output:
+    def _first(self, rows: pa.Table) -> int:
+        """The smallest ts of an edge that is not of a stored graph."""
+        expiring = np.flatnonzero(self._wire.expiry(rows) != FOREVER)
+        return int(rows["ts"][int(expiring[0])].as_py()) if len(expiring) else NEVER
+
+    def _output(self, dictionary: Dictionary, now: int, *, ended: bool) -> Output:
         if self._next is None:
             return Blocks(self._plan, dictionary)
-        return Messages(self._plan, self._next, self._place, dictionary, now)
+        return Messages(self._plan, self._next, self._place, dictionary, now, ended)
 
 
 def report(head: Head, index: Index, stage: int, partition: int) -> dict[str, Any]:
@@ -187,6 +209,7 @@ def report(head: Head, index: Index, stage: int, partition: int) -> dict[str, An
         "stage": stage,
         "partition": partition,
         "now": head.now if head.now != FOREVER else head.watermark.latest,
+        "first": head.first,
         "edges": head.edges,
         "results": head.results,
         "late": head.late,
@@ -202,18 +225,20 @@ def report(head: Head, index: Index, stage: int, partition: int) -> dict[str, An
 @dataclass(frozen=True, slots=True)
 class _Arrived:
     """What came for a partition in a batch: rows by rising ts, the time or what was seen of the
-    streams, others' reports and late edges."""
+    streams, others' reports and late edges, and whether the input is at its end."""
 
     rows: pa.Table
     now: int
     seen: Seen
     reports: list[bytes]
     late: list[bytes]
+    ended: bool
 
 
 def _arrived(frames: Iterable[pd.DataFrame], schema: pa.Schema) -> _Arrived:
     """Opens messages; of equal ts, rows keep the order of their sender's messages."""
     now, seen = NEVER, Seen()
+    ended = False
     reports: list[bytes] = []
     late: list[bytes] = []
     tables: list[tuple[int, int, pa.Table]] = []
@@ -221,6 +246,7 @@ def _arrived(frames: Iterable[pd.DataFrame], schema: pa.Schema) -> _Arrived:
         columns = (frame[name] for name in ("kind", "source", "number", "now", "payload"))
         for kind, source, number, known, payload in zip(*columns, strict=True):
             now = max(now, int(known))
+            ended = ended or kind == "end"
             if kind == REPORT:
                 reports.append(payload)
             elif kind == LATE:
@@ -235,7 +261,7 @@ def _arrived(frames: Iterable[pd.DataFrame], schema: pa.Schema) -> _Arrived:
         schema = schema.append(pa.field(TOLD, pa.int32()))
         given = [_silent(table, schema) for table in given]
     rows = _laid_together(schema, [table.cast(schema) for table in given])
-    return _Arrived(sorted_by_ts(rows), now, seen, reports, late)
+    return _Arrived(sorted_by_ts(rows), now, seen, reports, late, ended)
 
 
 def _silent(rows: pa.Table, schema: pa.Schema) -> pa.Table:

@@ -5,8 +5,9 @@ files (:mod:`executor.spark.arrival`).
 
 Spark's unit of a file source is the file, and it takes files by their modification time.
 So the edges that a plan reads are *spooled* once: one Parquet file per micro-batch, the
-files' modification times rising. Edges of stored graphs are of time 0, so they come first. The
-manifest is written last: a spool without one is of a
+files' modification times rising. Edges of stored graphs are of time 0, so they come first. At the
+end of the last one stands a row without a stream: no more will come. The manifest is written last:
+a spool without one is of a
 run that was killed while it read, and is made anew.
 """
 
@@ -255,14 +256,35 @@ class _Spooling:
 
     def _write_slices(self, tables: Iterable[pa.Table]) -> Iterator[int]:
         end = 0
-        for number, table in enumerate(tables):
+        for number, (table, is_last) in enumerate(_with_last(tables)):
             path = self._folder / f"edges-{number:08}.parquet"
             rows = table if self._arrival is None else table.drop_columns([ORDER])
             with written_aside(path) as file:
-                pq.write_table(rows, file, compression="zstd")
+                whole = _with_end(rows) if is_last and self._arrival is None else rows
+                pq.write_table(whole, file, compression="zstd")
             os.utime(path, (_MTIME_OF_FIRST + number,) * 2)
             end += len(table) - table["label"].null_count
             yield end
+
+
+def _with_last(tables: Iterable[pa.Table]) -> Iterator[tuple[pa.Table, bool]]:
+    """Each table, and whether it is the last one."""
+    remaining = iter(tables)
+    current = next(remaining, None)
+    while current is not None:
+        following = next(remaining, None)
+        yield current, following is None
+        current = following
+
+
+def _with_end(table: pa.Table) -> pa.Table:
+    """The rows, and one without a stream, which stands for the end of the input."""
+    at = table["ts"][-1]
+    end = {
+        field.name: pa.array([at if field.name == "ts" else None], field.type)
+        for field in table.schema
+    }
+    return pa.concat_tables([table, pa.table(end, schema=table.schema)])
 
 
 def _files(plan: PhysicalPlan, inputs: Inputs) -> Iterator[tuple[str, EdgeFile]]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, Self
 
-from executor.spark.head import OperatorTotals
+from executor.counters import Counters
 
 Phase = Literal["reading", "starting", "running", "done"]
 
@@ -17,7 +17,8 @@ class Progress:
 
     ``fraction`` is of the phase; ``edges`` and ``results`` are since the query began,
     over restarts, ``edges`` being those with a label that the plan reads; ``now`` is the
-    application time reached.
+    application time reached, ``ticks`` how much of it went by since the first edge, in time
+    units of the plan; ``operators`` (by node of the plan) are of the whole query too.
     """
 
     phase: Phase
@@ -28,6 +29,8 @@ class Progress:
     results: int = 0
     now: int | None = None
     seconds: float = 0.0
+    ticks: int = 0
+    operators: Mapping[int, Counters] = field(default_factory=dict)
 
 
 OnProgress = Callable[[Progress], None]
@@ -38,10 +41,12 @@ class RunReport:
     """The account of a run.
 
     ``edges``, ``relevant`` (with a label that the plan reads), ``rejected`` (rows that are no
-    edges), ``late`` (relevant ones set aside because they came after their time), ``results``
-    and ``operators`` (by node of the plan) are of the whole query; ``seconds``,
-    ``stream_seconds`` (Spark at work, without starting it and reading the input), ``processed``
-    edges, ``batches`` and the peaks of memory are of this run, which
+    edges), ``late`` (relevant ones set aside because they came after their time), ``rebuilt`` (how
+    often a partition's state was made anew), ``results``, ``ticks`` (application time from the
+    first edge to the last) and ``operators`` (by node of the plan) are of the whole query;
+    ``last_batch`` has what the latter did in the last batch. ``seconds``, ``stream_seconds`` (Spark
+    at work, without starting it and reading the input), ``processed`` edges, ``batches`` and the
+    peaks of memory are of this run, which
     may have taken up an earlier one.
     """
 
@@ -62,7 +67,9 @@ class RunReport:
     worker_peak_bytes: int = 0
     rejected_file: str | None = None
     late_file: str | None = None
-    operators: Mapping[int, OperatorTotals] = field(default_factory=dict)
+    ticks: int = 0
+    operators: Mapping[int, Counters] = field(default_factory=dict)
+    last_batch: Mapping[int, Counters] = field(default_factory=dict)
 
     @property
     def edges_per_second(self) -> float:
@@ -79,6 +86,7 @@ class RunReport:
         return {
             **asdict(self),
             "operators": {str(node): asdict(done) for node, done in self.operators.items()},
+            "last_batch": {str(node): asdict(done) for node, done in self.last_batch.items()},
             "edges_per_second": self.edges_per_second,
             "updates_per_second": self.updates_per_second,
         }
@@ -89,5 +97,7 @@ class RunReport:
         values = dict(document)
         for derived in ("edges_per_second", "updates_per_second"):
             values.pop(derived)
-        operators = {int(k): OperatorTotals(**v) for k, v in values.pop("operators").items()}
-        return cls(**values, operators=operators)
+        for counted in ("operators", "last_batch"):
+            by_node = values.pop(counted, {})
+            values[counted] = {int(k): Counters(**v) for k, v in by_node.items()}
+        return cls(**values)

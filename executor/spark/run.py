@@ -22,6 +22,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from algebra.plan import PhysicalPlan
+from executor.checking import check_document
 from executor.spark.batches import Batches
 from executor.spark.checkpoint import NOTE, Pin, Work, open_work
 from executor.spark.errors import (
@@ -97,6 +98,7 @@ def run(
     """
     options = options or RunOptions()
     started = time.monotonic()
+    check_document(plan)
     shape = ResultShape.of(plan)
     fingerprint(inputs)
     with ExitStack() as stack:
@@ -153,7 +155,9 @@ def run(
             jvm_peak_bytes=jvm_peak_bytes(spark),
             worker_peak_bytes=batches.counted.worker_peak_bytes,
             rejected_file=str(rejected) if rejected.exists() else None,
-            operators=dict(batches.counted.operators),
+            ticks=batches.counted.ticks,
+            operators=batches.counted.operators,
+            last_batch=batches.last_batch,
         )
         work.complete(report.document())
         return report

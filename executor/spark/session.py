@@ -10,11 +10,9 @@ from __future__ import annotations
 import logging
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -30,6 +28,7 @@ from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from executor.spark.errors import SparkFailedError
+from executor.spark.folders import own_folder
 from executor.spark.jvm import find_java
 
 # The default one runs a dozen shell commands for each file that it writes on a local disk.
@@ -72,13 +71,11 @@ def spark_session(
         JavaMissingError: if there is no Java to run on.
         SparkFailedError: if Spark does not start; with the end of its log.
     """
-    folder = Path(tempfile.mkdtemp(prefix="headrace-"))
-    try:
-        options = options or SessionOptions()
+    options = options or SessionOptions()
+    with own_folder() as (folder, lock):
+        held = (*held, lock)
         with _environment(folder), _quiet(options), _started(folder, options, held) as spark:
             yield spark
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def running_session() -> SparkSession | None:

@@ -2,7 +2,8 @@
 
 In: a streaming DataFrame of edges per stream of the plan, a static one per stored graph. Out: a
 streaming DataFrame of results: the answer's columns, ``ts`` and ``exp`` (null: valid without
-end).
+end); of reports ``at`` and ``event``. Unbounded, they never end: what closes is given when time
+has passed it.
 """
 
 from __future__ import annotations
@@ -17,11 +18,14 @@ from pyspark.sql import functions as sf
 
 from algebra.plan import PhysicalPlan
 from algebra.values import PropertyType
+from catalog.rows import LATEST
+from executor.checking import check_document
 from executor.leaves import DELETES, OWN_TIME, Field, leaves
 from executor.spark.columns import SQL_TYPES, properties_of
 from executor.spark.errors import ExecutionError, InputError
 from executor.spark.formats import ResultShape
 from executor.spark.late import LateFolder
+from executor.spark.observed import METRICS, observed
 from executor.spark.packing import table_of
 from executor.spark.processor import LATE, RESULTS
 from executor.spark.settings import PROVIDER, ROCKSDB
@@ -44,13 +48,15 @@ def stream(
     plan: PhysicalPlan,
     dataframes: Mapping[str, DataFrame],
     late: str | Path | None = None,
+    *,
+    metrics: str = METRICS,
 ) -> DataFrame:
     """The results of a plan over the user's streams.
 
     Edges take effect in the order of their time, over all streams together: each waits until the
     watermark has come to it (:mod:`executor.watermarks`). One that is earlier than the watermark
-    after the batch before is set aside. How many results there are of a batch and how many late
-    edges, is among the query's ``observedMetrics``, as ``headrace``.
+    after the batch before is set aside. What is counted, late edges too, is among the query's
+    ``observedMetrics`` (:mod:`executor.spark.observed`), as ``headrace``.
 
     A plan for n partitions runs best where ``spark.sql.shuffle.partitions`` is n when the query
     starts.
@@ -66,6 +72,8 @@ def stream(
             have ``id`` in place of ``src`` and ``trg``.
         late: a folder, which every worker can write to, for edges that come too late: JSON lines
             with the edge's stream, what the plan reads of it, and the reason.
+        metrics: the name under which the query's progress has what it counts
+            (:mod:`executor.spark.observed`); to be chosen where two plans run in one query.
 
     Raises:
         PlanError: if the plan cannot be run.
@@ -78,6 +86,7 @@ def stream(
             "Spark's transformWithState needs the state store RocksDB.",
             f'Call spark.conf.set("{PROVIDER}", "{ROCKSDB}") before.',
         )
+    check_document(plan)
     _check_kinds(plan, dataframes)
     edges, stored = edges_of(plan, dataframes)
     shape = ResultShape.of(plan)
@@ -96,14 +105,9 @@ def stream(
             aside.write_in_task(lines)
 
     columns = [f"`{n}` {SQL_TYPES[t]}" for n, t in zip(shape.names, shape.types, strict=True)]
+    times = ["ts bigint", "exp bigint"] if shape.event is None else ["at bigint", "event string"]
     blocks = result_blocks(edges, plan, f"stream-{plan.digest}", "live", stored)
-    blocks = blocks.observe("headrace", _rows(RESULTS), _rows(LATE))
-    return blocks.mapInArrow(unpacked, ", ".join([*columns, "ts bigint", "exp bigint"]))
-
-
-def _rows(kind: str) -> Column:
-    """How many rows of a kind there are."""
-    return sf.sum(sf.when(sf.col("kind") == kind, sf.col("rows")).otherwise(0)).alias(kind)
+    return observed(blocks, plan, metrics).mapInArrow(unpacked, ", ".join([*columns, *times]))
 
 
 def edges_of(
@@ -199,7 +203,7 @@ def _edges(
     ]
     time = (sf.lit(0) if stored else sf.col("ts")).cast("bigint").alias("ts")
     edges = given.select(sf.lit(name).alias("stream"), *text, time, *columns)
-    return edges.where(sf.col("ts") >= 0)
+    return edges.where(sf.col("ts").between(0, LATEST))
 
 
 def _property(stream: str, given: DataFrame, field: Field) -> Column:

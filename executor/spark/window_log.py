@@ -2,7 +2,8 @@
 
 Rows are kept as compressed Arrow blobs, in the order in which they came, one log per window (an
 edge read under a window of an hour does not stay as long as one under a month; rows that operators
-made are told apart by about how long they are valid). Rows that wait for their time are there too,
+made are told apart by about how long they are valid; a stored graph has a log that is written
+once). Rows that wait for their time are there too,
 so a restart has them. A blob is
 dropped when all of it has expired. Small blobs are merged, each row a logarithmic number
 of times, but none grows past an eighth of its window: so a blob is dropped soon after its
@@ -24,6 +25,8 @@ from executor.held import sorted_by_ts
 from executor.spark.packing import arrow_bytes, table_of
 from executor.spark.wire import Wire
 
+MEMORY = -1
+"""The number of the blob that is no part of the log, but what a pipeline remembers beside it."""
 LARGEST_BLOB = 8 << 20
 _SHARE_OF_WINDOW = 8
 
@@ -67,19 +70,22 @@ class Directory:
 class WindowLog:
     """The still valid input of one partition.
 
-    ``directory`` after the changes is the caller's to keep, beside the blobs.
+    ``directory`` after the changes is the caller's to keep, beside the blobs. ``linger`` is how
+    long rows are needed after they expired.
     """
 
-    def __init__(self, wire: Wire, store: BlobStore, directory: Directory) -> None:
+    def __init__(self, wire: Wire, store: BlobStore, directory: Directory, linger: int = 0) -> None:
         self._wire = wire
         self._store = store
+        self._linger = linger
         self.directory = directory
 
     def append(self, rows: pa.Table, now: int) -> None:
         """Keeps rows, sorted by ts; they may be earlier than those kept already.
 
-        What has expired at or before ``now``, or need be kept no longer, is dropped.
+        What has expired at or before ``now - linger``, or need be kept no longer, is dropped.
         """
+        now -= self._linger
         self._drop({blob.number for blob in self.directory.blobs if blob.expiry <= now})
         rows = self._valid(rows, now)
         windows = self._wire.windows(rows)
@@ -87,14 +93,15 @@ class WindowLog:
             self._append(window, rows.filter(pa.array(windows == window)))
 
     def rows(self, now: int) -> pa.Table:
-        """All rows that expire after ``now``, sorted by ts."""
+        """All rows that expire after ``now - linger``, sorted by ts."""
+        now -= self._linger
         tables = [self._valid(self._read(blob), now) for blob in self.directory.blobs]
         return sorted_by_ts(pa.concat_tables([self._wire.schema.empty_table(), *tables]))
 
     def _append(self, window: int, rows: pa.Table) -> None:
         added = self._put(window, rows)
         while (before := self._before(added)) is not None:
-            merged = sorted_by_ts(pa.concat_tables([self._read(before), self._read(added)]))
+            merged = pa.concat_tables([self._read(before), self._read(added)])
             self._drop({before.number, added.number})
             added = self._put(window, merged)
 
@@ -114,7 +121,7 @@ class WindowLog:
         ts = rows["ts"].to_numpy()
         expiry = int(self._wire.expiry(rows).max())
         number = self.directory.next_number
-        blob = Blob(number, window, int(ts[0]), int(ts[-1]), expiry, len(data))
+        blob = Blob(number, window, int(ts.min()), int(ts.max()), expiry, len(data))
         self._store.put(number, data)
         self.directory = Directory((*self.directory.blobs, blob), number + 1)
         return blob

@@ -13,7 +13,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from algebra.physical import AggregateRows, ComputeColumns
 from algebra.plan import PhysicalPlan
+from algebra.scalar import Literal, parsed
 from algebra.values import PropertyType, VertexType
 from executor.batch import FOREVER, Batch, IntArray, lasting
 from executor.dictionary import Dictionary
@@ -70,7 +72,16 @@ def leaves_of(plan: PhysicalPlan, stage: Stage) -> tuple[Leaf, ...]:
 
 def value_types(plan: PhysicalPlan) -> frozenset[PropertyType]:
     """All types of values in the rows of a plan."""
-    return frozenset(kind for leaf in leaves(plan) for _, kind in leaf.given)
+    read = {kind for leaf in leaves(plan) for _, kind in leaf.given}
+    for node in plan.nodes:
+        match node.operator:
+            case ComputeColumns(values=values):
+                literals = (parsed(value, 1 << 20) for value in values)
+                read |= {value.type for value in literals if isinstance(value, Literal)}
+                read |= {"integer", "number"}
+            case AggregateRows():
+                read |= {"integer", "number"}
+    return frozenset(read)
 
 
 def text_or_integers(types: frozenset[VertexType]) -> VertexType:

@@ -12,7 +12,7 @@ from languages.gcore.faults import Fault
 from languages.gcore.sources import Source
 from languages.gcore.syntax import Edge, Name, Node, Pattern
 from languages.gcore.values import renamed
-from languages.regular_query import Atom, Condition, Location, Property, Rule, Variable, VertexAtom
+from languages.regular_query import Atom, Condition, Location, Output, Rule, Variable, VertexAtom
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +146,7 @@ class Body:
         head: Sequence[str],
         at: Location,
         looked_at: Sequence[Name] = (),
-        properties: Sequence[tuple[str, Property]] = (),
+        properties: Sequence[tuple[str, Output]] = (),
     ) -> Rule:
         """The rule with this head of vertices, and one variable for all that are equal.
 

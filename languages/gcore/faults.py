@@ -35,16 +35,6 @@ LATER: Mapping[str, Fault] = MappingProxyType(
             "constructed vertices by themselves are not supported yet",
             "construct edges between them, or select them",
         ),
-        "aggregate": Fault(
-            "E-LATER",
-            "aggregates are not supported yet",
-            "select the vertices, and count the answers behind the query",
-        ),
-        "computed column": Fault(
-            "E-LATER",
-            "computed columns are not supported yet",
-            "select the properties, and compute behind the query",
-        ),
         "edge value": Fault(
             "E-LATER",
             "an edge as a value is not supported yet",
@@ -141,6 +131,7 @@ DERIVED_EDGE = Fault(
     "edges that a query constructs have no properties",
     "test those of the edges that they are made from, in the query in ON",
 )
+ONE_ARGUMENT = Fault("E-SYNTAX", "it takes one argument", "write count(*), or sum(e.amount)")
 COLLECTED = Fault("E-AGG", "lists are no values here", "select the vertices themselves")
 AGGREGATE_INSIDE = Fault(
     "E-AGG", "aggregates are allowed only in the final result", "move it to SELECT"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from languages import answers
 from languages import regular_query as rq
 from languages.conditions import named_edges
 from languages.errors import QueryError
@@ -19,13 +20,20 @@ from languages.gcore.syntax import (
     Item,
     Name,
     Node,
-    Property,
     Select,
     StoredPath,
+    Value,
 )
-from languages.gcore.values import call_fault, property_of, renamed
+from languages.gcore.values import (
+    AGGREGATES,
+    call_fault,
+    looked_at,
+    path_fault,
+    place_of,
+    renamed,
+    value_of,
+)
 from languages.regular_query import Location
-from languages.rq_conditions import Output, named_outputs
 
 _UNBOUND = Fault("E-SAFE", "no MATCH binds it", "select vertices that patterns bind")
 _TAKEN = Fault("E-EDB", "another column has this name", "give one of them another name")
@@ -33,16 +41,15 @@ _TAKEN = Fault("E-EDB", "another column has this name", "give one of them anothe
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A vertex or a property, and what it is called (None: as it is)."""
+    """A vertex, or what is made of vertices and edges, and what it is called (None: as it is).
 
-    value: Name | rq.Property
+    ``names`` are the variables that it looks at.
+    """
+
+    value: Name | rq.Output
     called: str | None
     at: Location
-
-    @property
-    def variable(self) -> Name:
-        """The vertex or the edge that it is or is a property of."""
-        return self.value if isinstance(self.value, Name) else Name(self.value.edge, self.at)
+    names: tuple[Name, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,24 +67,25 @@ class Head:
 
     @property
     def looked_at(self) -> tuple[Name, ...]:
-        """The edges and vertices of which there are properties among the columns."""
-        return tuple(c.variable for c in self.columns if not isinstance(c.value, Name))
+        """The edges and vertices that the other columns are made of."""
+        others = (c for c in self.columns if not isinstance(c.value, Name))
+        return tuple(name for column in others for name in column.names)
 
     @property
-    def properties(self) -> tuple[tuple[str, rq.Property], ...]:
-        """The columns of properties, each name once."""
+    def outputs(self) -> tuple[tuple[str, rq.Output], ...]:
+        """The columns that are no vertices, each name once."""
         return tuple(
             {
                 column.called: column.value
                 for column in self.columns
-                if isinstance(column.value, rq.Property) and column.called is not None
+                if not isinstance(column.value, Name) and column.called is not None
             }.items()
         )
 
     @property
     def variables(self) -> frozenset[str]:
         """All variables that must be bound."""
-        return frozenset(column.variable.text for column in self.columns)
+        return frozenset(name.text for column in self.columns for name in column.names)
 
 
 def edges_of(construct: Construct) -> list[Head]:
@@ -97,7 +105,9 @@ def edges_of(construct: Construct) -> list[Head]:
             assert isinstance(link, Edge)
             label = _label(link)
             pair = (left, right) if link.direction is Direction.RIGHT else (right, left)
-            heads.append(Head(tuple(Column(end, None, end.at) for end in pair), label, label.at))
+            heads.append(
+                Head(tuple(Column(end, None, end.at, (end,)) for end in pair), label, label.at)
+            )
     ends = {name for head in heads for name in head.vertices}
     for pattern in construct.patterns:
         only = pattern.nodes[0].variable
@@ -110,22 +120,22 @@ def table_of(select: Select, scope: Scope) -> Head:
     """The columns of a SELECT.
 
     Raises:
-        QueryError: E-LATER for edges, paths and what is computed, E-AGG
-            and E-FUNC for functions, E-SAFE for what nothing binds, E-EDB for a name that two
-            columns have.
+        QueryError: E-LATER for edges and paths, E-AGG for an aggregate inside something else,
+            E-FUNC for functions, E-SAFE for what nothing binds, E-SYNTAX for what is computed and
+            has no name, E-EDB for a name that two columns have.
     """
     values = [_selected(item, scope) for item in select.items]
-    names, _ = named_outputs(
-        [_output(value, item.alias) for value, item in zip(values, select.items, strict=True)],
+    names, _ = answers.named_columns(
+        [_output(value, item) for value, item in zip(values, select.items, strict=True)],
         scope.bound | scope.edges,
     )
-    taken: dict[str, Name | rq.Property] = {}
+    taken: dict[str, Name | rq.Output] = {}
     columns: list[Column] = []
     for value, item, name in zip(values, select.items, names, strict=True):
         at = _place(item)
         if taken.setdefault(name, value) != value:
             raise _TAKEN.error(at if item.alias is None else item.alias.at, name)
-        columns.append(Column(value, name, at))
+        columns.append(Column(value, name, at, tuple(_looked_at(item.value))))
     return Head(tuple(columns), None, select.at)
 
 
@@ -158,28 +168,62 @@ def with_columns(head: Head, rule: rq.Rule, fresh: Iterator[str]) -> rq.Rule:
     return renamed(whole, lambda n: called.get(n, n), lambda n: edges.get(n, n))
 
 
-def _selected(item: Item, scope: Scope) -> Name | rq.Property:
+def _selected(item: Item, scope: Scope) -> Name | rq.Output:
     match item.value:
-        case Call() as call:
-            aggregate = LATER["aggregate"]
-            if call.function.text.lower() == "abs":
-                raise LATER["computed column"].error(call.function.at, call.function.text)
-            raise call_fault(call, scope, aggregate)
-        case Property() as value:
-            return property_of(value, scope)
         case Name() as name:
             scope.check_vertex(name, _UNBOUND)
             return name
+        case Call(function) as call if function.text.lower() in AGGREGATES:
+            return _aggregated(call, scope)
+        case Call(function) as call if function.text.lower() != "abs":
+            raise call_fault(call, scope, faults.AGGREGATE_INSIDE)
+        case value:
+            return value_of(value, scope)
 
 
-def _output(value: Name | rq.Property, alias: Name | None) -> str | Output:
-    name = None if alias is None else alias.text
-    return (name or value.text) if isinstance(value, Name) else Output(value, name)
+def _aggregated(call: Call, scope: Scope) -> rq.Aggregated:
+    """``count(*)``, ``count(x)``, ``sum(e.amount)``."""
+    name, at = call.function.text, call.function.at
+    if len(call.arguments) > 1:
+        raise faults.ONE_ARGUMENT.error(at, name)
+    argument = call.arguments[0] if call.arguments else None
+    value: rq.Value | None = None
+    if isinstance(argument, Name):
+        fault = path_fault(argument, scope)
+        if fault is not None:
+            raise fault
+        is_edge = argument.text in scope.edges
+        if not (is_edge and name.lower() == "count" and not call.distinct):
+            scope.check_vertex(argument, _UNBOUND)
+            value = rq.Variable(argument.text)
+    elif argument is not None:
+        value = value_of(argument, scope)
+    if value is None and argument is not None:
+        return rq.Aggregated("count", None, at)  # of an edge, which is always there
+    return answers.aggregate(name, value, at, distinct=call.distinct)
+
+
+def _looked_at(value: Name | Value) -> Iterator[Name]:
+    match value:
+        case Name():
+            yield value
+        case Call(_, arguments):
+            for part in arguments:
+                yield from _looked_at(part)
+        case _:
+            yield from looked_at(value)
+
+
+def _output(value: Name | rq.Output, item: Item) -> str | answers.Column:
+    name = None if item.alias is None else item.alias.text
+    if isinstance(value, Name):
+        return name or value.text
+    place = _place(item)
+    return answers.Column(value, name, place)
 
 
 def _place(item: Item) -> Location:
-    assert not isinstance(item.value, Call)
-    return item.value.variable.at if isinstance(item.value, Property) else item.value.at
+    return item.value.at if isinstance(item.value, Name) else place_of(item.value)
 
 
 def _built(node: Node) -> Name:

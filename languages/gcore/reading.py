@@ -52,6 +52,7 @@ from languages.gcore.syntax import (
     depth_of,
 )
 from languages.regular_query import Location
+from languages.reports import EmitText, report_mode
 from languages.rq_tokens import location_of, string
 from languages.windows import Length
 
@@ -77,8 +78,15 @@ class _Reader(PathRules, Transformer[Token, Query]):
 
     # --- queries ----------------------------------------------------------------------
 
-    def start(self, parts: list[Query]) -> Query:
-        return parts[0]
+    def start(self, parts: list[Any]) -> Query:
+        query: Query = parts[0]
+        emit = parts[1:]
+        return replace(query, emit=emit[0]) if emit else query
+
+    def emit(self, parts: list[Token]) -> EmitText:
+        word, mode, *every = words_of(parts)
+        length = Length(str(every[0]), location_of(every[0])) if every else None
+        return EmitText(report_mode(str(mode)), length, location_of(word))
 
     def union(self, parts: list[Basic | Name]) -> Query:
         inside = [
@@ -131,7 +139,9 @@ class _Reader(PathRules, Transformer[Token, Query]):
     def call(self, parts: list[Any]) -> Call:
         function, *rest = words_of(parts)
         name = name_from(function)
-        return Call(name, tuple(rest), _depth(rest, name.at))
+        distinct = bool(rest) and isinstance(rest[0], Token) and rest[0].type == "DISTINCT"
+        rest = rest[distinct:]
+        return Call(name, tuple(rest), _depth(rest, name.at), distinct)
 
     def literal(self, parts: list[Token]) -> Literal:
         (token,) = parts

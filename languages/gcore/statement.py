@@ -95,7 +95,7 @@ class Statement:
                         if choice.match == number:
                             self._add_choice(body, choice, way)
                 rule = body.finished(
-                    predicate, head.vertices, head.at, head.looked_at, head.properties
+                    predicate, head.vertices, head.at, head.looked_at, head.outputs
                 )
                 self._program.add(with_columns(head, rule, body.anonymous))
 

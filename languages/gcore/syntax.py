@@ -12,6 +12,7 @@ from enum import Enum
 
 from languages.paths import PathExpression
 from languages.regular_query import Location
+from languages.reports import EmitText
 from languages.windows import Length
 
 
@@ -54,6 +55,7 @@ class Call:
     function: Name
     arguments: tuple[Name | Value, ...]
     depth: int = field(default=1, compare=False)
+    distinct: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +249,7 @@ class Macro:
 class Item:
     """A column of SELECT."""
 
-    value: Name | Property | Call
+    value: Name | Value
     alias: Name | None
 
 
@@ -278,11 +280,15 @@ class Basic:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """Statements and named graphs, joined by UNION; ``view`` is the name of a GRAPH VIEW."""
+    """Statements and named graphs, joined by UNION; ``view`` is the name of a GRAPH VIEW.
+
+    ``emit``, of a whole text, says when its answers are reported.
+    """
 
     parts: tuple[Basic | Name, ...]
     view: Name | None = None
     depth: int = field(default=1, compare=False)
+    emit: EmitText | None = None
 
 
 def depth_of(condition: Condition) -> int:

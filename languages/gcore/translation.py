@@ -15,6 +15,7 @@ from languages.gcore.sources import DerivedSource, Reads, Source
 from languages.gcore.statement import Statement
 from languages.gcore.syntax import Basic, Construct, Name, On, Query
 from languages.regular_query import Location, RegularQuery
+from languages.reports import with_emit
 
 _NO_GRAPH = Fault("E-SYNTAX", "a table is no graph to match in", "write CONSTRUCT here")
 _MIXED = Fault("E-SYNTAX", "a table and a graph have no union", "write CONSTRUCT or SELECT in both")
@@ -32,7 +33,7 @@ def translated(query: Query, time_unit: str, words: frozenset[str]) -> RegularQu
     program.check_names()
     unit = time_unit if program.reads.has_unit else None
     warnings = tuple(dict.fromkeys(program.warnings))
-    return checked(
+    rules = checked(
         program.rules,
         program.reads.clauses(),
         unit,
@@ -40,6 +41,7 @@ def translated(query: Query, time_unit: str, words: frozenset[str]) -> RegularQu
         answer=answer,
         label_sets=tuple(program.reads.label_sets.items()),
     )
+    return with_emit(rules, query.emit, time_unit)
 
 
 class _Translation:

@@ -126,7 +126,7 @@ Renaming = Callable[[str], str]
 
 
 def renamed(rule: rq.Rule, vertex: Renaming, edge: Renaming) -> rq.Rule:
-    """The rule with other names of vertices and edges; its columns stay."""
+    """The rule with other names of vertices and edges; the names of its columns stay."""
     edges = named_edges(rule.body)
 
     def term(of: rq.Term) -> rq.Term:
@@ -161,9 +161,14 @@ def renamed(rule: rq.Rule, vertex: Renaming, edge: Renaming) -> rq.Rule:
             case _:
                 return of
 
+    def output(of: rq.Output) -> rq.Output:
+        if not isinstance(of, rq.Aggregated):
+            return value(of)
+        return of if of.argument is None else replace(of, argument=value(of.argument))
+
     return replace(
         rule,
         body=tuple(map(atom, rule.body)),
         conditions=tuple(map(condition, rule.conditions)),
-        properties=tuple((name, property_(of)) for name, of in rule.properties),
+        properties=tuple((n, output(of)) for n, of in rule.properties),
     )

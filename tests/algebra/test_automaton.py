@@ -4,11 +4,14 @@ import re
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from algebra import automaton, regex
 from algebra.automaton import Automaton, AutomatonError, minimal_dfa
 from algebra.regex import Symbol, alternation, concat, optional, plus, star
 from tests.algebra.regexes import LETTERS, WORDS, language, pattern, regexes, spelled
+from tests.oracles.paths import Pair, path_pairs, simple_pairs
+from tests.properties.algebra import as_written
 
 A, B, C = Symbol(0), Symbol(1), Symbol(2)
 
@@ -158,3 +161,35 @@ def _distinguished(dfa: Automaton) -> int:
             break
         apart |= more
     return sum(all((p, q) in apart for q in range(p)) for p in range(dfa.states))
+
+
+@given(regexes, st.frozensets(st.tuples(*[st.integers(0, 3)] * 2), max_size=7).map(frozenset))
+def test_where_repeats_can_be_ignored_simple_paths_connect_what_any_paths_do(
+    r: regex.Regex, edges: frozenset[Pair]
+) -> None:
+    whole = regex.nonempty(r)
+    relations = dict.fromkeys(map(str, regex.refs(whole)), edges)
+    if minimal_dfa(whole).with_fresh_start().ignores_repeats:
+        written = as_written(whole)
+        any_pairs = path_pairs(written, relations)
+        assert simple_pairs(written, relations) == {(x, y) for x, y in any_pairs if x != y}
+
+
+@pytest.mark.parametrize(
+    ("r", "ignores"),
+    [
+        (A, True),
+        (plus(A), True),
+        (plus(alternation([A, B])), True),
+        (concat([star(A), star(B)]), True),
+        (optional(concat([A, star(A)])), True),
+        (concat([A, B]), False),
+        (concat([A, star(B)]), False),  # x -a-> y -b-> x -b-> z: no simple path from x to z
+        (concat([star(A), B]), False),
+        (plus(concat([A, A])), False),
+        (plus(concat([A, B])), False),
+    ],
+    ids=regex.text,
+)
+def test_which_expressions_need_no_repeated_vertex(r: regex.Regex, ignores: bool) -> None:
+    assert minimal_dfa(regex.nonempty(r)).with_fresh_start().ignores_repeats is ignores

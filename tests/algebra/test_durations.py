@@ -55,6 +55,7 @@ def test_reads(text: str, time_unit: str, ticks: int) -> None:
         ("soon", "second", "no length of time"),
         ("5s", "furlong", "cannot be counted in the time unit 'furlong'"),
         ("9" * 5000, "second", "no length of time"),
+        ("99999999999999w", "second", "is too long"),
     ],
 )
 def test_refuses(text: str, time_unit: str, reason: str) -> None:

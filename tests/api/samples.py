@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from algebra.physical import (
+    AggregateRows,
     Coalesce,
+    ComputeColumns,
     EmptyRelation,
     Exchange,
     FilterRows,
@@ -11,6 +13,7 @@ from algebra.physical import (
     MergeUnion,
     PhysicalOperator,
     ProjectColumns,
+    ReportRows,
     Retract,
     SimplePath,
     SPath,
@@ -78,7 +81,11 @@ def sample_plan(label: str = "a2q") -> PhysicalPlan:
     join = node(HashJoin(((0, 1), (1, 2)), (0, 1, 2), ("x", "y", "z")), (a, once), "xyz", 567)
     some = node(FilterRows("c0 <> c2 AND c2 <> 'c1'"), (join,), "xyz", 2)
     ended = node(Retract(), (some,), "xyz", 0.0625)
-    node(ProjectColumns((0, 2)), (ended,), "xz", 0.001)
+    kept = node(ProjectColumns((0, 2)), (ended,), "xz", 0.001)
+    computed = node(ComputeColumns(("c0", "c1", "c1 + 1")), (kept,), "xzm", 0.002)
+    aggregate = AggregateRows((0,), (("count", None), ("sum", 2)), (0, 1, 2), DAY)
+    counted = node(aggregate, (computed,), "xns", 0.004)
+    node(ReportRows("entering", DAY), (counted,), "xns", 0.008)
     return PhysicalPlan(
         nodes=tuple(nodes), root=len(nodes) - 1,
         streams=(PlanStream(name="e", labels=(label, "b", "c")),),

@@ -107,6 +107,11 @@ BROKEN = {
     "no version": ("{}", "plan version None is not known"),
     "no nodes": ('{"version": 1}', "nodes"),
     "not an object": ("[1]", "a plan is a JSON object"),
+    "very deep": ('{"version":' + "[" * 100_000, "nest more than"),
+    "many digits": ('{"version": ' + "9" * 9_999 + "}", "no integer of 64 bits"),
+    "no number": ('{"version": NaN}', "NaN is not JSON"),
+    "a key twice": ('{"version": 1, "version": 1}', "stands twice"),
+    "half a character": ('{"version": 1, "nodes": "\\ud800"}', "no Unicode text"),
 }
 
 
@@ -120,6 +125,40 @@ def test_bad_plans(headrace: Commands, tmp_path: Path, what: str, command: str) 
     assert done.code == 2
     assert message in done.error
     assert str(file) in done.error
+
+
+BY_HAND: dict[str, tuple[int, dict[str, object], str]] = {
+    "code of Java": (0, {"predicate": "java_method('java.lang.System', 'exit', 0) = 1"}, "allowed"),
+    "a sub-query": (0, {"predicate": "c0 = (SELECT 1)"}, "not allowed"),
+    "a window beyond all time": (0, {"range": 2**63 - 1}, "a window needs"),
+    "a stream of another": (0, {"stream": "secrets"}, "no stream 'secrets'"),
+    "an unknown argument": (1, {"code": "import os"}, "code"),
+}
+
+
+@pytest.mark.parametrize("what", BY_HAND)
+@pytest.mark.parametrize("command", ["run", "explain"])
+def test_a_plan_made_by_hand(headrace: Commands, plan: Path, what: str, command: str) -> None:
+    """Refused before anything starts, and nothing is written."""
+    node, arguments, message = BY_HAND[what]
+    document = json.loads(plan.read_text())
+    del document["digest"]
+    document["nodes"][node]["args"].update(arguments)
+    plan.write_text(json.dumps(document))
+    more = ("--input", A2Q, "--output", plan.with_name("out")) if command == "run" else ()
+    done = headrace(command, plan, *more)
+    assert done.code == 2
+    assert message in done.error
+    assert len(done.error) < 1_000
+    assert [file.name for file in plan.parent.iterdir()] == ["plan.json"]
+
+
+def test_a_plan_that_is_no_text(headrace: Commands, tmp_path: Path) -> None:
+    file = tmp_path / "plan.json"
+    file.write_bytes(b'{"version": 1, "nodes": "\xff"}')
+    done = headrace("run", file)
+    assert done.code == 2
+    assert "UTF-8" in done.error
 
 
 def test_a_plan_changed_by_hand(headrace: Commands, plan: Path) -> None:

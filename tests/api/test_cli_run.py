@@ -26,6 +26,9 @@ EDGES = [
 ]  # fmt: skip
 QUERY = "Answer(x, z) <- a(x, y), b(y, z).  Answer(x, y) <- x (a/b)+ y.  WINDOW 10"
 
+TICKS = 31 - 5 + 1
+"""From the first edge that the query reads to the last."""
+
 Row = tuple[tuple[str, ...], int, int]
 
 
@@ -79,6 +82,16 @@ def test_from_query_to_folder_and_again(tmp_path: Path) -> None:
     assert account["plan"] == plan.digest
     assert (account["edges"], account["relevant"], account["rejected"]) == (9, 8, 2)
     assert account["results"] == found
+    assert (account["late"], account["rebuilt"], account["ticks"]) == (0, 0, TICKS)
+    root = account["operators"][str(plan.root)]
+    assert root["rows_out"] == found == root["last_batch"]["rows_out"]
+    assert root["rate"] == found / TICKS
+    assert root["estimate"]["rate"] == plan.nodes[plan.root].estimate.rate
+    assert all(off >= 1 for off in root["q_error"].values())
+    # a scan counts what it gave, also where only Spark saw it
+    counted = account["operators"]
+    assert sum(counted[str(node.id)]["rows_out"] for node, _ in plan.scans) == 8
+    assert re.search(r"measured/\w+  valid +held +q-error", done.err)
     rejected = re.search(r"rejected +(\S+)$", done.err, re.MULTILINE)
     assert rejected is not None
     reasons = [json.loads(line) for line in Path(rejected[1]).read_text("utf-8").splitlines()]
@@ -143,27 +156,31 @@ def test_a_bad_row_stops_a_strict_run_and_nothing_is_left(tmp_path: Path) -> Non
     assert not list(tmp_path.glob("out/part-*"))
 
 
-def test_interrupted_and_taken_up_again(tmp_path: Path) -> None:
-    out = tmp_path / "out"
+def test_stopped_and_taken_up_again(tmp_path: Path) -> None:
+    """By SIGTERM, then by Ctrl-C; neither leaves temporary files."""
+    out, temporary = tmp_path / "out", tmp_path / "tmp"
+    temporary.mkdir()
     run = ("run", EXAMPLES / "q6.rq", "--catalog", CATALOG, "-o", out)
-    with subprocess.Popen(
-        command_line(*run, "--progress"),
-        cwd=ROOT,
-        env=environment(),
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as running:
-        try:
-            assert running.stderr is not None
-            while not (line := running.stderr.readline()).startswith("running"):
-                assert line, "it ended before a batch was done"
-            running.send_signal(signal.SIGINT)
-            said = running.stderr.read()
-            assert running.wait(300) == 130, said
-            assert "Traceback" not in said
-            assert "The same command goes on from there" in said
-        finally:
-            running.kill()
+    for stop, code in ((signal.SIGTERM, 143), (signal.SIGINT, 130)):
+        with subprocess.Popen(
+            command_line(*run, "--progress"),
+            cwd=ROOT,
+            env=environment(TMPDIR=str(temporary)),
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as running:
+            try:
+                assert running.stderr is not None
+                while not (line := running.stderr.readline()).startswith("running"):
+                    assert line, "it ended before a batch was done"
+                running.send_signal(stop)
+                said = running.stderr.read()
+                assert running.wait(300) == code, said
+                assert "Traceback" not in said
+                assert "The same command goes on from there" in said
+            finally:
+                running.kill()
+        assert not list(temporary.iterdir())
     before = {part.name for part in out.glob("part-*.jsonl")}
     done = process(*run)
     assert done.code == 0, done.err

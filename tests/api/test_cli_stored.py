@@ -96,6 +96,17 @@ def test_without_the_stream_it_is_assumed(
     assert "there is no input for input" in analyzed.error
 
 
+def test_labels_with_a_dot(headrace: Commands, tmp_path: Path) -> None:
+    file = tmp_path / "member.csv"
+    file.write_text("src,trg\n1,f1\n")
+    query = "A(x, f) <- `is.in`(x, f), `stored.is.in`(y, f), likes(x, y), Person(x) WINDOW 1h"
+    done = headrace("explain", query, "--stored", f"is.in={file}", "--stage", "logical")
+    assert done.code == 0, done.err
+    assert "stored.is.in  stored" in done.out
+    assert "the same rows as above" in done.out
+    assert "input.likes  window 1h" in done.out
+
+
 def test_a_column_of_times_is_not_read_and_that_is_said(headrace: Commands, tmp_path: Path) -> None:
     file = tmp_path / "member.csv"
     file.write_text("src,trg,ts\n1,f1,soon\n")

@@ -132,6 +132,19 @@ def test_a_plan_has_its_semantics_already(headrace: Commands, tmp_path: Path) ->
     assert "--path-semantics is for planning" in done.error
 
 
+def test_streams_with_deletions_are_refused(headrace: Commands, tmp_path: Path) -> None:
+    catalog = tmp_path / "catalog.yaml"
+    catalog.write_text(
+        "streams:\n  s:\n    deletions: true\n    labels:\n"
+        "      a: {rate: 1, distinct_src: 9, distinct_trg: 9}\n",
+        "utf-8",
+    )
+    assert headrace("explain", QUERY, "--catalog", catalog).code == 0
+    done = headrace("explain", QUERY, "--catalog", catalog, "--path-semantics", "simple")
+    assert done.code == 2
+    assert "does not go with deletions, which s has" in done.error
+
+
 @pytest.mark.spark
 @pytest.mark.timeout(900)
 def test_a_run_on_spark(edges: str, tmp_path: Path) -> None:

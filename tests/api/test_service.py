@@ -80,6 +80,17 @@ def test_explain_says_how_and_why(client: httpx.Client) -> None:
     assert plain.keys().isdisjoint({"trace", "why"})
 
 
+def test_simple_paths_are_asked_for_in_the_options(client: httpx.Client) -> None:
+    options = {"path_semantics": "simple", "simple_budget": 5}
+    query = "Answer(x, y) <- x (a2q/c2a)+ y WINDOW 3d"
+    plan = client.post("/optimize", json={"query": query, "options": options}).json()["plan"]
+    assert plan["path_semantics"] == "simple"
+    (path,) = (node for node in plan["nodes"] if node["op"] == "SIMPLE_PATH")
+    assert path["args"]["budget"] == 5
+    wrong = {"query": query, "options": {"path_semantics": "acyclic"}}
+    problem(client.post("/optimize", json=wrong), 422)
+
+
 @pytest.mark.parametrize("detail", ["costs", "trace", "why"])
 def test_details_belong_to_the_plan(client: httpx.Client, detail: str) -> None:
     for place in ({"stage": "memo"}, {"format": "html"}):

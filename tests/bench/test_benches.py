@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from bench import kernels, search, thesis_choices
+from bench import kernels, paired, search, simple_paths, thesis_choices
 from bench.measuring import Spread, timed
 from bench.queries import TABLE_4_2, TABLE_5_1, cases
 from bench.running import measured
@@ -91,6 +91,17 @@ def test_kernels_count_what_a_plain_run_finds(tmp_path: Path) -> None:
     assert {row["plan"] for row in rows} <= {"canonical", "chosen"}
 
 
+def test_simple_paths_are_measured_beside_any_paths(tmp_path: Path) -> None:
+    file, out = tmp_path / "edges.txt", tmp_path / "simple.json"
+    file.write_text("1 2 0\n2 3 1\n3 1 2\n3 4 3\n4 4 9\n", "utf-8")
+    simple_paths.main(file, only="three", out=out)
+    any_paths, simple = _read(out)["rows"]
+    assert (any_paths["edges"], simple["edges"]) == (5, 5)
+    assert simple["operators"] == "SIMPLE_PATH"
+    assert simple["results"] == 1 < any_paths["results"], "1 to 4"
+    assert {any_paths["outcome"], simple["outcome"]} == {"done"}
+
+
 def test_slides_are_days_and_lose_nothing() -> None:
     edges = load(files(None), days=4)
     days = list(slides(edges, DAY))
@@ -156,3 +167,12 @@ def test_spark_runs_the_plan_over_the_whole_stream(spark: SparkSession) -> None:
     assert row.results > 0
     assert row.batches >= 1
     assert 0 < row.operators <= row.streaming
+
+
+def test_two_checkouts_are_compared_in_pairs(tmp_path: Path) -> None:
+    out = tmp_path / "paired.json"
+    here = str(Path(paired.__file__).parent.parent)
+    paired.main(here, here, rounds=1, repeats=1, only="Q5", out=out)
+    rows = _read(out)["rows"]
+    assert [row["name"] for row in rows] == ["search Table 5.1 Q5", "run Q5"]
+    assert all(row["ratio"]["runs"] == 1 and row["before"] > 0 for row in rows)

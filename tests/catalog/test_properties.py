@@ -270,7 +270,12 @@ def test_files_without_a_header_offer_the_fields_that_are_named(tmp_path: Path) 
 
 def test_the_catalog_of_the_documentation() -> None:
     page = (Path(__file__).parents[2] / "docs" / "running.md").read_text()
-    text, *_ = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
+    text, *others = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
     stream = loads(text).streams["payments"]
     assert stream.properties["amount"] == "number"
     assert stream.columns["amount"] == "value"
+    # Further ones show a stream of it, or a whole catalog.
+    whole = [other if other.startswith("streams:") else f"streams:\n{other}" for other in others]
+    shown = {name: found for one in whole for name, found in loads(one).streams.items()}
+    assert shown["people"].vertices
+    assert shown["people"].columns == {"id": "nodeid"}

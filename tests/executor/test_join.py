@@ -1,20 +1,26 @@
 """HASH_JOIN against nested loops over snapshots."""
 
+from collections.abc import Sequence
 from functools import partial
 from random import Random
 
+import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from algebra.physical import HashJoin
-from executor.batch import FOREVER
+from executor.batch import FOREVER, Batch
+from executor.dictionary import Dictionary
 from executor.operators.base import CHUNK
 from executor.operators.join import JoinOperator
+from executor.widths import width_of
 from tests.executor.model import (
     CUTS,
     Row,
     Rows,
+    Values,
     changes,
     check,
     hold,
@@ -178,3 +184,88 @@ def test_valid_rows_alone_restore_the_state(rows: tuple[list[Row], ...], now: in
     assert sorted(run(restored, after, (2, 2), ())) == sorted(expected)
     if now == 0:
         hold(expected, partial(joined, join), rows)
+
+
+RESIDUALS = {
+    "unequal ends": (HashJoin(((0, 1), (1, 2)), (0, 2), residual="c0 <> c2"), (0, 2)),
+    "not kept": (HashJoin(((0, 1), (1, 2)), (1,), residual="c0 <> c2"), (0, 2)),
+    "of a cross product": (HashJoin(((0, 1), (2, 3)), (3, 0), residual="c1 = c2"), (1, 2)),
+}
+
+
+@pytest.mark.parametrize("name", RESIDUALS)
+def test_a_residual_is_checked_on_each_pair(name: str) -> None:
+    join, (one, other) = RESIDUALS[name]
+    everything = HashJoin(join.bindings, tuple(range(4 if "cross" in name else 3)))
+
+    def meaning(inputs: Sequence[Values[int]]) -> Values[int]:
+        pairs = joined(everything, inputs)
+        holds = {pair for pair in pairs if (pair[one] == pair[other]) is ("cross" in name)}
+        return {tuple(pair[v] for v in join.output) for pair in holds}
+
+    @given(rows=ports(widths_of(join)), cuts=CUTS)
+    @examples(40)
+    def holds(rows: tuple[list[Row], ...], cuts: list[int]) -> None:
+        check(JoinOperator(join), meaning, rows, widths_of(join), cuts)
+
+    holds()
+
+
+def test_pairs_that_fail_are_no_results_however_many() -> None:
+    join = HashJoin(((0, 1), (2, 3)), (0, 3), residual="c1 = c2")
+    rows = [Row((i, 0), 0, 5) for i in range(300)], [Row((i, i), 1, 6) for i in range(300)]
+    found = run(JoinOperator(join), rows, (2, 2), ())
+    assert CHUNK < 300 * 300
+    assert set(found) == {Row((i, 0), 1, 5) for i in range(300)}
+
+
+def coded(dictionary: Dictionary, times: Sequence[int | str]) -> Batch:
+    """Rows of a key and a time, arriving then (or, without a number, at 0)."""
+    arrivals = np.array([t if isinstance(t, int) else 0 for t in times], np.int64)
+    expiries = arrivals + 100
+    keys = dictionary.encode(pa.array(["k"] * len(times)), expiries)
+    values = [dictionary.encode(pa.array([t]), expiries[:1] + 1000)[0] for t in times]
+    return Batch(np.array([keys, values], np.int64), arrivals, expiries)
+
+
+def test_rows_are_given_back_at_their_horizon_and_not_held_beyond_it() -> None:
+    dictionary = Dictionary()
+    join = HashJoin(
+        ((0, 1), (0, 2)), (1, 2), residual="c1 < c2 AND c2 <= c1 + 5", horizon=((1, 5), (1, -1))
+    )
+    operator = JoinOperator(join, dictionary)
+    left, right = coded(dictionary, [0, 3, 9]), coded(dictionary, [2, 5, 8, 12])
+    found = operator.process([left, right], True)
+    pairs = zip(*(dictionary.decode(column).to_pylist() for column in found.columns), strict=True)
+    assert sorted(pairs) == [(0, 2), (0, 5), (3, 5), (3, 8), (9, 12)]
+    assert operator.entries == 3, "nothing of the right side is held"
+    for now, held in ((5, 3), (6, 2), (8, 2), (9, 1), (14, 1), (15, 0)):
+        fresh = JoinOperator(join, dictionary)
+        fresh.process([left, right], False)
+        fresh.purge(now)
+        assert fresh.entries == held, now
+
+
+def test_a_horizon_of_what_is_no_integer_is_none() -> None:
+    dictionary = Dictionary()
+    operator = JoinOperator(HashJoin(((0, 1), (0, 2)), (0,), horizon=((1, 0), None)), dictionary)
+    operator.process([coded(dictionary, ["u", "v"]), Batch.empty(2)], True)
+    operator.purge(99)
+    assert operator.entries == 2
+    operator.purge(100)
+    assert operator.entries == 0
+
+
+@pytest.mark.parametrize(
+    ("join", "problem"),
+    [
+        (HashJoin(((0, 1), (1, 2)), (0,), residual="c0 < c3"), "c3"),
+        (HashJoin(((0, 1), (1, 4)), (0,), residual="c0 < c3"), "an unbound variable"),
+        (HashJoin(((0, 1), (1, 2)), (0,), residual="sleep(c0)"), "not allowed"),
+        (HashJoin(((0, 1), (1, 2)), (0,), horizon=((2, 5), None)), "a horizon"),
+        (HashJoin(((0, 1), (1, 2)), (0,), horizon=(None, (0, 2**62))), "a horizon"),
+    ],
+)
+def test_joins_that_cannot_be_are_refused(join: HashJoin, problem: str) -> None:
+    with pytest.raises(ValueError, match=problem):
+        width_of(join, (2, 2))

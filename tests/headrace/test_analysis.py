@@ -36,11 +36,11 @@ def test_rows_of_every_operator(tmp_path: Path) -> None:
     analysis = analyze(plan, inputs_of_plan(plan, None, [str(file)]))
     labels = Counter(label for _, _, label, _ in ROWS)
     for node, scan in plan.scans:
-        assert analysis.nodes[node.id].rows == labels[scan.label]
+        assert analysis.nodes[node.id].counters.rows_out == labels[scan.label]
         assert analysis.nodes[node.id].rate == labels[scan.label] / analysis.ticks
     relevant = sorted((row for row in ROWS if row[2] != "c"), key=lambda row: row[3])
     results = list(run_plan(plan, relevant))
-    assert analysis.results == len(results) == analysis.nodes[plan.root].rows > 0
+    assert analysis.results == len(results) == analysis.nodes[plan.root].counters.rows_out > 0
     assert analysis.edges == len(ROWS)
     assert analysis.rejected == 1
     assert analysis.ticks == 30 - 5 + 1

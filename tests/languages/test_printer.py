@@ -205,3 +205,18 @@ def test_what_it_looks_like() -> None:
     assert printer.text(parse("?x, ?y <- x a y WINDOW 10 SLIDE 2")) == (
         "Answer(x, y) <- x a y.\nWINDOW 10 SLIDE 2"
     )
+
+
+@pytest.mark.parametrize(
+    "body", ["x a y", "x ^a y", "a(x, y)", "x a y as d, d(x, y)", "a(x, y) as d, d(x, y)"]
+)
+def test_what_was_written_as_a_path_is_printed_as_one(body: str) -> None:
+    """Where paths may not repeat a vertex `x a y` leaves out loops and `a(x, y)` does not."""
+    query = parse(f"Answer(x, y) <- {body}. WINDOW 9")
+    again = parse(printer.text(query))
+    assert _as_written(query) == _as_written(again)
+
+
+def _as_written(query: RegularQuery) -> list[tuple[object, ...]]:
+    flags = ("one_step", "of_edges")
+    return [tuple(getattr(a, flag, None) for flag in flags) for a in query.rules[0].body]

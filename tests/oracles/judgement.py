@@ -131,3 +131,18 @@ def _covered(ts: int, exp: int, intervals: Iterable[tuple[int, int]]) -> bool:
             break
         reached = max(reached, end)
     return reached >= exp
+
+
+def wrong_reports(truth: Truth, lines: Iterable[Line]) -> list[str]:
+    """What is reported and should not be, or the other way round, or twice."""
+    said = [(line.ts, line.row) for line in lines]
+    right = truth.reports()
+    found = [f"missing at {at}: {row}" for at, row in sorted(right - set(said), key=repr)]
+    found += [f"wrong at {at}: {row}" for at, row in sorted(set(said) - right, key=repr)]
+    return found + [f"twice: {one}" for one in sorted(set(said), key=repr) if said.count(one) > 1]
+
+
+def meeting(lines: Iterable[Line]) -> list[str]:
+    """Lines that should be one: a row that goes on where it ended."""
+    starts = {(line.row, line.ts) for line in lines}
+    return [f"{line} goes on" for line in lines if (line.row, line.exp) in starts]

@@ -6,8 +6,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from tests.oracles.conditions import Compare, Prop, expr_text
+from tests.oracles.conditions import Compare
 from tests.oracles.conditions import text as condition_text
+from tests.oracles.roots import Agg, Column, Emit, column_text, emit_text
 
 Vertex = str | int
 
@@ -184,7 +185,12 @@ class Rule:
     variables: tuple[str, ...]
     body: tuple[BodyAtom, ...]
     conditions: tuple[Compare, ...] = ()
-    properties: tuple[tuple[str, Prop], ...] = ()
+    properties: tuple[tuple[str, Column], ...] = ()
+
+    @property
+    def aggregates(self) -> bool:
+        """Whether a column is an aggregate."""
+        return any(isinstance(of, Agg) for _, of in self.properties)
 
 
 @dataclass(frozen=True)
@@ -211,6 +217,7 @@ class Query:
     properties: tuple[tuple[str, str], ...] = ()
     vertices: tuple[str, ...] = ()
     simple: bool = False
+    emit: Emit | None = None
 
     @property
     def source(self) -> Mapping[str, Source]:
@@ -236,13 +243,14 @@ def text(query: Query) -> str:
     their own with it, and labels apart from their stream with a list of labels.
     """
     rules = [f"{r.head}({_columns(r)}) <- {_body(r)}." for r in query.rules]
-    return "\n".join([*rules, *_windows(query.source)])
+    emit = [] if query.emit is None else [emit_text(query.emit)]
+    return "\n".join([*rules, *_windows(query.source), *emit])
 
 
 def _columns(rule: Rule) -> str:
     properties = dict(rule.properties)
     return ", ".join(
-        f"{expr_text(properties[name])} as {name}" if name in properties else name
+        f"{column_text(properties[name])} as {name}" if name in properties else name
         for name in rule.variables
     )
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from tests.oracles.conditions import Compare, Scalar, holds, row_of
+from tests.oracles.conditions import Compare, Scalar, Vert, holds, value
 from tests.oracles.paths import Pair, path_pairs, simple_pairs
 from tests.oracles.query import (
     Alt,
@@ -33,6 +33,7 @@ from tests.oracles.query import (
     plus,
     steps,
 )
+from tests.oracles.roots import Agg, Column, aggregated, reports
 
 Row = tuple[Any, ...]
 """Vertices, and values of properties; None where an edge has no such property."""
@@ -135,15 +136,21 @@ class Truth:
             )
         return self._known[key]
 
+    def reports(self) -> set[tuple[int, Row]]:
+        """All that the query's EMIT clause reports: instants and rows."""
+        assert self.query.emit is not None
+        return reports(self.query.emit, self.at, self.changes[-1] if self.changes else -1)
+
     @cached_property
     def _names_edges(self) -> bool:
         atoms = [atom for rule in self.query.rules for atom in rule.body]
-        return any(
+        named = any(
             isinstance(a, Is)
             or (isinstance(a, Atom) and a.edge)
             or (isinstance(a, PathAtom) and any(_tests(a.regex)))
             for a in atoms
         )
+        return named or any(rule.aggregates for rule in self.query.rules)
 
     @cached_property
     def _known(self) -> dict[frozenset[tuple[str, frozenset[Any]]], frozenset[Row]]:
@@ -186,9 +193,15 @@ def answer(rules: Iterable[Rule], snapshot: Snapshot, *, simple: bool = False) -
         if not ready:
             raise ValueError(f"never defined: {rules_of.keys() - known.keys()}")
         for head in ready:
-            known[head] = {
-                row for rule in rules_of[head] for row in _rows(rule, known, edges, simple)
-            }
+            defining = rules_of[head]
+            if any(rule.aggregates for rule in defining):
+                named = [_with_names(rule, edges) for rule in defining]
+                columns = [_columns(rule) for rule in named]
+                found = [_counted(r, _bindings(r, known, edges, simple)) for r in named]
+                known[head] = aggregated(columns, found)
+            else:
+                rows = (_rows(rule, known, edges, simple) for rule in defining)
+                known[head] = {row for several in rows for row in several}
     return known["Answer"]
 
 
@@ -210,13 +223,65 @@ def labels_of(atom: BodyAtom) -> Iterable[str]:
             return steps(regex)
 
 
+def _with_names(rule: Rule, edges: Mapping[str, Iterable[Edge]]) -> Rule:
+    """The rule with a name for each edge of the input and each ``_``, so that all of them count."""
+    body: list[BodyAtom] = []
+    for i, atom in enumerate(rule.body):
+        if isinstance(atom, Is):
+            body.append(atom)
+            continue
+        source, target = (
+            Var(f"{end} {i}") if term == Var("_") else term
+            for end, term in (("source", atom.source), ("target", atom.target))
+        )
+        named = replace(atom, source=source, target=target)
+        if isinstance(named, Atom) and named.edge is None and named.label in edges:
+            named = replace(named, edge=f"edge {i}")
+        body.append(named)
+    return replace(rule, body=tuple(body))
+
+
+def _counted(rule: Rule, bindings: Iterable[Binding]) -> list[Binding]:
+    """Each binding once; a vertex is one, however often it is told, unless the head looks at it."""
+    rows = {
+        f"{a.vertex.name}." for a in rule.body if isinstance(a, Is) and isinstance(a.vertex, Var)
+    }
+    rows |= {a.row for a in rule.body if isinstance(a, Is) and a.row is not None}
+    found: dict[Any, Binding] = {}
+    for binding in bindings:
+        whole = frozenset(item for item in binding.items() if item[0] not in rows)
+        looked_at = [of.argument if isinstance(of, Agg) else of for _, of in rule.properties]
+        seen = tuple(repr(value(of, binding)) for of in looked_at if of is not None)
+        found.setdefault((whole, seen), binding)
+    return list(found.values())
+
+
+def _columns(rule: Rule) -> list[Column]:
+    properties = dict(rule.properties)
+    return [properties.get(name, Vert(name)) for name in rule.variables]
+
+
 def _rows(
     rule: Rule,
     known: Mapping[str, set[Row]],
     edges: Mapping[str, Iterable[Edge]],
     simple: bool,
 ) -> Iterable[Row]:
-    """The rows of a rule: its atoms are joined from left to right, one binding at a time."""
+    """The rows of a rule's head."""
+    columns = _columns(rule)
+    return {
+        tuple(value(column, binding) for column in columns if not isinstance(column, Agg))
+        for binding in _bindings(rule, known, edges, simple)
+    }
+
+
+def _bindings(
+    rule: Rule,
+    known: Mapping[str, set[Row]],
+    edges: Mapping[str, Iterable[Edge]],
+    simple: bool,
+) -> list[Binding]:
+    """The bindings of a body: its atoms are joined from left to right, one at a time."""
     bindings: list[Binding] = [{}]
     for atom in rule.body:
         if isinstance(atom, Atom) and atom.edge is not None:
@@ -257,17 +322,7 @@ def _rows(
                 if at_both is not None:
                     joined.append(at_both)
         bindings = joined
-    properties = dict(rule.properties)
-    return {
-        tuple(
-            row_of(properties[v].edge, binding).property(properties[v].name)
-            if v in properties
-            else binding[v]
-            for v in rule.variables
-        )
-        for binding in bindings
-        if all(holds(condition, binding) for condition in rule.conditions)
-    }
+    return [b for b in bindings if all(holds(condition, b) for condition in rule.conditions)]
 
 
 def _names_of(atom: Is, row: Edge) -> Binding:

@@ -12,12 +12,14 @@ from typing import Any
 import sqlglot
 from sqlglot import exp
 
-from algebra import logical, physical, regex
+from algebra import logical, physical, regex, scalar
 from algebra.logical import LogicalExpression
 from algebra.plan import PhysicalPlan
 from tests.executor.typed_predicates import arithmetic, compare, is_number, kept
+from tests.oracles.conditions import Vert
 from tests.oracles.paths import path_pairs, simple_pairs
 from tests.oracles.query import Alt, Back, Regex, Seq, Step, Vertex, maybe, plus, star
+from tests.oracles.roots import Agg, Column, aggregated
 from tests.oracles.snapshot import EdgeSnapshot, Row, Snapshot
 
 SIGNS: Mapping[type, str] = {
@@ -57,6 +59,12 @@ def rows_of(expression: LogicalExpression, snapshot: Snapshot) -> set[Row]:
             return set((simple_pairs if simple else path_pairs)(as_written(path), relations))
         case logical.Empty():
             return set()
+        case logical.Compute(values):
+            return _calculated([scalar.text(value) for value in values], inputs[0])
+        case logical.Aggregate(keys, calls, output):
+            return _grouped(keys, [(c.function, c.column) for c in calls], output, inputs[0])
+        case logical.Report():
+            return inputs[0]
 
 
 def rows_of_plan(plan: PhysicalPlan, snapshot: Snapshot) -> set[Row]:
@@ -83,11 +91,42 @@ def rows_of_plan(plan: PhysicalPlan, snapshot: Snapshot) -> set[Row]:
                 rows = _walked_simply(path, inputs)
             case physical.Coalesce() | physical.Exchange() | physical.ToKernel():
                 rows = inputs[0]
+            case physical.ReportRows():
+                rows = inputs[0]
+            case physical.ComputeColumns(values):
+                rows = _calculated(values, inputs[0])
+            case physical.AggregateRows(keys, calls, output):
+                rows = _grouped(keys, calls, output, inputs[0])
             case physical.EmptyRelation():
                 rows = set()
         assert all(len(row) == len(node.columns) for row in rows), f"columns of node {node.id}"
         known.append(rows)
     return known[plan.root]
+
+
+def _calculated(values: Sequence[str], rows: set[Row]) -> set[Row]:
+    trees = [sqlglot.parse_one(value, dialect="spark") for value in values]
+    return {tuple(_value(tree, row) for tree in trees) for row in rows}
+
+
+def _grouped(
+    keys: Sequence[int],
+    calls: Sequence[tuple[str, int | None]],
+    output: Sequence[int],
+    rows: set[Row],
+) -> set[Row]:
+    columns = [*keys, *(column for _, column in calls)]
+    functions = [None for _ in keys] + [function.replace("_", " ") for function, _ in calls]
+    head: list[Column] = []
+    for place in output:
+        column, function = columns[place], functions[place]
+        of = None if column is None else Vert(str(column))
+        if function is not None:
+            head.append(Agg(function, of))
+        elif of is not None:
+            head.append(of)
+    bindings = [{str(i): x for i, x in enumerate(row)} for row in rows]
+    return aggregated([head], [bindings])
 
 
 def _joined(
@@ -170,27 +209,33 @@ def _scanned(
     return found
 
 
+def _value(node: Any, row: Row) -> Any:
+    """What a value is in a row; None if it is unknown."""
+    match node:
+        case exp.Column():
+            return row[int(node.name[1:])]
+        case exp.Paren():
+            return _value(node.this, row)
+        case exp.Boolean():
+            return bool(node.this)
+        case exp.Literal():
+            text = str(node.this)
+            return text if node.is_string else int(text) if text.isdecimal() else float(text)
+        case exp.Neg():
+            inner = _value(node.this, row)
+            return kept(-inner) if is_number(inner) else None
+        case exp.Abs():
+            inner = _value(node.this, row)
+            return kept(abs(inner)) if is_number(inner) else None
+    sides = _value(node.this, row), _value(node.expression, row)
+    return arithmetic(ARITHMETIC[type(node)], *sides)
+
+
 def _holds(sql: str, row: Row) -> bool:
     """Whether a predicate is true of a row; unknown counts as not."""
 
     def value(node: exp.Expression) -> Any:
-        match node:
-            case exp.Column():
-                return row[int(node.name[1:])]
-            case exp.Paren():
-                return value(node.this)
-            case exp.Boolean():
-                return bool(node.this)
-            case exp.Literal():
-                text = str(node.this)
-                return text if node.is_string else int(text) if text.isdecimal() else float(text)
-            case exp.Neg():
-                inner = value(node.this)
-                return kept(-inner) if is_number(inner) else None
-            case exp.Abs():
-                inner = value(node.this)
-                return kept(abs(inner)) if is_number(inner) else None
-        return arithmetic(ARITHMETIC[type(node)], value(node.this), value(node.expression))
+        return _value(node, row)
 
     def true(node: exp.Expression) -> bool | None:
         match node:

@@ -9,7 +9,13 @@ import pyarrow as pa
 from algebra.plan import PhysicalPlan
 from executor import local
 from executor.batch import FOREVER
-from tests.oracles.judgement import Line, broken_promises, mismatches
+from tests.oracles.judgement import (
+    Line,
+    broken_promises,
+    meeting,
+    mismatches,
+    wrong_reports,
+)
 from tests.oracles.query import Query, text
 from tests.oracles.snapshot import ALWAYS, Edge, Truth
 from tests.properties.tally import TRIED
@@ -55,8 +61,13 @@ def judge(
     """
     TRIED["runs judged"] += 1
     TRIED["result lines"] += len(lines)
-    wrong = mismatches(truth, lines, instants)
-    broken = broken_promises(lines)
+    wrong: Sequence[object]
+    if truth.query.emit is not None:
+        wrong, broken = wrong_reports(truth, lines), []
+    else:
+        wrong, broken = mismatches(truth, lines, instants), broken_promises(lines)
+        if any(rule.aggregates for rule in truth.query.rules):
+            broken += meeting(list(lines))
     if wrong or broken:
         edges = "\n".join(f"  {e.ts:>3} {e.label} {e.src!r} -> {e.trg!r}" for e in truth.edges[:60])
         said = "\n".join(f"  {line.row} [{line.ts}, {line.exp})" for line in lines[:60])

@@ -68,9 +68,9 @@ def _needless(plan: PhysicalPlan) -> list[str]:
         match node.operator:
             case HashJoin(output=output) if len(output) > 2:
                 given = set(range(len(output)))
-            case ProjectColumns(columns):
+            case ProjectColumns(kept):
                 ends = plan.nodes[node.inputs[0]].op in ("WSCAN", "WSCAN_UNION", "FILTER")
-                given = {k for k, c in enumerate(columns) if not (ends and c < 2)}
+                given = {k for k, c in enumerate(kept) if not (ends and c < 2)}
             case WindowScan() | WindowScanUnion() if node.id not in dropped:
                 given = set(range(2, 2 + len(node.operator.properties)))
                 for scan in node.operator.scans:

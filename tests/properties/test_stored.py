@@ -14,6 +14,7 @@ from tests.oracles.snapshot import Truth
 from tests.properties.plans import THOROUGH, optimized, plans_of, read_back
 from tests.properties.running import BATCH_ROWS, judge, lines_of
 from tests.properties.test_plans import COST_MODELS
+from tests.properties.test_simple_paths import SIMPLE_CASES
 from tests.strategies.amount import examples
 from tests.strategies.named import NAMED
 from tests.strategies.properties import property_cases
@@ -33,7 +34,9 @@ def _check(case: Case, plan: PhysicalPlan, truth: Truth, rows: int) -> None:
 
 
 @given(
-    case=stored_cases(st.one_of(cases(), NAMED_CASES, property_cases(), vertex_cases())),
+    case=stored_cases(
+        st.one_of(cases(), NAMED_CASES, property_cases(), vertex_cases(), SIMPLE_CASES)
+    ),
     seed=st.integers(0, 999),
     rows=ROWS,
     cost_model=st.sampled_from(COST_MODELS),

@@ -95,4 +95,7 @@ def test_names_are_unique_and_each_operator_can_be_computed() -> None:
         "FilteredPattern",
         "Path",
         "Empty",
+        "Compute",
+        "Aggregate",
+        "Report",
     }

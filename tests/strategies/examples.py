@@ -238,7 +238,7 @@ WITH_PROPERTIES: dict[str, WithProperties] = {
                 ("account", Source("accounts", 0, stored=True)),
             ),
             (("amount", "number"), ("fraud", "boolean"), ("balance", "number")),
-            ("account",),
+            vertices=("account",),
         ),
         "transfer.csv.gz",
         150,

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from hypothesis import strategies as st
 
-from tests.oracles.conditions import Calc, Expr, Prop
+from tests.oracles.conditions import Calc, Prop
 from tests.oracles.query import Atom, Is, Rule, Source
+from tests.oracles.roots import Agg, Column
 from tests.strategies.queries import Case
 
 STORED = Source("k", 0, stored=True)
@@ -49,7 +50,9 @@ def _timed(rule: Rule) -> Iterator[str]:
             yield atom.label
 
 
-def _properties(value: Expr) -> Iterator[Prop]:
+def _properties(value: Column | None) -> Iterator[Prop]:
+    if isinstance(value, Agg):
+        value = value.argument
     if isinstance(value, Prop):
         yield value
     elif isinstance(value, Calc):

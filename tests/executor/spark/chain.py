@@ -19,7 +19,7 @@ from executor.spark import partition as work
 from executor.spark.columns import carried
 from executor.spark.index_home import IndexHome
 from executor.spark.late import SILENT, TOLD, sources_of
-from executor.spark.packing import leaf_packer, partition_keys, table_of
+from executor.spark.packing import END, leaf_packer, partition_keys, table_of
 from executor.spark.partition import PartitionBatch
 from executor.spark.processor import LATE, RESULTS
 from executor.spark.wire import leaves_of, text_or_integers
@@ -35,7 +35,7 @@ class Blobs(dict[int, bytes]):
     """A dictionary that behaves as Spark's map state does here."""
 
     def put(self, number: int, blob: bytes) -> None:
-        assert number not in self
+        assert number < 0 or number not in self
         self[number] = blob
 
     def remove(self, number: int) -> None:
@@ -84,17 +84,21 @@ class Chain:
 
     def end(self) -> None:
         """All streams are at their end."""
+        if self._streams is None:
+            self.batch([], end=True)
         for stream in self._streams or ():
             self.batch([("", "", "no label", FOREVER, stream)])
 
-    def batch(self, edges: Sequence[Edge], clock: int | None = None) -> None:
-        """One micro-batch."""
+    def batch(self, edges: Sequence[Edge], clock: int | None = None, *, end: bool = False) -> None:
+        """One micro-batch; with ``end`` it is the last, where edges come in order."""
         tasks = self._random.randint(1, 3)
         dealt: list[list[Edge]] = [[] for _ in range(tasks)]
         for edge in edges:
             self._random.choice(dealt).append(edge)
+        last = self._random.randrange(tasks) if end else None
         sent = pa.concat_tables(
-            pa.Table.from_batches([*self._pack(self._sent(part, clock))]) for part in dealt
+            pa.Table.from_batches([*self._pack(self._sent(part, clock, end=number == last))])
+            for number, part in enumerate(dealt)
         ).to_pandas()
         results: list[Result] = []
         reports: list[bytes] = []
@@ -134,9 +138,14 @@ class Chain:
             yield from batch.run([own[:2], own[2:]], self.logs[place])
             self._heads[place] = batch.head.to_json()
 
-    def _sent(self, edges: Sequence[Edge], clock: int | None) -> Iterator[pa.RecordBatch]:
+    def _sent(
+        self, edges: Sequence[Edge], clock: int | None, *, end: bool
+    ) -> Iterator[pa.RecordBatch]:
         if self._streams is None:
             yield from self._tagged(edges)
+            if end:
+                row: dict[str, object] = dict.fromkeys(self._schema.names)
+                yield pa.RecordBatch.from_pylist([row | {"leaf": END, "ts": 0}], self._schema)
             return
         rows = [each for edge in edges for each in self._waiting(edge, self._streams, clock)]
         if rows:

@@ -16,7 +16,11 @@ from tests.executor.spark.plans import csv_file, plan_of, random_edges, reach, s
 
 def slices_of(made: Spool) -> list[list[tuple[object, ...]]]:
     files = sorted(made.folder.glob("edges-*"), key=lambda file: file.stat().st_mtime_ns)
-    return [[tuple(row.values()) for row in pq.read_table(file).to_pylist()] for file in files]
+    slices = [pq.read_table(file).to_pylist() for file in files]
+    if slices:
+        end = slices[-1].pop()
+        assert (end["stream"], end["label"]) == (None, None), "the end of the input"
+    return [[tuple(row.values()) for row in rows] for rows in slices]
 
 
 def test_all_files_are_merged_by_time(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 from algebra.physical import Exchange, ToKernel
 from algebra.plan import PhysicalPlan
 from executor.batch import FOREVER
+from executor.leaves import leaves
 from executor.local import Result
 from executor.spark.errors import ExecutionError, InputError
 from executor.spark.stream import stream
@@ -57,8 +58,24 @@ def test_a_query_on_a_memory_sink(
         for part in range(3):
             csv_file(tmp_path / "in" / f"{part}.csv", edges[part * 20 : part * 20 + 20])
             query.processAllAvailable()
+        progress = query.recentProgress
     finally:
         query.stop()
+    told = [p.observedMetrics for p in progress if p.numInputRows]
+    assert len(told) == 3
+    relevant = sum(1 for edge in edges if edge[2] == "a")
+
+    def counted(name: str, field: str) -> int:
+        return sum(each[name][field] for each in told)
+
+    root, (leaf,) = f"headrace.{plan.root}", leaves(plan)
+    assert counted("headrace", "edges") == relevant == counted(f"headrace.{leaf.node}", "rows_out")
+    assert counted("headrace", "results") == rocksdb.table("found").count()
+    assert counted(root, "rows_in") == relevant * plan.parallelism
+    assert [each[root]["rows_out"] for each in told] == [e["headrace"]["results"] for e in told]
+    assert told[-1]["headrace"]["now"] == edges[-1][3]
+    assert 0 < told[-1][root]["state_bytes"] == told[-1]["headrace"]["state_bytes"]
+    assert counted("headrace", "late") == counted("headrace", "rebuilt") == 0
     found = [
         Result((row.x, row.y), row.ts, FOREVER if row.exp is None else row.exp)
         for row in rocksdb.table("found").collect()

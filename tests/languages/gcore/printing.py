@@ -27,6 +27,7 @@ from tests.oracles.query import (
     Step,
     Term,
 )
+from tests.oracles.roots import column_text
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ def _statement(rule: Rule, derived: frozenset[str], on: str, style: Style) -> st
     if rule.head == "Answer":
         properties = dict(rule.properties)
         columns = (
-            f"{expr_text(properties[name])} AS {name}" if name in properties else name
+            f"{column_text(properties[name])} AS {name}" if name in properties else name
             for name in rule.variables
         )
         head = f"SELECT {', '.join(columns)}"

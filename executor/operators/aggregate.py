@@ -1,0 +1,275 @@
+"""AGGREGATE: a row for each combination of keys, over the different rows that are valid.
+
+Rows of one ts are one change: a row of the result ends at an instant only if, after all that comes
+and goes then, it is another one. So it is given when time has come *past* that instant.
+
+What is held is a function of the still valid input, and of the rows that are open: since when each
+is as it is cannot be told from what is valid now. So these are kept beside the input
+(:meth:`AggregateOperator.memory`). With a period nothing is open between two instants.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from algebra.physical import AggregateRows
+from executor.batch import FOREVER, Batch, IntArray
+from executor.dictionary import Dictionary
+from executor.operators.accumulators import Accumulator, accumulator
+from executor.operators.held import HeldValues, Value, next_multiple, values_of
+
+Row = tuple[Any, ...]
+"""The aggregates of a group."""
+
+
+@dataclass(slots=True)
+class _Group:
+    """The rows of one key: how many, their aggregates, and the row of the result that is open."""
+
+    accumulators: tuple[Accumulator, ...]
+    rows: int = 0
+    open: Row | None = None
+    since: int = 0
+
+    def row(self) -> Row | None:
+        return tuple([a.result() for a in self.accumulators]) if self.rows else None
+
+
+@dataclass(slots=True)
+class _Lines:
+    """Rows of the result."""
+
+    keys: list[Value] = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list)
+    ts: list[int] = field(default_factory=list)
+    exp: list[int] = field(default_factory=list)
+
+    def add(self, key: Value, row: Row, ts: int, exp: int) -> None:
+        self.keys.append(key)
+        self.rows.append(row)
+        self.ts.append(ts)
+        self.exp.append(exp)
+
+
+class AggregateOperator:
+    """Holds the valid rows with what is aggregated of each, and a group for each key."""
+
+    def __init__(self, operator: AggregateRows, dictionary: Dictionary) -> None:
+        self._operator = operator
+        self._dictionary = dictionary
+        # count(*) needs no value: it adds each row.
+        self._looked_at = sorted({c for _, c in operator.aggregates if c is not None})
+        place = {column: i for i, column in enumerate(self._looked_at)}
+        self._places = [None if c is None else place[c] for _, c in operator.aggregates]
+        self._held = HeldValues()
+        self._arguments: dict[Value, Row] = {}
+        self._groups: dict[Value, _Group] = {}
+        self._changed: dict[Value, None] = {}
+        self._at: int | None = None
+        self._lines = _Lines()
+
+    def process(self, inputs: Sequence[Batch], wanted: bool) -> Batch:
+        """What closes before the ts of some row."""
+        (batch,) = inputs
+        if len(batch):
+            self._dictionary.hold(batch.columns[list(self._operator.keys)], batch.exp)
+        arguments = self._decoded(batch)
+        rows = zip(values_of(batch), arguments, batch.ts.tolist(), batch.exp.tolist(), strict=True)
+        for value, looked_at, ts, exp in rows:
+            if ts != self._at:
+                self._pass(ts)
+            if self._held.add(value, exp):
+                self._arguments[value] = looked_at
+                self._enter(value, looked_at)
+        return self._given(wanted)
+
+    def advance(self, now: int, wanted: bool) -> Batch:
+        """What closes before ``now``, at the end of time all that is open."""
+        if self._at is not None:
+            self._pass(now)
+            if now == FOREVER:
+                self._end()
+        return self._given(wanted)
+
+    def _decoded(self, batch: Batch) -> list[Row]:
+        """Of each row the values that are aggregated."""
+        if not self._looked_at or not len(batch):
+            return [()] * len(batch)
+        columns = [self._dictionary.decode(batch.columns[c]).to_pylist() for c in self._looked_at]
+        return list(zip(*columns, strict=True))
+
+    # -- rows come and go ----------------------------------------------------------------------
+
+    def _key(self, value: Value) -> Value:
+        return tuple([value[column] for column in self._operator.keys])
+
+    def _enter(self, value: Value, looked_at: Row) -> None:
+        key = self._key(value)
+        group = self._groups.get(key)
+        if group is None:
+            calls = self._operator.aggregates
+            group = self._groups[key] = _Group(tuple([accumulator(f) for f, _ in calls]))
+        group.rows += 1
+        for place, kept in zip(self._places, group.accumulators, strict=True):
+            argument = True if place is None else looked_at[place]
+            if argument is not None:
+                kept.add(argument)
+        self._changed[key] = None
+
+    def _leave(self, value: Value) -> None:
+        key = self._key(value)
+        group = self._groups[key]
+        looked_at = self._arguments.pop(value)
+        group.rows -= 1
+        for place, kept in zip(self._places, group.accumulators, strict=True):
+            argument = True if place is None else looked_at[place]
+            if argument is not None:
+                kept.remove(argument)
+        self._changed[key] = None
+
+    # -- time passes ---------------------------------------------------------------------------
+
+    def _pass(self, now: int) -> None:
+        """Time comes to ``now``: what expires until then does."""
+        if self._at is None:
+            self._at = now
+        while (first := self._held.first()) <= now and first < FOREVER:
+            self._settle(first)
+            for value in self._held.expired(first):
+                self._leave(value)
+        if now < FOREVER:
+            self._settle(now)
+
+    def _settle(self, now: int) -> None:
+        """Nothing more changes before ``now``."""
+        assert self._at is not None
+        if now <= self._at:
+            return
+        every = self._operator.every
+        self._close(self._at)
+        if every is not None:
+            for instant in range(next_multiple(self._at, every), now, every):
+                if not self._groups:
+                    break
+                self._give_all(instant, instant + every)
+        self._at = now
+
+    def _close(self, now: int) -> None:
+        """What changed at ``now`` is over, and what follows is open."""
+        for key in self._changed:
+            group = self._groups[key]
+            row = group.row()
+            if row != group.open:
+                if group.open is not None and self._operator.every is None:
+                    self._lines.add(key, group.open, group.since, now)
+                group.open, group.since = row, now
+            if row is None:
+                del self._groups[key]
+        self._changed.clear()
+
+    def _give_all(self, ts: int, exp: int) -> None:
+        for key, group in self._groups.items():
+            if group.open is not None:
+                self._lines.add(key, group.open, ts, exp)
+
+    def _end(self) -> None:
+        """All that is left has no end."""
+        assert self._at is not None
+        self._close(self._at)
+        every = self._operator.every
+        for key, group in self._groups.items():
+            assert group.open is not None
+            since = group.since if every is None else next_multiple(self._at, every)
+            self._lines.add(key, group.open, since, FOREVER)
+            group.open = None
+        self._at = FOREVER
+
+    # -- results -------------------------------------------------------------------------------
+
+    def _given(self, wanted: bool) -> Batch:
+        lines, self._lines = self._lines, _Lines()
+        output = self._operator.output
+        if not wanted or not lines.ts:
+            return Batch.empty(len(output))
+        ts, exp = np.array(lines.ts, np.int64), np.array(lines.exp, np.int64)
+        keys = np.array(lines.keys, np.int64).reshape(len(ts), len(self._operator.keys)).T
+        values = list(zip(*lines.rows, strict=True))
+        columns = np.empty((len(output), len(ts)), np.int64)
+        for i, place in enumerate(output):
+            if place < len(keys):
+                columns[i] = keys[place]
+            else:
+                columns[i] = codes_of(values[place - len(keys)], exp, self._dictionary)
+        order = np.argsort(ts, kind="stable")
+        return Batch(columns, ts, exp).take(order)
+
+    # -- state ---------------------------------------------------------------------------------
+
+    def memory(self) -> bytes | None:
+        """The rows that are open; None where there is nothing to remember."""
+        if self._operator.every is not None:
+            return None
+        keys = [key for key, group in self._groups.items() if group.open is not None]
+        codes = np.array(keys, np.int64).reshape(len(keys), len(self._operator.keys)).T
+        columns = [self._dictionary.decode(own).to_pylist() for own in codes]
+        values = zip(*columns, strict=True) if columns else iter([()] * len(keys))
+        groups = (self._groups[key] for key in keys)
+        rows = [[*v, g.since, *(g.open or ())] for v, g in zip(values, groups, strict=True)]
+        return zlib.compress(json.dumps(rows).encode(), 1)
+
+    def restore(self, memory: bytes, now: int) -> None:
+        """Takes up what :meth:`memory` gave at ``now``, after the input valid then."""
+        rows = json.loads(zlib.decompress(memory))
+        width = len(self._operator.keys)
+        until = np.full(len(rows), now + 1, np.int64)
+        columns = [
+            codes_of([row[i] for row in rows], until, self._dictionary).tolist()
+            for i in range(width)
+        ]
+        keys = list(zip(*columns, strict=True)) if columns else [()] * len(rows)
+        for group in self._groups.values():
+            group.open = None
+        for key, row in zip(keys, rows, strict=True):
+            if key not in self._groups:
+                calls = self._operator.aggregates
+                self._groups[key] = _Group(tuple([accumulator(f) for f, _ in calls]))
+            group = self._groups[key]
+            group.since, group.open = row[width], tuple(row[width + 1 :])
+        self._changed = dict.fromkeys(self._groups)
+        self._at = now
+
+    def tick(self, now: int) -> None:
+        """What expires is given back when time passes."""
+
+    def purge(self, now: int) -> None:
+        """What expires is given back when time passes."""
+
+    @property
+    def entries(self) -> int:
+        """Rows held, and groups."""
+        return len(self._held) + len(self._groups)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of memory, roughly."""
+        return self._held.nbytes + 200 * len(self._arguments) + 500 * len(self._groups)
+
+
+def codes_of(values: Sequence[Any], until: IntArray, dictionary: Dictionary) -> IntArray:
+    """The codes of values of any types."""
+    kinds = {type(value) for value in values}
+    if len(kinds) == 1:
+        return dictionary.encode(pa.array(list(values)), until)
+    codes = np.empty(len(values), np.int64)
+    for kind in kinds:
+        own = np.array([type(value) is kind for value in values])
+        chosen = [value for value in values if type(value) is kind]
+        codes[own] = dictionary.encode(pa.array(chosen), until[own])
+    return codes

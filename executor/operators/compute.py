@@ -1,0 +1,85 @@
+"""COMPUTE: columns that are computed from those of the input."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from algebra.scalar import Call, Column, Literal, Value, columns, parsed
+from executor.batch import Batch, IntArray
+from executor.dictionary import Dictionary
+from executor.operators.base import Stateless
+from executor.scalars import Scalars
+
+
+class ComputeOperator(Stateless):
+    """A row for each row.
+
+    Raises:
+        ValueError: if a value cannot be read.
+    """
+
+    def __init__(self, values: Sequence[str], width: int, dictionary: Dictionary) -> None:
+        self._values = [parsed(value, width) for value in values]
+        self._dictionary = dictionary
+
+    def process(self, inputs: Sequence[Batch], wanted: bool) -> Batch:
+        """As many rows as come in."""
+        (batch,) = inputs
+        found = np.empty((len(self._values), len(batch)), np.int64)
+        for i, value in enumerate(self._values if len(batch) else ()):
+            found[i] = self._codes(value, batch)
+        return Batch(found, batch.ts, batch.exp)
+
+    def _codes(self, value: Value, batch: Batch) -> Any:
+        match value:
+            case Column(position):
+                return batch.columns[position]
+            case Literal(constant):
+                return self._dictionary.constant(constant)
+            case Call():
+                looked_at = columns(value)
+                decoded = {c: self._dictionary.decode(batch.columns[c]) for c in set(looked_at)}
+                return self._dictionary.encode(_computed(value, decoded, len(batch)), batch.exp)
+
+
+def _computed(value: Call, given: dict[int, pa.Array[Any]], rows: int) -> pa.Array[Any]:
+    """The values of a call in each row, null where it is unknown."""
+    mixed = next((c for c in sorted(given) if pa.types.is_union(given[c].type)), None)
+    if mixed is not None:
+        return _of_mixed(value, given, mixed, rows)
+    width = 1 + max(given, default=0)
+    nothing: pa.Array[Any] = pa.nulls(rows)
+    found = Scalars([given.get(c, nothing) for c in range(width)]).of(value)
+    if found.kind != "number":
+        return nothing
+    result: pa.Array[Any] = pa.array(np.ascontiguousarray(found.values), mask=~found.known)
+    return result
+
+
+def _of_mixed(value: Call, given: dict[int, pa.Array[Any]], mixed: int, rows: int) -> pa.Array[Any]:
+    """As :func:`_computed` where a column mixes types: for the rows of each type.
+
+    The result is one of numbers if some are; an integer is then the float nearest to it, as is
+    any beside a float.
+    """
+    column: Any = given[mixed]
+    type_codes, offsets = np.asarray(column.type_codes), np.asarray(column.offsets)
+    parts: list[tuple[IntArray, pa.Array[Any]]] = []
+    for code in range(column.type.num_fields):
+        own = np.flatnonzero(type_codes == code)
+        if len(own):
+            chosen: Any = pa.array(own, pa.int64())
+            inside = {c: values.take(chosen) for c, values in given.items() if c != mixed}
+            inside[mixed] = column.field(code).take(pa.array(offsets[own]))
+            parts.append((own, _computed(value, inside, len(own))))
+    kinds = {part.type for _, part in parts if not pa.types.is_null(part.type)}
+    kind = pa.int64() if kinds == {pa.int64()} else pa.float64()
+    whole: Any = pa.concat_arrays([part.cast(kind, safe=False) for _, part in parts])
+    ordered: pa.Array[Any] = whole.take(
+        pa.array(np.argsort(np.concatenate([own for own, _ in parts])))
+    )
+    return ordered

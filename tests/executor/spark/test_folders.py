@@ -1,0 +1,64 @@
+"""Folders of killed runs are removed, and no others."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+from executor.spark.folders import own_folder, remove_abandoned
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where temporary folders are made."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    return tmp_path
+
+
+def left_by_a_killed_run(place: Path, name: str, lock: str) -> Path:
+    folder = place / name
+    (folder / "local").mkdir(parents=True)
+    (folder / lock).touch()
+    long_ago = time.time() - 3600
+    os.utime(folder / lock, (long_ago, long_ago))
+    return folder
+
+
+def test_a_folder_is_removed_at_the_end(place: Path) -> None:
+    def fail() -> None:
+        with own_folder() as (folder, _):
+            (folder / "spark.log").touch()
+            raise RuntimeError("it fails")
+
+    with pytest.raises(RuntimeError, match="it fails"):
+        fail()
+    assert not list(place.iterdir())
+
+
+def test_what_killed_runs_left_is_removed_by_the_next_one(place: Path) -> None:
+    left_by_a_killed_run(place, "headrace-abc", "session.lock")
+    left_by_a_killed_run(place, "headrace-run-abc", "lock")
+    with own_folder() as (folder, _):
+        assert list(place.iterdir()) == [folder]
+
+
+def test_what_is_in_use_stays(place: Path) -> None:
+    with own_folder() as (folder, _):
+        remove_abandoned(time.time() + 3600)
+        assert folder.is_dir()
+
+
+def test_what_is_not_ours_stays(place: Path) -> None:
+    demo = left_by_a_killed_run(place, "headrace-demo-abc", "lock")
+    other = left_by_a_killed_run(place, "other", "session.lock")
+    young = place / "headrace-young"
+    young.mkdir()
+    (young / "session.lock").touch()
+    link = place / "headrace-link"
+    link.symlink_to(left_by_a_killed_run(place, "elsewhere", "session.lock"))
+    remove_abandoned()
+    assert all(folder.is_dir() for folder in (demo, other, young, link))

@@ -1,0 +1,67 @@
+"""Computed columns, aggregates and reports: every plan says what the oracle says."""
+
+from dataclasses import replace
+
+from hypothesis import given, note
+from hypothesis import strategies as st
+
+from tests.executor.spark.chain import Chain
+from tests.oracles.judgement import Line
+from tests.oracles.query import text
+from tests.oracles.snapshot import Truth
+from tests.properties.plans import THOROUGH, optimized, plans_of, read_back
+from tests.properties.running import judge, lines_of, rows_of_edges
+from tests.properties.test_plans import check_plans as check_meaning
+from tests.strategies.amount import examples
+from tests.strategies.queries import Case
+from tests.strategies.roots import root_cases
+
+
+@given(case=root_cases(), seed=st.integers(0, 999), rows=st.sampled_from([1, 3, 1000]))
+@examples(60)
+def test_plans_of_random_queries(case: Case, seed: int, rows: int) -> None:
+    note(text(case.query))
+    truth = Truth(case.query, case.edges)
+    for plan in plans_of(optimized(case), most=6, seed=seed):
+        judge(truth, plan, lines_of(case, read_back(plan), rows))
+
+
+@given(case=root_cases(), seed=st.integers(0, 999))
+@examples(30)
+def test_plans_mean_what_the_query_means(case: Case, seed: int) -> None:
+    check_meaning(case, plans_of(optimized(case), most=10, seed=seed))
+
+
+@given(case=root_cases(), partitions=st.integers(2, 3), seed=st.integers(0, 999))
+@examples(30)
+def test_plans_made_for_several_partitions(case: Case, partitions: int, seed: int) -> None:
+    note(text(case.query))
+    truth = Truth(case.query, case.edges)
+    options = replace(THOROUGH, parallelism=partitions)
+    for plan in plans_of(optimized(case, options), most=4, seed=seed):
+        judge(truth, plan, lines_of(case, read_back(plan), 1 + seed % 5))
+
+
+@given(
+    case=root_cases(),
+    partitions=st.integers(1, 3),
+    seed=st.integers(0, 999),
+    hops=st.integers(1, 3),
+)
+@examples(60)
+def test_nothing_is_lost_or_said_twice_when_state_is_rebuilt(
+    case: Case, partitions: int, seed: int, hops: int
+) -> None:
+    note(text(case.query))
+    truth = Truth(case.query, case.edges)
+    options = replace(THOROUGH, parallelism=partitions)
+    edges, size = rows_of_edges(case.query, case.edges), 1 + seed % 7
+    for plan in plans_of(optimized(case, options), most=2, seed=seed):
+        chain = Chain(plan, seed)
+        chain.another_worker(gone=True)
+        starts = range(0, max(len(edges), 1), size)
+        for number, start in enumerate(starts):
+            if number % hops == 0:
+                chain.another_worker(gone=True)
+            chain.batch(edges[start : start + size], end=start == starts[-1])
+        judge(truth, plan, [Line(*result) for result in chain.results])

@@ -1,0 +1,105 @@
+"""Random queries that compute, aggregate and report."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hypothesis import strategies as st
+
+from tests.oracles.conditions import Calc, Expr, Lit, Prop, Vert
+from tests.oracles.query import Atom, Rule, Var
+from tests.oracles.roots import Agg, Column, Emit
+from tests.strategies.properties import property_cases
+from tests.strategies.queries import Case
+
+FUNCTIONS = ["count", "count", "count distinct", "sum", "avg", "min", "max"]
+MODES = st.sampled_from(["entering", "exit", "snapshot"])
+
+
+@st.composite
+def root_cases(draw: st.DrawFn, longest: int = 24) -> Case:
+    """A query over properties, with something at its root."""
+    case = draw(property_cases(longest))
+    query = case.query
+    answers = [rule for rule in query.rules if rule.head == "Answer"]
+    kind = draw(st.sampled_from(["computed", "aggregated", "aggregated", "aggregated", "plain"]))
+    shape = _shape(draw) if kind == "aggregated" else []
+    changed = []
+    for rule in query.rules:
+        if rule.head == "Answer" and kind == "computed" and len(answers) == 1:
+            changed.append(_with_computed(draw, rule, case.integers))
+        elif rule.head == "Answer" and kind == "aggregated":
+            changed.append(_aggregated(draw, rule, shape, case.integers))
+        else:
+            changed.append(rule)
+    emit = None
+    if kind == "plain" or draw(st.integers(0, 2)) == 0:
+        emit = Emit(draw(MODES), draw(st.integers(1, 5)))
+    return replace(case, query=replace(query, rules=tuple(changed), emit=emit))
+
+
+def _shape(draw: st.DrawFn) -> list[str]:
+    """Which columns are keys and which aggregates; equal in all rules of the answer."""
+    keys = ["key"] * draw(st.sampled_from([0, 1, 1, 2]))
+    calls = draw(st.lists(st.sampled_from(FUNCTIONS), min_size=1, max_size=3))
+    return draw(st.permutations([*keys, *calls]))
+
+
+def _with_computed(draw: st.DrawFn, rule: Rule, integers: bool) -> Rule:
+    several = range(draw(st.integers(1, 2)))
+    columns = [(f"q{i}", draw(_values(rule, integers))) for i in several]
+    names = [name for name, _ in columns]
+    return replace(
+        rule,
+        variables=(*rule.variables, *names),
+        properties=(*rule.properties, *columns),
+    )
+
+
+def _aggregated(draw: st.DrawFn, rule: Rule, shape: list[str], integers: bool) -> Rule:
+    names: list[str] = []
+    properties: list[tuple[str, Column]] = []
+    vertices = _vertices(rule)
+    for i, what in enumerate(shape):
+        if what == "key" and vertices and draw(st.integers(0, 2)):
+            free = [name for name in vertices if name not in names]
+            if free:
+                names.append(draw(st.sampled_from(free)))
+                continue
+        names.append(f"q{i}")
+        if what == "key":
+            properties.append((f"q{i}", draw(_values(rule, integers))))
+            continue
+        argument: Expr | None = None
+        if what != "count" or draw(st.booleans()):
+            argument = draw(_values(rule, integers, numbers=what in ("sum", "avg")))
+        properties.append((f"q{i}", Agg(what, argument)))
+    return replace(rule, variables=tuple(names), properties=tuple(properties))
+
+
+def _vertices(rule: Rule) -> list[str]:
+    terms = [term for atom in rule.body for term in (atom.source, atom.target)]
+    return sorted({term.name for term in terms if isinstance(term, Var)} - {"_"})
+
+
+@st.composite
+def _values(draw: st.DrawFn, rule: Rule, integers: bool, numbers: bool = False) -> Expr:
+    """A value over a rule's edges and vertices, as far as there are some."""
+    edges = [a.edge for a in rule.body if isinstance(a, Atom) and a.edge]
+    number: list[st.SearchStrategy[Expr]] = [st.sampled_from([0, 1, 2, 0.1, 1e16]).map(Lit)]
+    if edges:
+        number += [st.builds(Prop, st.sampled_from(edges), st.sampled_from(["n", "r", "ts"]))] * 3
+    if integers and _vertices(rule):
+        number.append(st.sampled_from(_vertices(rule)).map(Vert))
+    simple = st.one_of(number)
+    computed = st.one_of(
+        st.builds(lambda s, a, b: Calc(s, (a, b)), st.sampled_from("+-*/"), simple, simple),
+        simple.map(lambda part: Calc("abs", (part,))),
+    )
+    kinds = [simple, computed]
+    if not numbers:
+        if edges:
+            kinds.append(st.builds(Prop, st.sampled_from(edges), st.sampled_from(["s", "b"])))
+        if _vertices(rule):
+            kinds.append(st.sampled_from(_vertices(rule)).map(Vert))
+    return draw(st.one_of(kinds))
