@@ -265,7 +265,7 @@ class ReportRows:
     """The rows that are valid (``snapshot``), are and were not one period ago (``entering``), or
     were and are not (``exit``), at each multiple of ``every``, once that is past.
 
-    The ts of a result is the instant of its report.
+    The ts of a result is the instant of its report, its exp the next one.
     """
 
     mode: ReportMode
