@@ -89,6 +89,7 @@ def analyze(
             done += chunk.num_rows
             if on_progress is not None:
                 on_progress(done)
+        results += len(run.end())
     ticks = 0 if first is None else last - first + 1
     return Analysis(
         measured(plan, run.counters, ticks),
