@@ -28,6 +28,7 @@ SYMBOLS = {
     "PATH": "P",
     "COALESCE": "⊔",
     "EXCHANGE": "⇄",
+    "RETRACT": "⊖",
     "TO_KERNEL": "▷",
     "EMPTY": "∅",
     "COMPUTE": "χ",
@@ -130,7 +131,9 @@ def physical_operator(
                 joined(bindings, output, name) + where(operator.residual, name) + _until(operator)
             )
         case physical.AutomatonPath(roots=roots):
-            return path_text(operator, inputs) + (" by root" if roots == "own" else "")
+            by_root = " by root" if roots == "own" else ""
+            rapq = isinstance(operator, physical.SPath) and operator.update_pattern is not None
+            return path_text(operator, inputs) + by_root + (" by RAPQ" if rapq else "")
         case physical.ComputeColumns(values):
             return ", ".join(_value(value, columns[0]) for value in values)
         case physical.AggregateRows(keys, calls, _, every):
