@@ -51,7 +51,7 @@ from algebra.physical import (
 from algebra.plan import PhysicalPlan, PlanError
 from algebra.properties import UpdatePattern
 from algebra.scalar import Column, parsed
-from algebra.update_patterns import update_pattern
+from algebra.update_patterns import update_patterns
 from executor.leaves import leaves
 from executor.widths import widths_of
 
@@ -90,13 +90,7 @@ def check(plan: PhysicalPlan) -> None:
         PlanError: with the node and the reason.
     """
     distributions(plan)
-    patterns: list[UpdatePattern] = []
-    for node in plan.nodes:
-        try:
-            patterns.append(update_pattern(node.operator, [patterns[i] for i in node.inputs]))
-        except ValueError as error:
-            raise PlanError(f"node {node.id} ({node.op}): {error}") from error
-    if patterns[plan.root] is UpdatePattern.MARKED:
+    if update_patterns(plan)[plan.root] is UpdatePattern.MARKED:
         raise PlanError(f"node {plan.root}: nothing makes of a deletion what it takes back")
 
 

@@ -29,6 +29,7 @@ SYMBOLS = {
     "COALESCE": "⊔",
     "REWINDOW": "W",
     "EXCHANGE": "⇄",
+    "RETRACT": "⊖",
     "TO_KERNEL": "▷",
     "EMPTY": "∅",
     "COMPUTE": "χ",
@@ -133,7 +134,9 @@ def physical_operator(
                 joined(bindings, output, name) + where(operator.residual, name) + _until(operator)
             )
         case physical.AutomatonPath(roots=roots):
-            return path_text(operator, inputs) + (" by root" if roots == "own" else "")
+            by_root = " by root" if roots == "own" else ""
+            rapq = isinstance(operator, physical.SPath) and operator.update_pattern is not None
+            return path_text(operator, inputs) + by_root + (" by RAPQ" if rapq else "")
         case physical.Rewindow(range_, slide):
             return window(range_, slide, time_unit)
         case physical.ComputeColumns(values):

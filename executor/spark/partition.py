@@ -26,7 +26,7 @@ import pyarrow as pa
 
 from algebra.plan import PhysicalPlan
 from executor.accounts import of_stage
-from executor.batch import FOREVER, Batch
+from executor.batch import FOREVER, Batch, without_repeated_ends
 from executor.dictionary import Dictionary
 from executor.held import Held, sorted_by_ts
 from executor.operators.rewindow import kept_beyond
@@ -117,14 +117,14 @@ class PartitionBatch:
         results = 0
         begun: list[pa.Table] = []
         for chunk in _chunks(rows):
-            found = index.pipeline.process(index.batches(self._wire, chunk.rows))
+            found = self._given(index.pipeline.process(index.batches(self._wire, chunk.rows)))
             chunk.results = sum(map(len, found.values()))
             results += chunk.results
             yield from output.rows(found)
             begun += self._begun(index)
         if ended or index.pipeline.now != now != NEVER:
             # Time passes also where no rows come.
-            found = index.pipeline.process({}, FOREVER if ended else now)
+            found = self._given(index.pipeline.process({}, FOREVER if ended else now))
             results += sum(map(len, found.values()))
             yield from output.rows(found)
         log.append(timely, now)
@@ -195,6 +195,12 @@ class PartitionBatch:
         elif count:
             raise ValueError(f"{count} rows came out of order, before {now}")
         return rows.slice(count), late
+
+    def _given(self, found: dict[int, Batch]) -> dict[int, Batch]:
+        """What the stage puts out; of results an end of the same is said once."""
+        if self._next is not None:
+            return found
+        return {node: without_repeated_ends(batch) for node, batch in found.items()}
 
     def _edges(self, rows: pa.Table) -> int:
         """How many rows of leaves there are, over all partitions each counted once."""
