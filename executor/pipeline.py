@@ -215,7 +215,7 @@ class Pipeline:
                 if not pending[i]:  # what everybody has read need not stay in memory
                     rows.pop(i, None)
             start = perf_counter()
-            before = _tally(node.operator)
+            before, unmatched = _tally(node.operator), _unmatched(node.operator)
             read = wanted or self._read_inside[stage_node.id] > 0
             result = node.operator.process(gathered, read)
             if isinstance(node.operator, TimeDriven) and self._now is not None:
@@ -224,7 +224,9 @@ class Pipeline:
             if self._now is not None and self._now < FOREVER:
                 node.operator.tick(self._now)
             if wanted:
-                node.done = node.done.then(_work(node.operator, gathered, result, start, before))
+                work = _work(node.operator, gathered, result, start, before)
+                dropped = work.dropped + _unmatched(node.operator) - unmatched
+                node.done = node.done.then(replace(work, dropped=dropped))
             if pending[stage_node.id]:
                 rows[stage_node.id] = result
         return {output: rows[output] for output in self._outputs}
@@ -289,6 +291,11 @@ def _tally(operator: Operator) -> Tally | None:
     if isinstance(operator, PathWithDeletions) or not isinstance(operator, Coalescing):
         return None
     return operator.tally.copy()
+
+
+def _unmatched(operator: Operator) -> int:
+    """How many deletions found nothing."""
+    return operator.unmatched if isinstance(operator, RetractOperator) else 0
 
 
 def _work(

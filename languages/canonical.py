@@ -64,7 +64,7 @@ from languages.regular_query import (
     Rule,
     VertexAtom,
 )
-from languages.reports import check_no_deletions, reported
+from languages.reports import reported
 from languages.vertex_properties import with_rows_of_vertices
 
 MOST_OPERATORS = 10_000
@@ -110,8 +110,6 @@ def translate(
         translation.define(name)
     head = next(rule for rule in query.rules if rule.head == query.answer)
     expression = translation.relations[query.answer].expression
-    if query.emit is not None or computes(head):
-        check_no_deletions(expression, head.location)
     return LogicalQuery(
         reported(expression, query.emit),
         _distinct(head.variables),
