@@ -280,7 +280,7 @@ class ReportRows:
     """The rows that are valid (``snapshot``), are and were not one period ago (``entering``), or
     were and are not (``exit``), at each multiple of ``every``, once that is past.
 
-    The ts of a result is the instant of its report, its exp the next one; it is never taken back.
+    The ts of a result is the instant of its report, which is never taken back, its exp the next.
     """
 
     mode: ReportMode
