@@ -11,6 +11,7 @@
                           on the joined rows in the third
 ``P[d;R](S1,..)``         PATH over the regex ``R``
 ``C[columns](S)``         projection; columns may be computed
+``W[w,b](S)``             a window over results of operators
 ``A[keys ; aggs](S)``     AGGREGATE, of rows with the same keys; perhaps at multiples of a period
 ``E[s,t;R](S,S1,..)``     WITNESS: with each row of ``S`` a path from ``s`` to ``t`` over ``R``
 ``R[mode every p](S)``    REPORT
@@ -41,6 +42,7 @@ from algebra.logical import (
     Pattern,
     Project,
     Report,
+    Rewindow,
     Union,
     Witness,
     WScan,
@@ -122,6 +124,8 @@ class _Notation:
             case Project(columns):
                 width = e.inputs[0].width
                 return f"C[{','.join(_column(column, width) for column in columns)}]"
+            case Rewindow(window):
+                return f"W[{self._window(window)}]"
             case Empty():
                 return "∅"
 

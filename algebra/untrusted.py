@@ -21,6 +21,7 @@ from algebra.physical import (
     FilterRows,
     HashJoin,
     ProjectColumns,
+    SimplePath,
     SPath,
     WindowScan,
     WindowScanUnion,
@@ -204,7 +205,7 @@ def _refuse_operator(node: PlanNode, plan: PhysicalPlan) -> None:
             for listed in (*bindings, output, names):
                 _most(len(listed), WIDEST, "columns")
             _between([v for binding in bindings for v in binding], 0, MOST_VARIABLES, "a variable")
-        case SPath() as path:
+        case SPath() | SimplePath() as path:
             _refuse_path(path, len(node.inputs))
         case WitnessPaths() as witness:
             _refuse_path(witness, len(node.inputs) - 1)
@@ -237,7 +238,7 @@ def _refuse_scan(scan: WindowScan | WindowScanUnion, plan: PhysicalPlan) -> None
             _ = predicate.checked(each.predicate)
 
 
-def _refuse_path(path: SPath | WitnessPaths, inputs: int) -> None:
+def _refuse_path(path: SPath | SimplePath | WitnessPaths, inputs: int) -> None:
     _between([path.states], 1, MOST_STATES + 2, "the number of states")
     _most(len(path.transitions), MOST_TRANSITIONS, "transitions")
     _between([i for _, i, _, _ in path.transitions], 0, inputs, "the input of a transition")

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from algebra import regex
+from algebra.logical import LogicalExpression, WScan
 from languages.answers import Column, is_aggregate
 from languages.errors import QueryError
 from languages.regular_query import (
@@ -113,6 +114,29 @@ def check_paths(rules: Sequence[Rule], emit: Emit | None) -> None:
                     text=name,
                     hint=_LATER + ("; alternatives may be one path, as a|b" if several else ""),
                 )
+
+
+def check_no_deletions(expression: LogicalExpression, at: Location) -> None:
+    """No stream below an answer with paths has deletions: a path would have to be told anew.
+
+    Raises:
+        QueryError: E-LATER.
+    """
+    pending, seen = [expression], set[int]()
+    while pending:
+        current = pending.pop()
+        if id(current) in seen:
+            continue
+        seen.add(id(current))
+        pending.extend(current.inputs)
+        if isinstance(current.operator, WScan) and current.operator.deletions:
+            raise QueryError(
+                "E-LATER",
+                "paths in the answer over a stream with deletions are not supported yet",
+                at=at,
+                text=current.operator.stream,
+                hint="answer with the vertices that the path joins",
+            )
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,6 +57,8 @@ def rows_of(expression: LogicalExpression, snapshot: Snapshot) -> set[Row]:
             }
             simple = semantics is logical.PathSemantics.SIMPLE
             return set((simple_pairs if simple else path_pairs)(as_written(path), relations))
+        case logical.Rewindow():
+            raise AssertionError("what is valid in a window of a result, no snapshot tells")
         case logical.Empty():
             return set()
         case logical.Compute(values):
@@ -100,6 +102,8 @@ def rows_of_plan(plan: PhysicalPlan, snapshot: Snapshot) -> set[Row]:
                 rows = inputs[0]
             case physical.WitnessPaths(output=output):
                 rows = _with_a_path(output, inputs[0])
+            case physical.Rewindow():
+                raise AssertionError("what is valid in a window of a result, no snapshot tells")
             case physical.ReportRows():
                 rows = inputs[0]
             case physical.ComputeColumns(values):
