@@ -321,9 +321,13 @@ def witness(
         "WITNESS",
         symbols,
         (
-            ("I = E", "Uh + Upq · log(p)", kept),
-            ("Ie = Ee", "Uh + Upq · log(pe)", kept_edges),
-            ("cost", "ri · (I + Ph + E) + re · (Ie + Ee) + rO · (k · n · Ph + CO)", cost),
+            ("I", "Uh + Upq · log(p)", kept),
+            ("P", "Ph", c.hash_probe),
+            ("E", "Uh + Upq · log(p)", kept),
+            ("Ie", "Uh + Upq · log(pe)", kept_edges),
+            ("Ee", "Uh + Upq · log(pe)", kept_edges),
+            ("S", "k · n · Ph", k * n * c.hash_probe),
+            ("cost", "ri · (I + P + E) + re · (Ie + Ee) + rO · (S + CO)", cost),
         ),
     )
 

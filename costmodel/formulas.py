@@ -153,8 +153,8 @@ def witness(
     n: float,
     k: int,
 ) -> float:
-    """WITNESS: ri·(I + P + E) + re·(Ie + Ee) + rO·(k·n·Ph + CO): rows are kept as by COALESCE,
-    edges while they are valid, and the search of a path may look at all n vertices.
+    """WITNESS: ri·(I + P + E) + re·(Ie + Ee) + rO·(S + CO), S = k·n·Ph: rows are kept as by
+    COALESCE, edges while they are valid, and the search of a path may look at all n vertices.
 
     ``rows`` and ``edges`` are a rate and a population each.
     """
