@@ -34,6 +34,7 @@ SYMBOLS = {
     "EMPTY": "∅",
     "COMPUTE": "χ",
     "AGGREGATE": "γ",
+    "WITNESS": "ω",
     "REPORT": "ρ",
 }
 """The sign of each operator, logical and physical."""

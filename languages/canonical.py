@@ -113,13 +113,13 @@ def translate(
         loops = semantics is PathSemantics.ARBITRARY or tuple(map(_is_one_step, rule.body))
         different.setdefault(rule.head, {}).setdefault((rule, loops), rule)
     rules = {head: tuple(found.values()) for head, found in different.items()}
+    check_paths(rules[query.answer], query.emit)
     inputs = Inputs(query, catalog, default_window)
     translation = _Translation(
         rules, aliases(query.rules), inputs, semantics, _named_edges(query.rules)
     )
     for name in evaluation_order(query.rules):
         translation.define(name)
-    check_paths(rules[query.answer], query.emit)
     head = next(rule for rule in query.rules if rule.head == query.answer)
     expression = translation.relations[query.answer].expression
     if path_columns(head):
