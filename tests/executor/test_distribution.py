@@ -108,7 +108,7 @@ def test_what_is_delivered(nodes: list[Node], root: str) -> None:
         ([(CHAIN, (1,))], "two inputs"),
         (
             [(BY_0, (1,)), (EVERYWHERE, (1,)), (WITNESS, (2, 3))],
-            r"hash\(0\), and that is by no key",
+            r"lie hash\(0\), and that is by no key",
         ),
         ([(EVERYWHERE, (1,)), (WITNESS, (1, 2))], "the rows of a key may lie on several"),
         ([(BY_1, (1,)), (WITNESS, (2, 1))], r"node 3 \(WITNESS\): edges of a path may lie apart"),
