@@ -54,7 +54,7 @@ class WScan:
     window: Window | None
     predicate: Predicate | None = None
     properties: tuple[str, ...] = ()
-    deletions: bool = False
+    deletions: bool = field(default=False, hash=False)
 
     def __post_init__(self) -> None:
         if len(set(self.properties)) < len(self.properties):

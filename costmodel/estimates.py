@@ -260,8 +260,10 @@ def pairs_of(join: HashJoin, output: Characteristics, inputs: Sequence[Character
 
 def held(join: HashJoin, inputs: Sequence[Characteristics]) -> tuple[float, float]:
     """The rows that each side of a join holds: what is valid, or arrived within its horizon."""
+    if join.horizon is None:
+        return inputs[0].population, inputs[1].population
     found = []
-    for side, horizon in zip(inputs, join.horizon or (None, None), strict=True):
+    for side, horizon in zip(inputs, join.horizon, strict=True):
         within = inf if horizon is None else side.arrival_rate * max(horizon[1] + 1, 0)
         found.append(min(side.population, within))
     left, right = found

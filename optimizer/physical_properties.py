@@ -46,6 +46,10 @@ COALESCED = RequiredProperties(coalesced=True)
 COALESCED_ON_ONE = RequiredProperties(distribution=SINGLE, coalesced=True)
 
 
+_OF_DELETIONS = frozenset({"WSCAN", "AGGREGATE", "REPORT"})
+"""Operators that may be where deletions begin or end."""
+
+
 @dataclass(frozen=True, slots=True)
 class Way:
     """What to ask of the inputs, so that an operator delivers what is required of it.
@@ -88,8 +92,12 @@ def ways_to_deliver(
     gap that is left. ``any`` stands for rows that each lie on one of several partitions,
     however they were hashed; rows on a single one have to be asked for.
     """
-    asked = ends_deletions(operator)
-    if marks(operator) is not (required.update_pattern is UpdatePattern.MARKED):
+    asked = False
+    if operator.op in _OF_DELETIONS:
+        asked = ends_deletions(operator)
+        if marks(operator) is not (required.update_pattern is UpdatePattern.MARKED):
+            return ()
+    elif required.update_pattern is UpdatePattern.MARKED:
         return ()
     if required.coalesced and not makes_coalesced(operator):
         if not passes_coalesced(operator, widths):
