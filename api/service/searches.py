@@ -62,7 +62,6 @@ class Searches:
         self._most_waiting = most_waiting
         self._cache = _Cache(cache_bytes)
         self._flights: dict[str, _Flight] = {}
-        self._waiting = 0
         self._usual_seconds = 0.1
         self._metrics = metrics
         self._keep = keep
@@ -85,7 +84,7 @@ class Searches:
             return known
         flight = self._flights.get(key)
         if flight is None:
-            if self._waiting >= self._most_waiting and self._idle.empty():
+            if self._queued() >= self._most_waiting + self._idle.qsize():
                 raise BusyError(self._when())
             flight = self._flights[key] = _Flight(job)
             flight.task = asyncio.create_task(self._fly(key, flight))
@@ -158,13 +157,8 @@ class Searches:
                 del self._flights[key]
 
     async def _searched(self, flight: _Flight) -> Outcome:
-        self._waiting += 1
-        self._metrics.waiting.set(self._waiting)
-        try:
+        with self._metrics.waiting.track_inprogress():
             worker = await self._idle.get()
-        finally:
-            self._waiting -= 1
-            self._metrics.waiting.set(self._waiting)
         flight.begun = True
         started = monotonic()
         self._metrics.searches.labels(flight.job.kind).inc()
@@ -182,9 +176,12 @@ class Searches:
             self._usual_seconds += 0.2 * (monotonic() - started - self._usual_seconds)
             self._idle.put_nowait(worker)
 
+    def _queued(self) -> int:
+        return sum(not flight.begun for flight in self._flights.values())
+
     def _when(self) -> int:
         """In how many seconds there should be room again."""
-        rounds = (self._waiting + 1) / len(self._workers)
+        rounds = (self._queued() + 1) / len(self._workers)
         return max(1, math.ceil(rounds * self._usual_seconds))
 
 
