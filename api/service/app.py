@@ -161,7 +161,12 @@ def _streams(app: FastAPI, service: Service) -> None:
         summary="Keeps a stream, as a catalog describes it, and its statistics",
         response_model=StreamDocument,
     )
-    def _put(name: StreamName, stream: Annotated[dict[str, Any], Body()]) -> StreamDocument:
+    def _put(
+        name: StreamName, stream: Annotated[dict[str, Any], Body()]
+    ) -> StreamDocument | Response:
+        known = [kept.name for kept in service.store.streams()]
+        if name not in known and len(known) >= service.settings.most_streams:
+            return problem(409, f"there are {len(known):,} streams already", code="E-SIZE")
         service.catalogs.put(name, stream)
         return next(_shown(s) for s in service.catalogs.kept() if s.name == name)
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import gc
 import multiprocessing
-import os
 import signal
 import threading
 from ctypes import c_byte
@@ -24,8 +23,6 @@ PATIENCE_SECONDS = 60.0
 """How long a job may take in all; what searches bound is part of it."""
 GRACE_SECONDS = 5.0
 """How long a job that is cancelled may go on until its process is ended."""
-NICENESS = 5
-"""By how much a search gives way to the service, which has little to compute."""
 
 _LOOKING_SECONDS = 0.05
 
@@ -108,7 +105,6 @@ class Worker:
 
 def _work(connection: Connection[Any, Any], flag: Any) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the service, which tells us
-    os.nice(NICENESS)
     connection.send(None)
     while True:
         try:
