@@ -25,6 +25,7 @@ from algebra.physical import (
     PhysicalOperator,
     ProjectColumns,
     ReportRows,
+    Rewindow,
     SimplePath,
     SPath,
 )
@@ -42,6 +43,10 @@ from optimizer.placements import DIVIDED, Place, Placement, placements
 COALESCED = RequiredProperties(coalesced=True)
 """What is asked of an answer."""
 COALESCED_ON_ONE = RequiredProperties(distribution=SINGLE, coalesced=True)
+
+
+_OF_DELETIONS = frozenset({"WSCAN", "AGGREGATE", "REPORT"})
+"""Operators that may be where deletions begin or end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +91,12 @@ def ways_to_deliver(
     gap that is left. ``any`` stands for rows that each lie on one of several partitions,
     however they were hashed; rows on a single one have to be asked for.
     """
-    asked = ends_deletions(operator)
-    if marks(operator) is not (required.update_pattern is UpdatePattern.MARKED):
+    asked = False
+    if operator.op in _OF_DELETIONS:
+        asked = ends_deletions(operator)
+        if marks(operator) is not (required.update_pattern is UpdatePattern.MARKED):
+            return ()
+    elif required.update_pattern is UpdatePattern.MARKED:
         return ()
     if required.coalesced and not makes_coalesced(operator):
         if not passes_coalesced(operator, widths):
@@ -178,7 +187,14 @@ def _name(place: Place) -> str:
 def makes_coalesced(operator: PhysicalOperator) -> bool:
     """Whether the result is coalesced whatever the inputs are."""
     match operator:
-        case Coalesce() | EmptyRelation() | SimplePath() | AggregateRows() | ReportRows():
+        case (
+            Coalesce()
+            | Rewindow()
+            | EmptyRelation()
+            | SimplePath()
+            | AggregateRows()
+            | ReportRows()
+        ):
             return True
         case SPath(accepting=accepting, update_pattern=None):
             return len(accepting) == 1
