@@ -90,9 +90,13 @@ def serve(
 def _bound(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        return socket.create_server((host, port), family=family)
+        listening = socket.create_server((host, port), family=family)
     except OSError as error:
         raise UsageError(
             f"cannot listen on {host} port {port}: {os.strerror(error.errno or 0)}",
             hint="--port takes another, 0 any free one",
         ) from error
+    # Connections have it from here. asyncio sets it only where the socket says that it is TCP,
+    # which this does not, and each answer would wait 40 ms for the client's acknowledgement.
+    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listening

@@ -33,7 +33,7 @@ from sqlalchemy import (
     select,
     update,
 )
-from sqlalchemy.engine import make_url
+from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, IntegrityError, ProgrammingError, SQLAlchemyError
 
 from headrace.errors import UsageError
@@ -248,7 +248,8 @@ def sqlite_url(home: Path) -> str:
         home.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
         raise UsageError(f"cannot use {home}: {error.strerror}", code="E-STORE") from error
-    return f"sqlite:///{home / 'headrace.db'}"
+    place = str(home.absolute() / "headrace.db")
+    return URL.create("sqlite", database=place).render_as_string()
 
 
 def _engine(url: str) -> Engine:

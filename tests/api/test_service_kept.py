@@ -179,7 +179,9 @@ def test_two_processes_write_to_one_file(tmp_path: Path) -> None:
 
 
 def test_threads_write_to_one_store(tmp_path: Path) -> None:
-    store = Store(sqlite_url(tmp_path), 5)
+    home = tmp_path / "a home?x=1#%41"
+    store = Store(sqlite_url(home), 5)
+    assert (home / "headrace.db").exists()
     with ThreadPoolExecutor(8) as writing:
         versions = writing.map(lambda _: store.put_stream("s", "second", {}), range(40))
         assert sorted(versions) == list(range(1, 41))
