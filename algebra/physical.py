@@ -277,6 +277,37 @@ class AggregateRows:
 
 
 @dataclass(frozen=True, slots=True)
+class WitnessPaths:
+    """With each row of the first input a path that says why it holds, as text: JSON of its steps.
+
+    The path leads from the vertex of column ``source`` to that of ``target`` over valid edges of
+    the other inputs, and its word is one of the automaton's, which is as in
+    :class:`AutomatonPath` (its input k is the operator's input k + 1); a step over that input is
+    called ``labels[k]``. It is a shortest one; with ``simple`` it repeats no vertex, and the
+    search for it takes at most ``budget`` steps. Of rows that agree in ``keys`` those are left out
+    that earlier ones already said. ``output`` are columns of the first input, and the number of
+    those for the path.
+    """
+
+    keys: tuple[int, ...]
+    output: tuple[int, ...]
+    source: int
+    target: int
+    states: int
+    transitions: tuple[tuple[int, int, bool, int], ...]
+    accepting: tuple[int, ...]
+    labels: tuple[str, ...]
+    simple: bool = False
+    regex: str = field(default="", compare=False)
+    budget: int = field(default=DEFAULT_STEPS, compare=False)
+    op: Literal["WITNESS"] = "WITNESS"
+
+    def __post_init__(self) -> None:
+        if self.budget < 1:
+            raise ValueError("the budget of WITNESS is at least one step")
+
+
+@dataclass(frozen=True, slots=True)
 class ReportRows:
     """The rows that are valid (``snapshot``), are and were not one period ago (``entering``), or
     were and are not (``exit``), at each multiple of ``every``, once that is past.
@@ -307,6 +338,7 @@ PhysicalOperator = (
     | EmptyRelation
     | ComputeColumns
     | AggregateRows
+    | WitnessPaths
     | ReportRows
 )
 

@@ -17,7 +17,7 @@ from functools import lru_cache
 from math import inf, prod
 
 from algebra import regex, scalar
-from algebra.logical import Aggregate, FilteredPattern, Pattern, Report
+from algebra.logical import Aggregate, FilteredPattern, Pattern, Report, Witness
 from algebra.physical import HashJoin
 from algebra.predicate import Predicate
 from algebra.window import Window
@@ -187,6 +187,15 @@ def aggregated(source: Characteristics, aggregate: Aggregate) -> Characteristics
     columns = [*(min(key, most) for key in keys), *(most for _ in aggregate.aggregates)]
     distinct = tuple(columns[i] for i in aggregate.output)
     return Characteristics(rate, groups / rate if rate else inf, groups, distinct)
+
+
+def witnessed(source: Characteristics, witness: Witness, reading: Reading) -> Characteristics:
+    """ω, which the thesis does not have: the rows by their keys, each with a path of its own."""
+    kept = projected(source, witness.keys, reading)
+    of_key = dict(zip(witness.keys, kept.distinct, strict=True))
+    most = max(min(kept.population, LARGEST), 1.0)
+    distinct = tuple([of_key.get(c, most) for c in witness.output])
+    return replace(kept, distinct=distinct)
 
 
 def reported(source: Characteristics, report: Report) -> Characteristics:
