@@ -32,6 +32,7 @@ from headrace.errors import HeadraceError, UsageError
 from headrace.planning import Planned, Translated, optimize, translate_query
 from headrace.requests import (
     CostModelKind,
+    Evaluation,
     Format,
     PathSemanticsKind,
     PlanningOptions,
@@ -69,6 +70,9 @@ class OptionsBody(_Body):
     )
     simple_budget: int = Field(
         default=DEFAULT_STEPS, ge=1, description="steps that simple paths may take for an edge"
+    )
+    evaluate: Evaluation = Field(
+        default="eager", description="slide: results are right once per slide, at its end"
     )
 
 
@@ -181,6 +185,7 @@ def _request(body: OptimizeBody, catalog: Catalog | None) -> PlanRequest:
             options.parallelism,
             options.path_semantics,
             options.simple_budget,
+            options.evaluate,
         ),
     )
 

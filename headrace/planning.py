@@ -6,6 +6,7 @@ In: a :class:`PlanRequest`. Out: a :class:`Planned`, which holds every stage on 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import gcd
 from typing import TYPE_CHECKING
 
 from algebra import durations
@@ -19,6 +20,7 @@ from headrace.errors import InvalidQueryError, UsageError
 from headrace.requests import PlanningOptions, PlanRequest
 from languages import QueryError, RegularQuery, detect, parse
 from languages.canonical import input_labels, translate, vertex_labels
+from languages.reports import windows_in
 from optimizer import CannotPlanError, Optimization, Optimizer, Options
 from rules.registry import UnknownRuleError
 
@@ -94,6 +96,7 @@ def optimize(request: PlanRequest, *, trace: bool = False) -> Planned:
         budget_expressions=options.budget_expressions or defaults.budget_expressions,
         parallelism=options.parallelism,
         simple_budget=options.simple_budget,
+        evaluate_every=_evaluate_every(translated),
     )
     try:
         optimization = Optimizer(cost_model, chosen).optimize(
@@ -126,14 +129,45 @@ def _check_deletions(translated: Translated) -> None:
     """Refuses what no operator computes: simple paths over streams that take edges back."""
     if translated.logical.semantics is PathSemantics.ARBITRARY:
         return
-    read = (stream.name for stream in _plan_streams(translated.logical, translated.catalog))
-    deleting = [name for name in read if translated.catalog.streams[name].deletions]
+    deleting = [stream.name for stream in _streams_read(translated) if stream.deletions]
     if deleting:
         raise UsageError(
             f"--path-semantics simple does not go with deletions, which {deleting[0]} has",
             code="E-PLAN",
             hint="ask for --path-semantics arbitrary, or declare the stream without deletions",
         )
+
+
+def _evaluate_every(translated: Translated) -> int | None:
+    """The period of reports of an evaluation per slide: what all slides are multiples of.
+
+    None: results are right at every instant, as are those of stored graphs alone.
+
+    Raises:
+        UsageError: if the query has reports of its own, or edges that are taken back.
+    """
+    if translated.request.options.evaluate == "eager":
+        return None
+    if translated.regular_query.emit is not None:
+        raise UsageError(
+            "--evaluate slide does not go with EMIT, which tells of the very instants it names",
+            code="E-PLAN",
+            hint="leave one of them out: without EMIT, lines say from when to when they hold",
+        )
+    deleting = [s.name for s in _streams_read(translated) if s.deletions]
+    if deleting:
+        raise UsageError(
+            f"--evaluate slide does not go with deletions, which {deleting[0]} has",
+            code="E-PLAN",
+            hint="leave --evaluate out, or declare the stream without deletions",
+        )
+    windows = windows_in(translated.logical.expression)
+    return gcd(*(window.slide for window in windows)) or None
+
+
+def _streams_read(translated: Translated) -> list[Stream]:
+    read = _plan_streams(translated.logical, translated.catalog)
+    return [translated.catalog.streams[stream.name] for stream in read]
 
 
 def default_window(options: PlanningOptions, time_unit: str) -> Window | None:

@@ -49,6 +49,7 @@ class Search(MemoListener):
         self.options = options
         self.listeners = tuple(listeners)
         self.side = AlgebraSide(paths_of_labels="PathOfLabel" not in options.disabled_rules)
+        self.side.times.late = options.evaluate_every or 0
         self.memo: Memo = self.side.new_memo(self)
         self.context = Context(
             self.memo,

@@ -29,6 +29,7 @@ from executor.accounts import of_stage
 from executor.batch import FOREVER, Batch
 from executor.dictionary import Dictionary
 from executor.held import Held, sorted_by_ts
+from executor.instants import come_to
 from executor.partitioned import pipeline_of
 from executor.pipeline import Pipeline
 from executor.placement import Place
@@ -110,16 +111,17 @@ class PartitionBatch:
         timely, late = self._timely(arrived.rows, head.now)
         index.held.add(timely)
         rows = sorted_by_ts(_laid_together(self._wire.schema, index.held.due(now)))
-        output = self._output(index.dictionary, now, ended=ended)
+        time = self._come_to(now)
+        output = self._output(index.dictionary, time, ended=ended)
         results = 0
         for chunk in _chunks(rows):
             found = index.pipeline.process(index.batches(self._wire, chunk.rows))
             chunk.results = sum(map(len, found.values()))
             results += chunk.results
             yield from output.rows(found)
-        if ended or index.pipeline.now != now != NEVER:
+        if ended or index.pipeline.now != time != NEVER:
             # Time passes also where no rows come.
-            found = index.pipeline.process({}, FOREVER if ended else now)
+            found = index.pipeline.process({}, FOREVER if ended else time)
             results += sum(map(len, found.values()))
             yield from output.rows(found)
         log.append(timely, now)
@@ -162,10 +164,14 @@ class PartitionBatch:
         index.held.add(log.rows(head.now))
         kept = _laid_together(self._wire.schema, index.held.due(head.now))
         if kept.num_rows:
-            pipeline.replay(index.batches(self._wire, kept), head.now)
+            pipeline.replay(index.batches(self._wire, kept), self._come_to(head.now))
         if head.remembers:
-            pipeline.restore(blobs.get(MEMORY), head.now)
+            pipeline.restore(blobs.get(MEMORY), self._come_to(head.now))
         return index
+
+    def _come_to(self, now: int) -> int:
+        """How far time has come for the rows of this stage: leaves give edges that of a report."""
+        return come_to(now, None if self._stage.number else self._plan.evaluate_every)
 
     def _timely(self, rows: pa.Table, now: int) -> tuple[pa.Table, LateRows]:
         """The rows from ``now`` on, and the edges that came after their time."""
