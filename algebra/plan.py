@@ -18,6 +18,7 @@ from algebra import untrusted
 from algebra.logical import PathSemantics
 from algebra.physical import PhysicalOperator, SimplePath, WindowScan, WindowScanUnion
 from algebra.values import PropertyType, VertexType
+from algebra.window import LONGEST_WINDOW
 
 PLAN_VERSION: Literal[1] = 1
 
@@ -116,7 +117,7 @@ class PhysicalPlan(_Model):
     streams: tuple[PlanStream, ...]
     windows: tuple[PlanWindow, ...]
     path_semantics: PathSemantics = PathSemantics.ARBITRARY
-    evaluate_every: int | None = Field(default=None, gt=0)
+    evaluate_every: int | None = Field(default=None, gt=0, le=LONGEST_WINDOW)
 
     @model_validator(mode="after")
     def _well_formed(self) -> Self:

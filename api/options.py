@@ -173,7 +173,7 @@ Evaluate = Annotated[
     Evaluation,
     typer.Option(
         "--evaluate",
-        help="When results are right: eager, at every instant, or slide, once per slide, at its end.",
+        help="When results are right: eager, at every instant; slide, at the end of each slide.",
         rich_help_panel=PLANNING,
     ),
 ]

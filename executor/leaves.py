@@ -109,7 +109,7 @@ class Leaf:
 
     def start(self, ts: IntArray) -> IntArray:
         """From when on edges of these times count: at once, or from the next report on."""
-        return ts if self.scan.range is None else next_instants(ts, self.every)
+        return next_instants(ts, self.every)
 
     def select(self, edges: pa.RecordBatch) -> pa.RecordBatch:
         """The edges of this leaf: its stream, its labels, its predicates; order is kept.

@@ -54,6 +54,7 @@ class _Spreading:
             root=root,
             streams=self._old.streams,
             windows=self._old.windows,
+            evaluate_every=self._old.evaluate_every,
         )
 
     def _add(
