@@ -48,12 +48,12 @@ def test_the_plan_says_when_it_is_right(headrace: Commands) -> None:
 
 @pytest.mark.parametrize(
     ("windows", "period"),
-    [("WINDOW 9", 1), ("ON s WINDOW 20 SLIDE 6 ON t WINDOW 9 SLIDE 4", 2)],
+    [("WINDOW 9", 1), ("ON input (a) WINDOW 20 SLIDE 6 ON input (b) WINDOW 9 SLIDE 4", 2)],
 )
 def test_reports_are_at_what_all_slides_are_multiples_of(
     headrace: Commands, windows: str, period: int
 ) -> None:
-    query = f"Answer(x, y) <- s.a(x, y), t.b(x, y) {windows}"
+    query = f"Answer(x, y) <- a(x, y), b(x, y) {windows}"
     document = json.loads(headrace("optimize", query, "--evaluate", "slide").out)
     assert document["evaluate_every"] == period
 
