@@ -38,6 +38,7 @@ from algebra.physical import (
     ReportRows,
     Retract,
     SimplePath,
+    SlidePath,
     SPath,
     ToKernel,
     WindowScan,
@@ -64,6 +65,7 @@ from executor.operators.path import PathOperator
 from executor.operators.path_with_deletions import PathWithDeletions
 from executor.operators.report import ReportOperator
 from executor.operators.simple_path import SimplePathOperator
+from executor.operators.slide_path import SlidePathOperator
 from executor.operators.stateless import EmptyOperator, ProjectOperator, UnionOperator
 from executor.operators.taking_back import (
     CoalesceWithDeletions,
@@ -343,6 +345,9 @@ def _operator(
             own = _OwnRoots(dictionary, place) if roots == "own" and place.partitions > 1 else None
             kind = PathWithDeletions if pattern else PathOperator
             return kind(operator, inputs, own)
+        case SlidePath(roots=roots):
+            own = _OwnRoots(dictionary, place) if roots == "own" and place.partitions > 1 else None
+            return SlidePathOperator(operator, inputs, own)
         case SimplePath(roots="own") if place.partitions > 1:
             return SimplePathOperator(operator, inputs, _OwnRoots(dictionary, place))
         case SimplePath():

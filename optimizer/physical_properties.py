@@ -2,9 +2,9 @@
 
 A row stream is *coalesced* if no row lies inside what earlier rows of its value said. S-PATH
 over an automaton with one accepting state reports a pair only when its validity grows, so it
-delivers that; with several, two states may report the same. SIMPLE_PATH always delivers it. A
-filter keeps what it gets, and so does a projection that only reorders columns. Joins, unions and
-projections that drop columns make duplicates. Over deletions only COALESCE makes it so. AGGREGATE
+delivers that; with several, two states may report the same. SIMPLE_PATH and SLIDE_PATH always
+deliver it. A filter keeps what it gets, and so does a projection that only reorders columns. Joins,
+unions and projections that drop columns make duplicates. Over deletions only COALESCE makes it so. AGGREGATE
 and REPORT hold each value of their input once, whether it comes coalesced or not, and give none
 twice.
 
@@ -26,6 +26,7 @@ from algebra.physical import (
     ProjectColumns,
     ReportRows,
     SimplePath,
+    SlidePath,
     SPath,
 )
 from algebra.properties import (
@@ -178,7 +179,9 @@ def _name(place: Place) -> str:
 def makes_coalesced(operator: PhysicalOperator) -> bool:
     """Whether the result is coalesced whatever the inputs are."""
     match operator:
-        case Coalesce() | EmptyRelation() | SimplePath() | AggregateRows() | ReportRows():
+        case Coalesce() | EmptyRelation() | SimplePath() | SlidePath():
+            return True
+        case AggregateRows() | ReportRows():
             return True
         case SPath(accepting=accepting, update_pattern=None):
             return len(accepting) == 1

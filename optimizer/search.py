@@ -67,7 +67,7 @@ class Search(MemoListener):
         self._stack: list[Task] = []
         self._by_type: dict[type, tuple[RuleEntry, ...]] = {}
         self._implementations = implementations_by_operator(
-            options.parallelism, options.simple_budget
+            options.parallelism, options.simple_budget, options.evaluate_every
         )
         self.enforcing = Enforcers(self, options.parallelism)
         self._estimates: dict[GroupId, Characteristics] = {}
