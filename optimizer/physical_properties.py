@@ -4,8 +4,8 @@ A row stream is *coalesced* if no row lies inside what earlier rows of its value
 over an automaton with one accepting state reports a pair only when its validity grows, so it
 delivers that; with several, two states may report the same. SIMPLE_PATH and SLIDE_PATH always
 deliver it. A filter keeps what it gets, and so does a projection that only reorders columns. Joins,
-unions and projections that drop columns make duplicates. Over deletions only COALESCE makes it so. AGGREGATE
-and REPORT hold each value of their input once, whether it comes coalesced or not, and give none
+unions and projections that drop columns make duplicates. Over deletions only COALESCE makes it so.
+AGGREGATE and REPORT hold each value of their input once, whether it comes coalesced or not, and give none
 twice.
 
 Where rows may lie is the matter of :mod:`optimizer.placements`.
