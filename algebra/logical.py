@@ -54,7 +54,7 @@ class WScan:
     window: Window | None
     predicate: Predicate | None = None
     properties: tuple[str, ...] = ()
-    deletions: bool = False
+    deletions: bool = field(default=False, hash=False)
 
     def __post_init__(self) -> None:
         if len(set(self.properties)) < len(self.properties):
@@ -294,6 +294,24 @@ class Path:
 
 
 @dataclass(frozen=True, slots=True)
+class Rewindow:
+    """W over a query: its coalesced results, each valid for its window at most.
+
+    A result valid in ``[ts, exp)`` is so in ``[ts, min(exp, floor(ts / slide) * slide + range))``.
+    """
+
+    window: Window
+
+    def canonical(self, inputs: tuple[I, ...]) -> tuple[LogicalOperator, tuple[I, ...]]:
+        """A window is its own canonical form."""
+        return self, inputs
+
+    def width(self, inputs: Sequence[int]) -> int:
+        """The number of columns: that of the input."""
+        return inputs[0]
+
+
+@dataclass(frozen=True, slots=True)
 class Empty:
     """∅: a relation without rows (``a{3,2}``)."""
 
@@ -350,6 +368,34 @@ class Aggregate:
 
 
 @dataclass(frozen=True, slots=True)
+class Witness:
+    """ω: with each row of the first input a path that says why it holds (payload, Definition 7).
+
+    The path leads from the vertex in column ``source`` to that in ``target`` over edges of the
+    other inputs, all of them valid for as long as the row; its word is in ``regex``, whose symbol
+    k is input k + 1, each step of which is called ``labels[k]``. Rows are told apart by the
+    columns ``keys``; of several that differ in others alone one counts. ``output`` are columns
+    of the first input, and the number of those for the path.
+    """
+
+    keys: tuple[int, ...]
+    output: tuple[int, ...]
+    source: int
+    target: int
+    regex: regex.Regex
+    labels: tuple[str, ...]
+    semantics: PathSemantics = PathSemantics.ARBITRARY
+
+    def canonical(self, inputs: tuple[I, ...]) -> tuple[LogicalOperator, tuple[I, ...]]:
+        """It is its own canonical form."""
+        return self, inputs
+
+    def width(self, inputs: Sequence[int]) -> int:
+        """The number of output columns."""
+        return len(self.output)
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """ρ: what is there, what is new, or what is gone at each multiple of ``every``."""
 
@@ -374,9 +420,11 @@ LogicalOperator = (
     | Pattern
     | FilteredPattern
     | Path
+    | Rewindow
     | Empty
     | Compute
     | Aggregate
+    | Witness
     | Report
 )
 

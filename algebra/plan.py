@@ -16,7 +16,14 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from algebra import untrusted
 from algebra.logical import PathSemantics
-from algebra.physical import PhysicalOperator, SimplePath, WindowScan, WindowScanUnion
+from algebra.physical import (
+    PhysicalOperator,
+    Rewindow,
+    SimplePath,
+    WindowScan,
+    WindowScanUnion,
+    WitnessPaths,
+)
 from algebra.values import PropertyType, VertexType
 from algebra.window import LONGEST_WINDOW
 
@@ -149,6 +156,8 @@ class PhysicalPlan(_Model):
         for node in self.nodes:
             if getattr(node.operator, "every", None) is not None:
                 raise ValueError(f"node {node.id}: evaluate_every does not go with another period")
+            if isinstance(node.operator, Rewindow | WitnessPaths):
+                raise ValueError(f"node {node.id}: evaluate_every does not go with {node.op}")
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -187,10 +196,10 @@ class PhysicalPlan(_Model):
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def with_simple_budget(self, steps: int) -> PhysicalPlan:
-        """The same plan, whose SIMPLE_PATH may take so many steps for an edge."""
+        """The same plan, whose searches for simple paths may take so many steps each."""
         nodes = tuple(
             node.model_copy(update={"operator": replace(node.operator, budget=steps)})
-            if isinstance(node.operator, SimplePath)
+            if isinstance(node.operator, SimplePath | WitnessPaths)
             else node
             for node in self.nodes
         )

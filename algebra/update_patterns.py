@@ -23,6 +23,7 @@ from algebra.physical import (
     ToKernel,
     WindowScan,
 )
+from algebra.plan import PhysicalPlan, PlanError
 from algebra.properties import UpdatePattern
 
 
@@ -66,3 +67,18 @@ def update_pattern(operator: PhysicalOperator, inputs: Collection[UpdatePattern]
         if isinstance(operator, AggregateRows | ReportRows):
             return UpdatePattern.APPEND_ONLY
     return UpdatePattern.WITH_DELETIONS if deletions else UpdatePattern.APPEND_ONLY
+
+
+def update_patterns(plan: PhysicalPlan) -> list[UpdatePattern]:
+    """The update pattern of each node's rows; what the document says of it is not looked at.
+
+    Raises:
+        PlanError: if an operator is not made for its inputs, with the node.
+    """
+    found: list[UpdatePattern] = []
+    for node in plan.nodes:
+        try:
+            found.append(update_pattern(node.operator, [found[i] for i in node.inputs]))
+        except ValueError as error:
+            raise PlanError(f"node {node.id} ({node.op}): {error}") from error
+    return found

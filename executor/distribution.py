@@ -7,13 +7,14 @@ Rules, for more than one partition:
 
 * a leaf's rows lie anywhere, each on one partition;
 * EXCHANGE brings its spread; copies are not exchanged again;
-* FILTER and COALESCE keep the distribution of their input; COALESCE needs the rows of a value
-  on one partition, so it does not stand over rows that lie anywhere;
+* FILTER, COALESCE and REWINDOW keep the distribution of their input; the last two need the rows
+  of a value on one partition, so they do not stand over rows that lie anywhere;
 * RETRACT keeps it too, and needs an edge and its deletion on one partition: rows hashed on an
   end, on a single partition, or copies;
 * PROJECT and COMPUTE keep it, as long as the column hashed on stays;
 * AGGREGATE has rows hashed by a key, or all on one partition; REPORT has the rows of a value on
   one partition;
+* WITNESS has them as AGGREGATE, and all edges beside them: copies, or everything on one partition;
 * UNION keeps what all inputs have in common; copies are united with copies only;
 * a join has one side in copies, or both on one partition, or both hashed on a shared variable;
 * a path over its own roots needs copies, and its rows lie where their root hashes to; over all
@@ -43,14 +44,16 @@ from algebra.physical import (
     ProjectColumns,
     ReportRows,
     Retract,
+    Rewindow,
     ToKernel,
     WindowScan,
     WindowScanUnion,
+    WitnessPaths,
 )
 from algebra.plan import PhysicalPlan, PlanError
 from algebra.properties import UpdatePattern
 from algebra.scalar import Column, parsed
-from algebra.update_patterns import update_pattern
+from algebra.update_patterns import update_patterns
 from executor.leaves import leaves
 from executor.widths import widths_of
 
@@ -89,13 +92,7 @@ def check(plan: PhysicalPlan) -> None:
         PlanError: with the node and the reason.
     """
     distributions(plan)
-    patterns: list[UpdatePattern] = []
-    for node in plan.nodes:
-        try:
-            patterns.append(update_pattern(node.operator, [patterns[i] for i in node.inputs]))
-        except ValueError as error:
-            raise PlanError(f"node {node.id} ({node.op}): {error}") from error
-    if patterns[plan.root] is UpdatePattern.MARKED:
+    if update_patterns(plan)[plan.root] is UpdatePattern.MARKED:
         raise PlanError(f"node {plan.root}: nothing makes of a deletion what it takes back")
 
 
@@ -136,7 +133,7 @@ def delivered(operator: PhysicalOperator, inputs: Sequence[Distribution]) -> Dis
             return _exchanged(operator, inputs[0])
         case FilterRows():
             return inputs[0]
-        case Coalesce():
+        case Coalesce() | Rewindow():
             if inputs[0] == ANY:
                 raise ValueError("the rows of a value may lie on several partitions")
             return inputs[0]
@@ -160,6 +157,8 @@ def delivered(operator: PhysicalOperator, inputs: Sequence[Distribution]) -> Dis
             return _moved(inputs[0], [c.position if isinstance(c, Column) else -1 for c in read])
         case AggregateRows(keys=keys, output=output):
             return _grouped(inputs[0], keys, output)
+        case WitnessPaths(keys=keys, output=output):
+            return _witnessed(inputs[0], inputs[1:], keys, output)
         case ReportRows():
             if inputs[0] == ANY:
                 raise ValueError("the rows of a value may lie on several partitions")
@@ -199,6 +198,18 @@ def _grouped(given: Distribution, keys: Sequence[int], output: Sequence[int]) ->
         raise ValueError(f"its input lies {given}, and that is by no key")
     kept = frozenset(i for i, place in enumerate(output) if place in hashed)
     return Distribution("hash", kept) if kept else ANY
+
+
+def _witnessed(
+    given: Distribution, edges: Sequence[Distribution], keys: Sequence[int], output: Sequence[int]
+) -> Distribution:
+    """The rows of a key lie together, and all edges are where they are."""
+    if given == NOTHING:
+        return NOTHING
+    where = {distribution for distribution in edges if distribution != NOTHING}
+    if not (where <= {BROADCAST} or (given == SINGLE and where == {SINGLE})):
+        raise ValueError("edges of a path may lie apart from the rows that it is for")
+    return _grouped(given, keys, output)
 
 
 def _united(inputs: Sequence[Distribution]) -> Distribution:

@@ -10,7 +10,15 @@ from math import gcd
 from typing import TYPE_CHECKING
 
 from algebra import durations
-from algebra.logical import LogicalExpression, LogicalQuery, PathSemantics, WScan, WScanUnion
+from algebra.logical import (
+    LogicalExpression,
+    LogicalQuery,
+    PathSemantics,
+    Rewindow,
+    Witness,
+    WScan,
+    WScanUnion,
+)
 from algebra.plan import PhysicalPlan, PlanStream
 from algebra.window import Window
 from catalog.defaults import DEFAULT_STREAM, default_catalog
@@ -20,7 +28,7 @@ from headrace.errors import InvalidQueryError, UsageError
 from headrace.requests import PlanningOptions, PlanRequest
 from languages import QueryError, RegularQuery, detect, parse
 from languages.canonical import input_labels, translate, vertex_labels
-from languages.reports import windows_in
+from languages.reports import operators_in, windows_in
 from optimizer import CannotPlanError, Optimization, Optimizer, Options
 from rules.registry import UnknownRuleError
 
@@ -161,6 +169,12 @@ def _evaluate_every(translated: Translated) -> int | None:
             code="E-PLAN",
             hint="leave --evaluate out, or declare the stream without deletions",
         )
+    for operator in operators_in(translated.logical.expression):
+        if isinstance(operator, Rewindow | Witness):
+            what = "views that are windowed" if isinstance(operator, Rewindow) else "paths returned"
+            raise UsageError(
+                f"--evaluate slide does not go with {what}", code="E-PLAN", hint="leave it out"
+            )
     windows = windows_in(translated.logical.expression)
     return gcd(*(window.slide for window in windows)) or None
 
@@ -252,10 +266,11 @@ def _with_statistics(catalog: Catalog, query: RegularQuery) -> Catalog:
         return catalog
     from catalog import EdgeFileError, files_of_stream, measure_files
 
+    any_label = bool(query.label_sets) or bool(catalog.views)
     try:
         measured = {
             stream.name: _measured(
-                stream, measure_files(files_of_stream(stream, catalog.time_unit)), query
+                stream, measure_files(files_of_stream(stream, catalog.time_unit)), any_label
             )
             for stream in unknown
         }
@@ -264,12 +279,12 @@ def _with_statistics(catalog: Catalog, query: RegularQuery) -> Catalog:
     return replace(catalog, streams={**catalog.streams, **measured})
 
 
-def _measured(stream: Stream, measurement: Measurement, query: RegularQuery) -> Stream:
+def _measured(stream: Stream, measurement: Measurement, any_label: bool) -> Stream:
     """The stream with the labels that were seen; others may be there, if not all was read."""
     assert stream.source is not None
     given = stream.label is not None or len(stream.source.path_labels) > 0
     known = given or measurement.complete
-    open_labels = stream.open_labels or (bool(query.label_sets) and not known)
+    open_labels = stream.open_labels or (any_label and not known)
     return replace(stream, labels=measurement.statistics, open_labels=open_labels)
 
 

@@ -35,7 +35,9 @@ from algebra.logical import (
     Pattern,
     Project,
     Report,
+    Rewindow,
     Union,
+    Witness,
     WScan,
 )
 from algebra.predicate import TRUE, Predicate
@@ -65,7 +67,15 @@ from languages.regular_query import (
     VertexAtom,
 )
 from languages.reports import reported
+from languages.returned_paths import (
+    Ends,
+    check_no_deletions,
+    check_paths,
+    path_columns,
+    without_paths,
+)
 from languages.vertex_properties import with_rows_of_vertices
+from languages.views import with_views
 
 MOST_OPERATORS = 10_000
 """The largest expression: derived predicates are unfolded wherever they are used."""
@@ -95,13 +105,15 @@ def translate(
             f"the query's windows are in {query.time_unit}s and the catalog's time unit is "
             f"{catalog.time_unit}: parse the query with that time unit"
         )
-    query, warnings = expanded(query, catalog)
+    query, of_views = with_views(query, catalog, default_window)
+    query, of_sets = expanded(query, catalog)
     # The same rule twice says nothing new.
     different: dict[str, dict[object, Rule]] = {}
     for rule in query.rules:
         loops = semantics is PathSemantics.ARBITRARY or tuple(map(_is_one_step, rule.body))
         different.setdefault(rule.head, {}).setdefault((rule, loops), rule)
     rules = {head: tuple(found.values()) for head, found in different.items()}
+    check_paths(rules[query.answer], query.emit)
     inputs = Inputs(query, catalog, default_window)
     translation = _Translation(
         rules, aliases(query.rules), inputs, semantics, _named_edges(query.rules)
@@ -110,10 +122,12 @@ def translate(
         translation.define(name)
     head = next(rule for rule in query.rules if rule.head == query.answer)
     expression = translation.relations[query.answer].expression
+    if path_columns(head):
+        check_no_deletions(expression, head.location)
     return LogicalQuery(
         reported(expression, query.emit),
         _distinct(head.variables),
-        (*warnings, *inputs.unused_windows(), *translation.warnings),
+        (*of_views, *of_sets, *inputs.unused_windows(), *translation.warnings),
         semantics,
     )
 
@@ -169,6 +183,8 @@ class _Translation:
 
     def _rule(self, rule: Rule) -> _Relation:
         """The rows of a rule's head."""
+        if path_columns(rule):
+            return self._with_paths(rule)
         columns, relation = self._bound(rule, named=False)
         if relation.empty:
             return _nothing(len(rule.variables))
@@ -176,6 +192,46 @@ class _Translation:
             compute = answer_algebra.computed(columns)
             relation = _over(compute, [relation], answer_algebra.types_of(compute, relation.types))
         return _named(relation, rule.head)
+
+    def _with_paths(self, rule: Rule) -> _Relation:
+        """The rows of a head that holds paths: those without, and with each the paths."""
+        without, paths = without_paths(rule)
+        relation = self._rule(without)
+        if relation.empty:
+            return _nothing(len(rule.variables))
+        columns, own = list(without.variables), path_columns(rule)
+        keys = tuple(range(sum(name not in own for name in rule.variables)))
+        for path in paths:
+            columns.append(path.name)
+            output = tuple(range(len(columns)))
+            if path == paths[-1]:
+                place = {name: k for k, name in enumerate(columns) if name in own or k in keys}
+                output = tuple(place[name] for name in rule.variables)
+            relation = self._witnessed(relation, path, keys, output)
+        return _named(_sized(relation, rule.head, rule.location), rule.head)
+
+    def _witnessed(
+        self, rows: _Relation, path: Ends, keys: tuple[int, ...], output: tuple[int, ...]
+    ) -> _Relation:
+        """Rows with a path each, over what the path's own expression names."""
+        alive = regex.nonempty(self._alive(path.atom.regex))
+        refs = regex.refs(alive)
+        numbered = regex.substitute(alive, lambda s: regex.Symbol(refs.index(s.ref), s.inverse))
+        self._check_size(numbered, path.atom.location)
+        witness = Witness(
+            keys, output, path.source, path.target, numbered,
+            tuple(map(self._called, refs)), self.semantics,
+        )  # fmt: skip
+        types = (*rows.types, None)
+        inputs = [rows, *(self.relations[str(ref)] for ref in refs)]
+        return _over(witness, inputs, tuple(types[column] for column in output))
+
+    def _called(self, ref: regex.Ref) -> str:
+        """What a step of a returned path is called: its label, without the stream's name."""
+        name = str(ref)
+        scan = self.relations[name].expression.operator
+        derived = name in self.rules or name in self.aliases
+        return scan.label if isinstance(scan, WScan) and not derived else name
 
     def _aggregated(self, rules: Sequence[Rule]) -> _Relation:
         """The aggregates of an answer over the full bindings of its rules."""
@@ -238,7 +294,11 @@ class _Translation:
         if len(atoms) == 1:
             ((relation, binding),) = atoms
             columns = [binding.index(name) for name in head]
-            return _named(_projected(relation, columns), rule.head)
+            relation = _projected(relation, columns)
+            if rule.window is not None:
+                _check_no_deletions(relation.expression, rule)
+                relation = _over(Rewindow(rule.window), [relation], relation.types)
+            return _named(relation, rule.head)
         number: dict[str, int] = {}
         types: dict[str, PropertyType | None] = {}
         for relation, binding in atoms:
@@ -347,9 +407,7 @@ class _Translation:
 
     def _path(self, path: Regex, at: Location) -> _Relation:
         """PATH over the different relations of its steps, or what it comes down to."""
-        alive = regex.substitute(
-            path, lambda s: regex.NOTHING if self.relations[str(s.ref)].empty else s
-        )
+        alive = self._alive(path)
         used = {ref: self.relations[str(ref)] for ref in regex.refs(alive)}
         # Two names of one relation are one input; that is told by identity, for to compare
         # whole expressions would take as long as they are large.
@@ -363,6 +421,21 @@ class _Translation:
                 return _nothing(2)
             case regex.Symbol(_, inverse) if self.semantics is PathSemantics.ARBITRARY:
                 return _projected(relations[0], [1, 0]) if inverse else relations[0]
+        self._check_size(numbered, at)
+        types = {vertex_type for relation in relations for vertex_type in relation.types}
+        vertex_type = types.pop() if len(types) == 1 else None
+        return _sized(
+            _over(Path(numbered, self.semantics), relations, (vertex_type, vertex_type)), "", at
+        )
+
+    def _alive(self, path: Regex) -> Regex:
+        """The paths over relations that may have rows."""
+        return regex.substitute(
+            path, lambda s: regex.NOTHING if self.relations[str(s.ref)].empty else s
+        )
+
+    @staticmethod
+    def _check_size(numbered: Regex, at: Location) -> None:
         try:
             minimal_dfa(numbered)
         except AutomatonError as error:
@@ -372,11 +445,6 @@ class _Translation:
                 at=at,
                 hint="bounded repeats after a star multiply the states; say less, or a* for a{0,9}",
             ) from None
-        types = {vertex_type for relation in relations for vertex_type in relation.types}
-        vertex_type = types.pop() if len(types) == 1 else None
-        return _sized(
-            _over(Path(numbered, self.semantics), relations, (vertex_type, vertex_type)), "", at
-        )
 
     def _warn_of_types(
         self, rule: Rule, atoms: Iterable[tuple[_Relation, tuple[str, ...]]]
@@ -397,11 +465,32 @@ class _Translation:
                     )
 
 
+def _check_no_deletions(expression: LogicalExpression, rule: Rule) -> None:
+    """Refuses a window over results that deletions may take back."""
+    pending, seen = [expression], {id(expression)}
+    while pending:
+        current = pending.pop()
+        if isinstance(current.operator, WScan) and current.operator.deletions:
+            raise QueryError(
+                "E-LATER",
+                f"a window over results of {current.operator.stream}, a stream with deletions, "
+                "is not supported yet",
+                at=rule.location,
+                text=rule.head,
+                hint="give the stream inside its window, and leave this one out",
+            )
+        new = [part for part in current.inputs if id(part) not in seen]
+        seen.update(map(id, new))
+        pending += new
+
+
 def input_labels(query: RegularQuery) -> tuple[str, ...]:
     """The labels of edges that a query reads from streams, in the order of their first use."""
     derived = {rule.head for rule in query.rules} | set(aliases(query.rules))
     derived |= dict(query.label_sets).keys()
+    own = dict(query.leaves)
     used = [name for rule in query.rules for atom in rule.body for name in predicates(atom)]
+    used = [own[name].label if name in own else name for name in used]
     return tuple(name for name in dict.fromkeys(used) if name not in derived)
 
 
@@ -423,7 +512,18 @@ def vertex_labels(query: RegularQuery) -> tuple[str, ...]:
 
 
 def _over(
-    operator: Pattern | Path | Union | Filter | Project | Compute | Aggregate | Report,
+    operator: (
+        Pattern
+        | Path
+        | Union
+        | Filter
+        | Project
+        | Rewindow
+        | Compute
+        | Aggregate
+        | Witness
+        | Report
+    ),
     inputs: Sequence[_Relation],
     types: tuple[PropertyType | None, ...],
 ) -> _Relation:

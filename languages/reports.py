@@ -78,7 +78,8 @@ def reported(expression: LogicalExpression, emit: Emit | None) -> LogicalExpress
     return LogicalExpression(Report(emit.mode, every), (expression,))
 
 
-def _operators(expression: LogicalExpression) -> Iterator[LogicalOperator]:
+def operators_in(expression: LogicalExpression) -> Iterator[LogicalOperator]:
+    """Each operator of an expression, shared ones once."""
     pending, seen = [expression], set[int]()
     while pending:
         current = pending.pop()
@@ -95,6 +96,6 @@ def slides_in(expression: LogicalExpression) -> int:
 
 def windows_in(expression: LogicalExpression) -> list[Window]:
     """The windows of all scans below, each as often as it is there."""
-    reading = (o for o in _operators(expression) if isinstance(o, WScan | WScanUnion))
+    reading = (o for o in operators_in(expression) if isinstance(o, WScan | WScanUnion))
     windows = (scan.window for operator in reading for scan in operator.scans)
     return [window for window in windows if window is not None]

@@ -40,9 +40,10 @@ from languages.regular_query import (
     with_terms,
 )
 from languages.reports import EmitText, report_mode, with_emit
+from languages.returned_paths import with_path_columns
 from languages.rq_conditions import Conditions
 from languages.rq_errors import explained
-from languages.rq_steps import Filter, Steps, finished, step_of
+from languages.rq_steps import Filter, OwnWindow, Steps, finished, step_of
 from languages.rq_tokens import check_text, location_of, name_of, string, whole_number
 from languages.windows import Length, window_of
 
@@ -63,8 +64,15 @@ def parse(text: str, time_unit: str = "second") -> RegularQuery:
         raise explained(parser, text) from None
     assert isinstance(program, _Program)
     clauses, unit = _windows(program.windows, time_unit)
-    rules, label_sets = finished(program.rules, program.steps)
-    query = checked(_with_aliases(rules), clauses, unit, program.warnings, label_sets=label_sets)
+    done = finished(program.rules, program.steps, time_unit)
+    query = checked(
+        _with_aliases(done.rules),
+        clauses,
+        time_unit if done.has_unit else unit,
+        program.warnings,
+        label_sets=done.label_sets,
+        leaves=done.leaves,
+    )
     return with_emit(query, program.emit, time_unit)
 
 
@@ -139,6 +147,7 @@ class _Builder(Conditions):
         (head, columns, at), *bodies = parts
         body = self.group(bodies)
         atoms = _with_names_for_anonymous(body.atoms)
+        columns, atoms = with_path_columns(columns, atoms, at)
         variables, properties = named_columns(columns, _variables(atoms))
         return Rule(head, variables, atoms, at, body.conditions, properties), body
 
@@ -200,6 +209,10 @@ class _Builder(Conditions):
 
     def filter(self, parts: list[Comparison]) -> Filter:
         return Filter(tuple(parts))
+
+    def own_window(self, parts: list[Token]) -> OwnWindow:
+        range_, *slide = (Length(str(token), location_of(token)) for token in parts)
+        return OwnWindow(range_, slide[0] if slide else None)
 
     def vertex(self, parts: list[Any]) -> _Body:
         label, place = parts

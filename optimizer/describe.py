@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 
-from algebra import regex, scalar
+from algebra import logical, physical, regex, scalar
 from algebra.aggregates import AggregateCall
 from algebra.logical import (
     Aggregate,
@@ -18,6 +18,7 @@ from algebra.logical import (
     Project,
     Report,
     Union,
+    Witness,
     WScan,
 )
 from algebra.physical import (
@@ -36,8 +37,10 @@ from algebra.physical import (
     SPath,
     ToKernel,
     WindowScan,
+    WitnessPaths,
 )
 from algebra.properties import Convention, RequiredProperties, Spread
+from algebra.window import Window
 from memo import GroupId, Memo
 from memo.printer import format_memo
 from optimizer.goals import Choice
@@ -122,11 +125,19 @@ def _parts(operator: Hashable, inputs: tuple[str, ...]) -> tuple[str, str, tuple
         case AggregateRows(keys, aggregates):
             calls = tuple(AggregateCall(function, column) for function, column in aggregates)
             return "AGGREGATE", _grouped(keys, map(str, calls)), inputs
+        case Witness(regex=path, labels=labels):
+            return "witness", _over(path, labels), inputs
+        case WitnessPaths(regex=path_text):
+            return "WITNESS", path_text, inputs
         case Report(mode, every) | ReportRows(mode, every):
             name = "report" if isinstance(operator, Report) else "REPORT"
             return name, f"{mode} every {every}", inputs
         case Coalesce() | ToKernel():
             return operator.op, "", inputs
+        case logical.Rewindow(window):
+            return "rewindow", str(window), inputs
+        case physical.Rewindow(length, slide):
+            return "REWINDOW", str(Window(length, slide)), inputs
         case Empty() | EmptyRelation():
             return "empty", "", inputs
         case _:

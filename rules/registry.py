@@ -114,9 +114,11 @@ def implementation_rules(
         implementation.PathBySimplePath(simple_budget),
         implementation.PathBySlides(period),
         implementation.PathByOwnRoots(simple_budget, period),
+        implementation.RewindowByRuns(),
         implementation.EmptyByNothing(),
         root_rules.ComputeByColumns(),
         root_rules.AggregateByKeys(),
+        root_rules.WitnessBySearch(simple_budget),
         root_rules.ReportByInstants(),
     )
 

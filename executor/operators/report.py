@@ -119,7 +119,7 @@ class ReportOperator:
             return Batch.empty(self._width)
         ts = np.array(instants, np.int64)
         columns = np.array(values, np.int64).reshape(len(ts), self._width).T
-        return Batch(np.ascontiguousarray(columns), ts, ts + 1)
+        return Batch(np.ascontiguousarray(columns), ts, ts + self._every)
 
     def tick(self, now: int) -> None:
         """What expires is given back when time passes."""

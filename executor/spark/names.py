@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal as OneOf
 
 from algebra.physical import (
     AggregateRows,
@@ -17,16 +18,19 @@ from algebra.physical import (
     ProjectColumns,
     ReportRows,
     Retract,
+    Rewindow,
     ToKernel,
     WindowScan,
     WindowScanUnion,
+    WitnessPaths,
 )
 from algebra.plan import PhysicalPlan
 from algebra.scalar import Column, Literal, Value, parsed
 from algebra.values import PropertyType
 from executor.leaves import OWN_TIME
 
-ColumnType = PropertyType
+ColumnType = PropertyType | OneOf["path"]
+"""A path is text to all but those who write results: JSON of its steps."""
 NUMBERS: frozenset[ColumnType] = frozenset({"integer", "number"})
 Types = tuple[frozenset[ColumnType], ...]
 
@@ -61,10 +65,13 @@ def column_types(plan: PhysicalPlan) -> tuple[ColumnType, ...]:
                 properties = (of_property[name] for name in scan.properties)
                 types = (stream.vertex_type, stream.vertex_type, *properties)
                 known.append(tuple(frozenset({kind}) for kind in types))
-            case FilterRows() | Coalesce() | Exchange() | ToKernel() | Retract():
+            case FilterRows() | Coalesce() | Rewindow() | Exchange() | ToKernel() | Retract():
                 known.append(inputs[0])
             case MergeUnion():
                 known.append(tuple(frozenset().union(*c) for c in zip(*inputs, strict=True)))
+            case WitnessPaths(output=output):
+                with_path: Types = (*inputs[0], frozenset({"path"}))
+                known.append(tuple(with_path[c] for c in output))
             case ReportRows():
                 known.append(inputs[0])
             case ComputeColumns(values=values):

@@ -26,10 +26,11 @@ import pyarrow as pa
 
 from algebra.plan import PhysicalPlan
 from executor.accounts import of_stage
-from executor.batch import FOREVER, Batch
+from executor.batch import FOREVER, Batch, without_repeated_ends
 from executor.dictionary import Dictionary
 from executor.held import Held, sorted_by_ts
 from executor.instants import come_to
+from executor.operators.rewindow import kept_beyond
 from executor.partitioned import pipeline_of
 from executor.pipeline import Pipeline
 from executor.placement import Place
@@ -41,7 +42,7 @@ from executor.spark.output import Blocks, Messages, Output
 from executor.spark.packing import partition_keys, table_of
 from executor.spark.processor import LATE, REPORT
 from executor.spark.window_log import MEMORY, BlobStore, WindowLog
-from executor.spark.wire import LeafWire, Wire, wire_of
+from executor.spark.wire import LeafWire, Wire, runs_wire, wire_of
 from executor.stages import Stage, stages_of
 from executor.watermarks import NEVER, Seen, streams_read
 
@@ -90,6 +91,7 @@ class PartitionBatch:
         self._stage = stages[number]
         self._next = stages[number + 1] if number + 1 < len(stages) else None
         self._wire = wire_of(self._plan, self._stage)
+        self._runs = runs_wire(self._plan, self._stage)
         partitions = self._plan.parallelism
         self._place = Place(partition_keys(partitions).index(key), partitions)
         self.head = Head() if head is None else Head.from_json(head)
@@ -102,6 +104,7 @@ class PartitionBatch:
         if index is None:
             index = self._rebuilt(head, blobs)
         log = WindowLog(self._wire, blobs, head.directory, index.pipeline.linger)
+        runs = WindowLog(self._runs, blobs, head.runs, index.pipeline.linger)
         started = of_stage(self._stage, self._place, index.pipeline)
 
         arrived = _arrived(frames, self._wire.schema)
@@ -114,17 +117,20 @@ class PartitionBatch:
         time = self._come_to(now)
         output = self._output(index.dictionary, time, ended=ended)
         results = 0
+        begun: list[pa.Table] = []
         for chunk in _chunks(rows):
-            found = index.pipeline.process(index.batches(self._wire, chunk.rows))
+            found = self._given(index.pipeline.process(index.batches(self._wire, chunk.rows)))
             chunk.results = sum(map(len, found.values()))
             results += chunk.results
             yield from output.rows(found)
+            begun += self._begun(index)
         if ended or index.pipeline.now != time != NEVER:
             # Time passes also where no rows come.
-            found = index.pipeline.process({}, FOREVER if ended else time)
+            found = self._given(index.pipeline.process({}, FOREVER if ended else time))
             results += sum(map(len, found.values()))
             yield from output.rows(found)
         log.append(timely, now)
+        runs.append(pa.concat_tables([self._runs.schema.empty_table(), *begun]), now)
         memory = None if ended else index.pipeline.memory()
         if memory is not None:
             blobs.put(MEMORY, memory)
@@ -143,6 +149,7 @@ class PartitionBatch:
                 head.operators, started, of_stage(self._stage, self._place, index.pipeline)
             ),
             directory=log.directory,
+            runs=runs.directory,
             remembers=memory is not None,
             watermark=watermark,
         )
@@ -157,14 +164,18 @@ class PartitionBatch:
     def _rebuilt(self, head: Head, blobs: BlobStore) -> Index:
         """The index made anew from the input that is still valid, or waits, and what is kept
         beside it."""
-        dictionary = Dictionary()
+        dictionary = Dictionary(kept_beyond(self._plan))
         pipeline = pipeline_of(self._plan, self._stage, dictionary, self._place)
         index = Index(pipeline, dictionary)
         log = WindowLog(self._wire, blobs, head.directory, pipeline.linger)
         index.held.add(log.rows(head.now))
         kept = _laid_together(self._wire.schema, index.held.due(head.now))
-        if kept.num_rows:
-            pipeline.replay(index.batches(self._wire, kept), self._come_to(head.now))
+        runs = WindowLog(self._runs, blobs, head.runs, pipeline.linger).rows(head.now)
+        if kept.num_rows or runs.num_rows:
+            recalled = self._runs.batches(runs, dictionary)
+            time = self._come_to(head.now)
+            pipeline.replay(index.batches(self._wire, kept), time, recalled)
+        pipeline.remember()
         if head.remembers:
             pipeline.restore(blobs.get(MEMORY), self._come_to(head.now))
         return index
@@ -172,6 +183,13 @@ class PartitionBatch:
     def _come_to(self, now: int) -> int:
         """How far time has come for the rows of this stage: leaves give edges that of a report."""
         return come_to(now, None if self._stage.number else self._plan.evaluate_every)
+
+    def _begun(self, index: Index) -> Iterator[pa.Table]:
+        """The runs that the rows just processed began or extended, as rows of their log."""
+        ports = [flow.port for flow in self._runs.flows]
+        for node, runs in index.pipeline.runs().items():
+            rows = self._runs.rows(ports.index(node), runs, index.dictionary)
+            yield pa.Table.from_batches([rows])
 
     def _timely(self, rows: pa.Table, now: int) -> tuple[pa.Table, LateRows]:
         """The rows from ``now`` on, and the edges that came after their time."""
@@ -184,6 +202,12 @@ class PartitionBatch:
         elif count:
             raise ValueError(f"{count} rows came out of order, before {now}")
         return rows.slice(count), late
+
+    def _given(self, found: dict[int, Batch]) -> dict[int, Batch]:
+        """What the stage puts out; of results an end of the same is said once."""
+        if self._next is not None:
+            return found
+        return {node: without_repeated_ends(batch) for node, batch in found.items()}
 
     def _edges(self, rows: pa.Table) -> int:
         """How many rows of leaves there are, over all partitions each counted once."""
@@ -210,6 +234,7 @@ class PartitionBatch:
 
 def report(head: Head, index: Index, stage: int, partition: int) -> dict[str, Any]:
     """What a partition of a stage has counted so far, as JSON-able values."""
+    blobs = (*head.directory.blobs, *head.runs.blobs)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return {
         "stage": stage,
@@ -222,8 +247,8 @@ def report(head: Head, index: Index, stage: int, partition: int) -> dict[str, An
         "rebuilt": head.rebuilt,
         "operators": {str(node): asdict(t) for node, t in head.operators.items()},
         "vertices": index.dictionary.entries,
-        "blobs": len(head.directory.blobs),
-        "blob_bytes": sum(blob.size for blob in head.directory.blobs),
+        "blobs": len(blobs),
+        "blob_bytes": sum(blob.size for blob in blobs),
         "peak_bytes": peak if sys.platform == "darwin" else peak * 1024,
     }
 

@@ -54,7 +54,7 @@ def joined(join: HashJoin, inputs: Sequence[Values[Vertex]]) -> Values[Vertex]:
     return found
 
 
-def walked(path: SPath, inputs: Sequence[Values[Vertex]]) -> Values[Vertex]:
+def walked(path: AutomatonPath, inputs: Sequence[Values[Vertex]]) -> Values[Vertex]:
     """The roots and ends of accepted walks."""
     nodes = tree_nodes(path, inputs)
     return {(root, vertex) for root, vertex, state in nodes if state in path.accepting}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from algebra.text import one_line
@@ -97,15 +95,3 @@ def test_what_is_refused(query: str, code: str, said: str) -> None:
     with pytest.raises(QueryError, match=said) as error:
         translate(parse(query), CATALOG)
     assert error.value.code == code
-
-
-@pytest.mark.parametrize(
-    "query",
-    [
-        "Answer(x, count(*) as n) <- a(x, y). WINDOW 9",
-        "Answer(x, y) <- a(x, y). WINDOW 9 EMIT SNAPSHOT",
-    ],
-)
-def test_deletions_cannot_take_back_what_is_final(query: str) -> None:
-    with pytest.raises(QueryError, match="deletions are not supported yet"):
-        translate(parse(query), Catalog({"s": replace(STREAM, deletions=True)}))

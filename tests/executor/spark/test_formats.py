@@ -15,9 +15,10 @@ import pyarrow.parquet as pq
 from hypothesis import given
 from hypothesis import strategies as st
 
+from algebra.values import PropertyType
 from executor.dictionary import Dictionary
 from executor.spark.formats import PartFormat, ResultShape, result_writer
-from executor.spark.names import ColumnType, column_names
+from executor.spark.names import column_names
 
 Row = tuple[str | int | None, ...]
 
@@ -69,7 +70,7 @@ def cases(draw: st.DrawFn) -> tuple[ResultShape, list[list[Row]]]:
     kinds = draw(st.lists(st.sampled_from(list(VALUES)), max_size=3))
     columns = tuple(draw(st.lists(TEXT, min_size=len(kinds), max_size=len(kinds), unique=True)))
     row = st.tuples(*(VALUES[kind] for kind in kinds), TIMES, st.none() | TIMES)
-    types: list[ColumnType] = ["integer" if kind == "integers" else "string" for kind in kinds]
+    types: list[PropertyType] = ["integer" if kind == "integers" else "string" for kind in kinds]
     shape = ResultShape(columns, column_names(columns), tuple(types))
     return shape, draw(st.lists(st.lists(row, min_size=1, max_size=5), max_size=3))
 
@@ -88,6 +89,34 @@ def test_json_lines(case: tuple[ResultShape, list[list[Row]]]) -> None:
     assert [json.loads(line) for line in lines] == expected
     # Key order, spaces and all: the very text of the interface's example.
     assert lines == [json.dumps(document, ensure_ascii=False) for document in expected]
+
+
+def test_rows_that_end_others() -> None:
+    shape = ResultShape(("x", "y"), ("x", "y"), ("string", "integer"), deletions=True)
+    rows = [("a", 1, 5, 35), ("a", 1, 12, ~35), ("b", 2, 13, None)]
+    batch = batch_of(rows, shape.names)
+    assert written("jsonl", shape, [batch]).decode().splitlines() == [
+        '{"bindings": {"x": "a", "y": 1}, "ts": 5, "exp": 35}',
+        '{"op": "-", "bindings": {"x": "a", "y": 1}, "ts": 12}',
+        '{"bindings": {"x": "b", "y": 2}, "ts": 13, "exp": null}',
+    ]
+    nothing = ResultShape((), (), (), deletions=True)
+    assert written("jsonl", nothing, [batch_of([(1, 9), (4, ~9)], ())]).decode().splitlines() == [
+        '{"bindings": {}, "ts": 1, "exp": 9}',
+        '{"op": "-", "bindings": {}, "ts": 4}',
+    ]
+    assert written("csv", shape, [batch]).decode().splitlines() == [
+        '"x","y","ts","exp","op"',
+        '"a",1,5,35,"+"',
+        '"a",1,12,,"-"',
+        '"b",2,13,,"+"',
+    ]
+    table = pq.read_table(io.BytesIO(written("parquet", shape, [batch])))
+    assert [(r["ts"], r["exp"], r["op"]) for r in table.to_pylist()] == [
+        (5, 35, "+"),
+        (12, None, "-"),
+        (13, None, "+"),
+    ]
 
 
 @given(case=cases())
