@@ -98,6 +98,7 @@ def run(
     parallelism: opt.Parallelism = 1,
     path_semantics: opt.PathSemantics = "arbitrary",
     simple_budget: opt.SimpleBudget = None,
+    evaluate: opt.Evaluate = "eager",
     debug: opt.Debug = False,
 ) -> None:
     """Run a query, or a plan made before, on Spark, until its input ends."""
@@ -115,6 +116,7 @@ def run(
             ("--budget-ms", budget_ms), ("--budget-expressions", budget_expressions),
             ("--parallelism", parallelism > 1), ("--language", language),
             ("--path-semantics", path_semantics != "arbitrary"),
+            ("--evaluate", evaluate != "eager"),
         ):  # fmt: skip
             if given:
                 raise UsageError(f"{option} is for planning, and {read.name} is a plan already")
@@ -142,6 +144,7 @@ def run(
                     parallelism,
                     path_semantics,
                     simple_budget or DEFAULT_STEPS,
+                    evaluate,
                 ),
             )
         )

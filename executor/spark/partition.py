@@ -29,6 +29,7 @@ from executor.accounts import of_stage
 from executor.batch import FOREVER, Batch, without_repeated_ends
 from executor.dictionary import Dictionary
 from executor.held import Held, sorted_by_ts
+from executor.instants import come_to
 from executor.operators.rewindow import kept_beyond
 from executor.partitioned import pipeline_of
 from executor.pipeline import Pipeline
@@ -113,7 +114,8 @@ class PartitionBatch:
         timely, late = self._timely(arrived.rows, head.now)
         index.held.add(timely)
         rows = sorted_by_ts(_laid_together(self._wire.schema, index.held.due(now)))
-        output = self._output(index.dictionary, now, ended=ended)
+        time = self._come_to(now)
+        output = self._output(index.dictionary, time, ended=ended)
         results = 0
         begun: list[pa.Table] = []
         for chunk in _chunks(rows):
@@ -122,9 +124,9 @@ class PartitionBatch:
             results += chunk.results
             yield from output.rows(found)
             begun += self._begun(index)
-        if ended or index.pipeline.now != now != NEVER:
+        if ended or index.pipeline.now != time != NEVER:
             # Time passes also where no rows come.
-            found = self._given(index.pipeline.process({}, FOREVER if ended else now))
+            found = self._given(index.pipeline.process({}, FOREVER if ended else time))
             results += sum(map(len, found.values()))
             yield from output.rows(found)
         log.append(timely, now)
@@ -171,11 +173,16 @@ class PartitionBatch:
         runs = WindowLog(self._runs, blobs, head.runs, pipeline.linger).rows(head.now)
         if kept.num_rows or runs.num_rows:
             recalled = self._runs.batches(runs, dictionary)
-            pipeline.replay(index.batches(self._wire, kept), head.now, recalled)
+            time = self._come_to(head.now)
+            pipeline.replay(index.batches(self._wire, kept), time, recalled)
         pipeline.remember()
         if head.remembers:
-            pipeline.restore(blobs.get(MEMORY), head.now)
+            pipeline.restore(blobs.get(MEMORY), self._come_to(head.now))
         return index
+
+    def _come_to(self, now: int) -> int:
+        """How far time has come for the rows of this stage: leaves give edges that of a report."""
+        return come_to(now, None if self._stage.number else self._plan.evaluate_every)
 
     def _begun(self, index: Index) -> Iterator[pa.Table]:
         """The runs that the rows just processed began or extended, as rows of their log."""
