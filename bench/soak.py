@@ -48,8 +48,8 @@ class Case:
 
 
 CASES: Final = {
-    "join": Case("Answer(x, y, z) <- a(x, y), b(y, z) WINDOW 200", "ab", 6000, 60, 1),
-    "path": Case("Answer(x, y) <- x (a/b)+ y WINDOW 120 SLIDE 10", "ab", 6000, 80, 1),
+    "join": Case("Answer(x, y, z) <- a(x, y), b(y, z) WINDOW 300", "ab", 4000, 50, 1), b(y, z) WINDOW 200", "ab", 6000, 60, 1),
+    "path": Case("Answer(x, y) <- x (a/b)+ y WINDOW 120 SLIDE 10", "ab", 4000, 80, 1),
     "aggregate": Case(
         "Answer(x, count(*) as n, max(z) as last) <- a(x, y), b(y, z) WINDOW 100", "ab", 4000, 40, 1
     ),
@@ -257,6 +257,7 @@ def killed(
     case: Case,
     file: Path,
     folder: Path,
+    *,
     batch: int,
     random: Random,
     kinds: Sequence[Kind],
@@ -274,7 +275,7 @@ def killed(
             while done.kills.total() < most and time.monotonic() < until:
                 kind = random.choice(kinds)
                 # What is within Spark can be killed only when Spark is there.
-                pause = random.uniform(0.2, 4.0) if kind == "worker" else random.uniform(1.0, 25.0)
+                pause = random.uniform(0.2, 4.0) if kind == "worker" else random.uniform(1.0, 30.0)
                 if victim.ends_within(pause):
                     break
                 if victim.kill(kind, random):
@@ -307,8 +308,8 @@ def soak(
     *,
     cases: Sequence[str] = tuple(CASES),
     kinds: Sequence[Kind] = KINDS,
-    batch: int = 150,
-    per_round: int = 12,
+    batch: int = 300,
+    per_round: int = 10,
     edges: int | None = None,
     console: Console | None = None,
 ) -> list[Round]:
@@ -330,7 +331,17 @@ def soak(
                     console.print(f"{name}: {lines:,} lines undisturbed, {took:.0f} s")
             folder = Path(tmp) / f"{name}-{len(rounds)}"
             left = min(per_round, kills - sum(r.kills.total() for r in rounds))
-            done = killed(name, case, file, folder, batch, random, kinds, left, until)
+            done = killed(
+                name,
+                case,
+                file,
+                folder,
+                batch=batch,
+                random=random,
+                kinds=kinds,
+                most=left,
+                until=until,
+            )
             found, torn = lines_of(folder / "out")
             done.wrong += torn
             compared(done, found, expected[name])
@@ -339,7 +350,8 @@ def soak(
                 said = "; ".join(done.wrong) or ("same lines" if done.identical else "same answers")
                 console.print(
                     f"{name}: {done.kills.total()} kills {dict(done.kills)}, {done.starts} starts, "
-                    f"{done.seconds:.0f} s: {said}"
+                    f"{done.seconds:.0f} s: {said}",
+                    soft_wrap=True,
                 )
             if done.wrong:
                 keep = Path(tmp).with_name(f"{Path(tmp).name}-{name}-{len(rounds)}")

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from executor.counters import Counters
+from executor.spark.snapshot import Snapshot
 from executor.spark.window_log import Blob, Directory
 from executor.watermarks import Watermark
 
@@ -21,7 +22,8 @@ class Head:
     stream, ``now`` how far time has come: the
     watermark, or where edges come in order the largest ts seen. ``late`` counts the edges that came
     when it had passed them, by stream. ``remembers``: there is a memory
-    (:meth:`executor.pipeline.Pipeline.memory`) among the blobs.
+    (:meth:`executor.pipeline.Pipeline.memory`) among the blobs. ``rebuilt`` counts how often the
+    index was made anew, ``restored`` how often from a snapshot, ``replayed`` the rows that it took.
     """
 
     token: str = ""
@@ -32,10 +34,13 @@ class Head:
     results: int = 0
     late: Mapping[str, int] = field(default_factory=dict)
     rebuilt: int = 0
+    restored: int = 0
+    replayed: int = 0
     operators: Mapping[int, Counters] = field(default_factory=dict)
     directory: Directory = field(default_factory=Directory)
     remembers: bool = False
     watermark: Watermark = field(default_factory=Watermark)
+    snapshot: Snapshot = field(default_factory=Snapshot)
 
     def to_json(self) -> str:
         """The text that is kept in Spark's state."""
@@ -48,12 +53,14 @@ class Head:
         operators = {int(k): Counters(**v) for k, v in values.pop("operators").items()}
         directory = values.pop("directory")
         watermark = Watermark.from_document(values.pop("watermark", {}))
+        snapshot = Snapshot(**values.pop("snapshot", {}))
         blobs = tuple(Blob(**blob) for blob in directory.pop("blobs"))
         return Head(
             **values,
             operators=operators,
             directory=Directory(blobs, **directory),
             watermark=watermark,
+            snapshot=snapshot,
         )
 
 
@@ -66,8 +73,16 @@ def batch_of(before: Head, after: Head) -> dict[str, Any]:
     return {
         "edges": after.edges - before.edges,
         "rebuilt": after.rebuilt - before.rebuilt,
+        "restored": after.restored - before.restored,
+        "replayed": after.replayed - before.replayed,
         "operators": work,
     }
+
+
+def work_between(before: Mapping[int, Counters], after: Mapping[int, Counters]) -> int:
+    """How many rows operators took and gave in between."""
+    done = [own.since(before[node]) for node, own in after.items()]
+    return sum(own.rows_in + own.rows_out for own in done)
 
 
 def totals(

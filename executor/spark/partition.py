@@ -5,8 +5,9 @@ partitions of the next stage, or of the last stage blocks of results; then a rep
 
 A partition's rows are sorted by ts and run through the in-process
 :class:`executor.pipeline.Pipeline`, whose state is in memory
-(:mod:`executor.spark.index_home`) and is rebuilt from the log
-(:mod:`executor.spark.window_log`) when it is not at hand.
+(:mod:`executor.spark.index_home`). When it is not at hand it is read from a snapshot
+(:mod:`executor.spark.snapshot`), if there is one, and brought up to date from the log
+(:mod:`executor.spark.window_log`).
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ from executor.held import Held, sorted_by_ts
 from executor.partitioned import pipeline_of
 from executor.pipeline import Pipeline
 from executor.placement import Place
-from executor.spark.head import Head, batch_of, totals
+from executor.spark import snapshot as snapshots
+from executor.spark.head import Head, batch_of, totals, work_between
 from executor.spark.index_home import IndexHome
 from executor.spark.index_home import Place as Home
 from executor.spark.late import SILENT, TOLD, LateRows, added, sources_of
@@ -63,6 +65,22 @@ class Index:
         if self.pipeline.now is not None:
             self.dictionary.tick(self.pipeline.now)
         return wire.batches(rows, self.dictionary)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of memory held."""
+        operators = self.pipeline.counters.values()
+        of_operators = sum(own.state_bytes for own in operators)
+        return of_operators + self.dictionary.nbytes + self.held.nbytes
+
+
+@dataclass(frozen=True, slots=True)
+class _Rebuilt:
+    """An index made anew: whether from a snapshot, and how many rows were replayed."""
+
+    index: Index
+    restored: bool
+    replayed: int
 
 
 _INDEXES: IndexHome[Index] = IndexHome()  # a worker process has one, for all its tasks
@@ -97,10 +115,13 @@ class PartitionBatch:
         """What is found, as it is found; at last the report."""
         head = self.head
         index = _INDEXES.take(self._home, head.token, head.worker)
-        rebuilt = index is None and head.token != ""
-        if index is None:
-            index = self._rebuilt(head, blobs)
-        log = WindowLog(self._wire, blobs, head.directory, index.pipeline.linger)
+        made = self._rebuilt(head, blobs) if index is None else None
+        index = made.index if made is not None else index
+        assert index is not None
+        snapshot = head.snapshot
+        log = WindowLog(
+            self._wire, blobs, head.directory, index.pipeline.linger, apart=snapshot.before
+        )
         started = of_stage(self._stage, self._place, index.pipeline)
 
         arrived = _arrived(frames, self._wire.schema)
@@ -126,6 +147,10 @@ class PartitionBatch:
         memory = None if ended else index.pipeline.memory()
         if memory is not None:
             blobs.put(MEMORY, memory)
+        counters = of_stage(self._stage, self._place, index.pipeline)
+        snapshot = snapshot.then(timely.num_rows, work_between(started, counters))
+        if not ended and snapshot.is_due(log.kept(since=snapshot.before), index.nbytes):
+            snapshot = snapshots.write(index, blobs, snapshot, log.directory.next_number)
 
         last = self._next is None
         self.head = Head(
@@ -136,13 +161,14 @@ class PartitionBatch:
             edges=head.edges + self._edges(rows),
             results=head.results + (results if last else 0),
             late=added(head.late, late.of_streams),
-            rebuilt=head.rebuilt + rebuilt,
-            operators=totals(
-                head.operators, started, of_stage(self._stage, self._place, index.pipeline)
-            ),
+            rebuilt=head.rebuilt + (made is not None and head.token != ""),
+            restored=head.restored + (made is not None and made.restored),
+            replayed=head.replayed + (made.replayed if made is not None else 0),
+            operators=totals(head.operators, started, counters),
             directory=log.directory,
             remembers=memory is not None,
             watermark=watermark,
+            snapshot=snapshot,
         )
         _INDEXES.keep(self._home, self.head.token, index)
         told = report(self.head, index, self._stage.number, self._place.partition)
@@ -152,20 +178,27 @@ class PartitionBatch:
             [*arrived.late, *filter(None, [late.lines])],
         )
 
-    def _rebuilt(self, head: Head, blobs: BlobStore) -> Index:
-        """The index made anew from the input that is still valid, or waits, and what is kept
-        beside it."""
-        dictionary = Dictionary()
-        pipeline = pipeline_of(self._plan, self._stage, dictionary, self._place)
-        index = Index(pipeline, dictionary)
+    def _rebuilt(self, head: Head, blobs: BlobStore) -> _Rebuilt:
+        """The index made anew: from a snapshot and the input since, or from all input that is
+        still valid, or waits; and what is kept beside it."""
+        found: Index | None = snapshots.read(head.snapshot, blobs)
+        index = self._empty() if found is None else found
+        pipeline = index.pipeline
         log = WindowLog(self._wire, blobs, head.directory, pipeline.linger)
-        index.held.add(log.rows(head.now))
+        rows = log.rows(head.now, since=0 if found is None else head.snapshot.before)
+        index.held.add(rows)
         kept = _laid_together(self._wire.schema, index.held.due(head.now))
-        if kept.num_rows:
+        if kept.num_rows or found is not None:
+            # Time passes also where no rows came: what was given must not be given again.
             pipeline.replay(index.batches(self._wire, kept), head.now)
         if head.remembers:
             pipeline.restore(blobs.get(MEMORY), head.now)
-        return index
+        return _Rebuilt(index, found is not None, rows.num_rows)
+
+    def _empty(self) -> Index:
+        dictionary = Dictionary()
+        pipeline = pipeline_of(self._plan, self._stage, dictionary, self._place)
+        return Index(pipeline, dictionary)
 
     def _timely(self, rows: pa.Table, now: int) -> tuple[pa.Table, LateRows]:
         """The rows from ``now`` on, and the edges that came after their time."""
@@ -214,10 +247,13 @@ def report(head: Head, index: Index, stage: int, partition: int) -> dict[str, An
         "results": head.results,
         "late": head.late,
         "rebuilt": head.rebuilt,
+        "restored": head.restored,
+        "replayed": head.replayed,
         "operators": {str(node): asdict(t) for node, t in head.operators.items()},
         "vertices": index.dictionary.entries,
         "blobs": len(head.directory.blobs),
         "blob_bytes": sum(blob.size for blob in head.directory.blobs),
+        "snapshot_bytes": head.snapshot.size,
         "peak_bytes": peak if sys.platform == "darwin" else peak * 1024,
     }
 

@@ -1,0 +1,174 @@
+"""Snapshots of a partition's index, so that a restart replays what came since and no whole window.
+
+In and out: the index (operators, codes of vertices, rows that wait) as compressed chunks of bounded
+size in the store of the log. The log keeps what it keeps, all input that is still valid, so a
+snapshot is a short cut and nothing depends on it: one that another version wrote, or that cannot
+be read, is left aside and the window replayed.
+
+**When.** *Work* is rows that operators took and gave, counted; to replay the log since the last
+snapshot is the work since then, less what has expired. A snapshot is due when that is
+:data:`TIMES` what it costs to write the index, and :data:`LEAST_WORK` besides. So to write them
+costs a bounded share of a run, and there is none where it would cost more than to replay the
+window: the log since the last one is at most that. Rows and bytes alone decide, no clock.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import pickle
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+from executor.spark.window_log import LARGEST_BLOB, BlobStore
+
+FIRST_CHUNK: Final = -2
+"""The number of the first chunk; the others follow downwards."""
+
+CHUNK_BYTES: Final = LARGEST_BLOB
+TIMES: Final = 2
+LEAST_WORK: Final = 20_000
+BYTES_PER_WORK: Final = 100
+"""As many bytes of an index are written or read in the time of one unit of work."""
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """What a head knows of the latest snapshot.
+
+    There is none where ``chunks`` is 0. ``size`` is of the chunks, in bytes. The index has all
+    rows of the log before the blob of number ``before``; ``rows`` came and ``work`` was done since.
+    """
+
+    version: str = ""
+    chunks: int = 0
+    size: int = 0
+    before: int = 0
+    rows: int = 0
+    work: int = 0
+
+    def then(self, rows: int, work: int) -> Snapshot:
+        """After a batch of so many rows."""
+        return replace(self, rows=self.rows + rows, work=self.work + work)
+
+    def is_due(self, kept: int, nbytes: int) -> bool:
+        """Whether to write the next one.
+
+        ``kept``: how many of the rows since are in the log; ``nbytes``: of the index in memory.
+        """
+        replay = self.work * min(kept, self.rows) // max(1, self.rows)
+        return replay >= LEAST_WORK + TIMES * nbytes // BYTES_PER_WORK
+
+
+def write(index: Any, blobs: BlobStore, last: Snapshot, before: int) -> Snapshot:
+    """Puts an index in the place of the last snapshot."""
+    chunks = _Chunks(blobs)
+    with pa.CompressedOutputStream(pa.PythonFile(chunks, "w"), "zstd") as out:
+        pickle.Pickler(out, protocol=5).dump(index)
+    chunks.end()
+    for number in range(chunks.count, last.chunks):
+        blobs.remove(FIRST_CHUNK - number)
+    return Snapshot(version(), chunks.count, chunks.size, before)
+
+
+def read(snapshot: Snapshot, blobs: BlobStore) -> Any | None:
+    """The index of a snapshot; None if there is none that can be read here."""
+    if not snapshot.chunks or snapshot.version != version():
+        return None
+    try:
+        data = b"".join(blobs.get(FIRST_CHUNK - i) for i in range(snapshot.chunks))
+        with pa.CompressedInputStream(pa.BufferReader(data), "zstd") as file:
+            return _Unpickler(file).load()
+    except Exception:  # whatever is wrong with it, the log has all that is needed
+        return None
+
+
+@cache
+def version() -> str:
+    """Of the code whose objects these are: other code may mean something else by them."""
+    import algebra
+    import executor
+
+    text = hashlib.sha256(f"{np.__version__} {pa.__version__}".encode())
+    for package in (algebra, executor):
+        folder = Path(str(package.__file__)).parent
+        for file in sorted(folder.rglob("*.py")):
+            text.update(f"{file.relative_to(folder)}\0".encode() + file.read_bytes())
+    return text.hexdigest()[:16]
+
+
+class _Chunks(io.RawIOBase):
+    """A file that becomes chunks."""
+
+    def __init__(self, blobs: BlobStore) -> None:
+        self._blobs = blobs
+        self._open = bytearray()
+        self.count = 0
+        self.size = 0
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        self._open += data
+        while len(self._open) >= CHUNK_BYTES:
+            self._put(CHUNK_BYTES)
+        return len(data)
+
+    def end(self) -> None:
+        """Nothing more comes."""
+        if self._open:
+            self._put(len(self._open))
+
+    def _put(self, length: int) -> None:
+        self._blobs.put(FIRST_CHUNK - self.count, bytes(self._open[:length]))
+        del self._open[:length]
+        self.count += 1
+        self.size += length
+
+
+_OURS: Final = (
+    "algebra.",
+    "executor.batch",
+    "executor.counters",
+    "executor.dictionary",
+    "executor.held",
+    "executor.operators.",
+    "executor.pipeline",
+    "executor.placement",
+    "executor.schedule",
+    "executor.spark.partition",
+)
+_THEIRS: Final = frozenset(
+    {
+        ("builtins", "set"),
+        ("builtins", "frozenset"),
+        ("builtins", "bytearray"),
+        ("collections", "Counter"),
+        ("collections", "OrderedDict"),
+        ("collections", "defaultdict"),
+        ("collections", "deque"),
+        ("numpy", "dtype"),
+        ("numpy", "ndarray"),
+        ("numpy._core.multiarray", "_reconstruct"),
+        ("numpy._core.multiarray", "scalar"),
+        ("numpy._core.numeric", "_frombuffer"),
+    }
+)
+
+
+class _Unpickler(pickle.Unpickler):
+    """Makes what an index is made of and nothing else, whatever a checkpoint holds."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        if (module, name) in _THEIRS:
+            return super().find_class(module, name)
+        found = super().find_class(module, name) if module.startswith(_OURS) else None
+        if not isinstance(found, type) or not found.__module__.startswith(_OURS):
+            raise pickle.UnpicklingError(f"{module}.{name} is no part of an index")
+        return found
