@@ -294,6 +294,24 @@ class Path:
 
 
 @dataclass(frozen=True, slots=True)
+class Rewindow:
+    """W over a query: its coalesced results, each valid for its window at most.
+
+    A result valid in ``[ts, exp)`` is so in ``[ts, min(exp, floor(ts / slide) * slide + range))``.
+    """
+
+    window: Window
+
+    def canonical(self, inputs: tuple[I, ...]) -> tuple[LogicalOperator, tuple[I, ...]]:
+        """A window is its own canonical form."""
+        return self, inputs
+
+    def width(self, inputs: Sequence[int]) -> int:
+        """The number of columns: that of the input."""
+        return inputs[0]
+
+
+@dataclass(frozen=True, slots=True)
 class Empty:
     """∅: a relation without rows (``a{3,2}``)."""
 
@@ -374,6 +392,7 @@ LogicalOperator = (
     | Pattern
     | FilteredPattern
     | Path
+    | Rewindow
     | Empty
     | Compute
     | Aggregate

@@ -206,6 +206,19 @@ class Coalesce:
 
 
 @dataclass(frozen=True, slots=True)
+class Rewindow:
+    """Puts a window over rows that operators made: a value that begins to be valid at ``t``
+    counts until ``floor(t / slide) * slide + range`` at most, however long it stays valid.
+
+    Only when it has been invalid in between does it begin anew. The result is coalesced.
+    """
+
+    range: int
+    slide: int
+    op: Literal["REWINDOW"] = "REWINDOW"
+
+
+@dataclass(frozen=True, slots=True)
 class Exchange:
     """Moves rows between partitions; each keeps the order of the rows of its partition.
 
@@ -250,13 +263,15 @@ class AggregateRows:
 
     ``aggregates`` are pairs of a function and a column (null: rows are counted); output columns
     are ``output``, positions in the keys followed by the aggregates. A row is given when it is
-    final: it closes, or, with ``every``, an instant that is a multiple of that has passed.
+    final: it closes, or, with ``every``, an instant that is a multiple of that has passed. What
+    is final is not taken back, over a stream with deletions neither.
     """
 
     keys: tuple[int, ...]
     aggregates: tuple[tuple[Function, int | None], ...]
     output: tuple[int, ...]
     every: int | None = None
+    update_pattern: WithDeletions = None
     op: Literal["AGGREGATE"] = "AGGREGATE"
 
 
@@ -265,11 +280,12 @@ class ReportRows:
     """The rows that are valid (``snapshot``), are and were not one period ago (``entering``), or
     were and are not (``exit``), at each multiple of ``every``, once that is past.
 
-    The ts of a result is the instant of its report.
+    The ts of a result is the instant of its report, which is never taken back, its exp the next.
     """
 
     mode: ReportMode
     every: int
+    update_pattern: WithDeletions = None
     op: Literal["REPORT"] = "REPORT"
 
 
@@ -284,6 +300,7 @@ PhysicalOperator = (
     | SPath
     | SimplePath
     | Coalesce
+    | Rewindow
     | Exchange
     | ToKernel
     | EmptyRelation
@@ -297,6 +314,6 @@ def over_deletions(operator: PhysicalOperator) -> PhysicalOperator:
     """The operator that computes the same over an input with deletions."""
     if isinstance(operator, HashJoin):
         operator = replace(operator, horizon=None)
-    if isinstance(operator, WindowScan | HashJoin | SPath | Coalesce):
+    if isinstance(operator, WindowScan | HashJoin | SPath | Coalesce | AggregateRows | ReportRows):
         return replace(operator, update_pattern="with_deletions")
     return operator

@@ -11,6 +11,7 @@
                           on the joined rows in the third
 ``P[d;R](S1,..)``         PATH over the regex ``R``
 ``C[columns](S)``         projection; columns may be computed
+``W[w,b](S)``             a window over results of operators
 ``A[keys ; aggs](S)``     AGGREGATE, of rows with the same keys; perhaps at multiples of a period
 ``R[mode every p](S)``    REPORT
 ``∅``                     the empty relation
@@ -40,6 +41,7 @@ from algebra.logical import (
     Pattern,
     Project,
     Report,
+    Rewindow,
     Union,
     WScan,
     WScanUnion,
@@ -118,6 +120,8 @@ class _Notation:
             case Project(columns):
                 width = e.inputs[0].width
                 return f"C[{','.join(_column(column, width) for column in columns)}]"
+            case Rewindow(window):
+                return f"W[{self._window(window)}]"
             case Empty():
                 return "∅"
 

@@ -21,6 +21,7 @@ from algebra.physical import (
     FilterRows,
     HashJoin,
     ProjectColumns,
+    SimplePath,
     SPath,
     WindowScan,
     WindowScanUnion,
@@ -203,7 +204,7 @@ def _refuse_operator(node: PlanNode, plan: PhysicalPlan) -> None:
             for listed in (*bindings, output, names):
                 _most(len(listed), WIDEST, "columns")
             _between([v for binding in bindings for v in binding], 0, MOST_VARIABLES, "a variable")
-        case SPath() as path:
+        case SPath() | SimplePath() as path:
             _refuse_path(path, len(node.inputs))
         case EmptyRelation(width=width):
             _between([width], 0, WIDEST + 1, "the width")
@@ -232,7 +233,7 @@ def _refuse_scan(scan: WindowScan | WindowScanUnion, plan: PhysicalPlan) -> None
             _ = predicate.checked(each.predicate)
 
 
-def _refuse_path(path: SPath, inputs: int) -> None:
+def _refuse_path(path: SPath | SimplePath, inputs: int) -> None:
     _between([path.states], 1, MOST_STATES + 2, "the number of states")
     _most(len(path.transitions), MOST_TRANSITIONS, "transitions")
     _between([i for _, i, _, _ in path.transitions], 0, inputs, "the input of a transition")

@@ -10,22 +10,33 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from algebra.physical import (
+    AggregateRows,
     Coalesce,
     Exchange,
     HashJoin,
     PhysicalOperator,
+    ReportRows,
     Retract,
     SimplePath,
     SPath,
     ToKernel,
     WindowScan,
 )
+from algebra.plan import PhysicalPlan, PlanError
 from algebra.properties import UpdatePattern
 
 
 def marks(operator: PhysicalOperator) -> bool:
     """Whether it is a scan of a stream with deletions."""
     return isinstance(operator, WindowScan) and operator.update_pattern is not None
+
+
+def ends_deletions(operator: PhysicalOperator) -> bool:
+    """Whether it reads deletions and gives what is final.
+
+    Its input has to be coalesced: of each value one row is to be there, or none.
+    """
+    return isinstance(operator, AggregateRows | ReportRows) and operator.update_pattern is not None
 
 
 def update_pattern(operator: PhysicalOperator, inputs: Collection[UpdatePattern]) -> UpdatePattern:
@@ -49,9 +60,24 @@ def update_pattern(operator: PhysicalOperator, inputs: Collection[UpdatePattern]
     deletions = UpdatePattern.WITH_DELETIONS in patterns
     if deletions and isinstance(operator, SimplePath):
         raise ValueError("SIMPLE_PATH is not made for deletions")
-    for_deletions = (
-        isinstance(operator, HashJoin | SPath | Coalesce) and operator.update_pattern is not None
-    )
-    if isinstance(operator, HashJoin | SPath | Coalesce) and deletions is not for_deletions:
-        raise ValueError(f"{operator.op} is {'not ' * deletions}made for deletions")
+    if isinstance(operator, HashJoin | SPath | Coalesce | AggregateRows | ReportRows):
+        if deletions is not (operator.update_pattern is not None):
+            raise ValueError(f"{operator.op} is {'not ' * deletions}made for deletions")
+        if isinstance(operator, AggregateRows | ReportRows):
+            return UpdatePattern.APPEND_ONLY
     return UpdatePattern.WITH_DELETIONS if deletions else UpdatePattern.APPEND_ONLY
+
+
+def update_patterns(plan: PhysicalPlan) -> list[UpdatePattern]:
+    """The update pattern of each node's rows; what the document says of it is not looked at.
+
+    Raises:
+        PlanError: if an operator is not made for its inputs, with the node.
+    """
+    found: list[UpdatePattern] = []
+    for node in plan.nodes:
+        try:
+            found.append(update_pattern(node.operator, [found[i] for i in node.inputs]))
+        except ValueError as error:
+            raise PlanError(f"node {node.id} ({node.op}): {error}") from error
+    return found

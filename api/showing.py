@@ -63,11 +63,14 @@ def shown_results(plan: PhysicalPlan, folder: Path) -> Iterator[Callable[[Progre
 
 
 def result_text(result: dict[str, Any], seconds: float | None) -> str:
-    """``x = 12  y = 7   from 2010-06-08 20:23 to 2010-06-11 00:00``."""
+    """``x = 12  y = 7   from 2010-06-08 20:23 to 2010-06-11 00:00``, or of a report
+    ``x = 12  y = 7   entering at 2010-06-08 20:23``."""
     values = "  ".join(
         f"{printable(name)} = {printable(str(value)):<5}"
         for name, value in result["bindings"].items()
     )
+    if "at" in result:
+        return f"  {values}  {result['event']} at {_instant(result['at'], seconds)}"
     end = "on" if result["exp"] is None else f"to {_instant(result['exp'], seconds)}"
     return f"  {values}  from {_instant(result['ts'], seconds)} {end}"
 

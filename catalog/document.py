@@ -32,6 +32,7 @@ from catalog.model import (
     Source,
     Stream,
     VertexType,
+    View,
     roles_of,
 )
 
@@ -231,9 +232,32 @@ class _Stream(_Shape):
         )
 
 
+class _View(_Shape):
+    query: Text | None = None
+    file: Text | None = None
+    language: Text | None = None
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> _View:
+        if (self.query is None) == (self.file is None):
+            raise ValueError("expected the text of a query, or the file that holds it")
+        return self
+
+    def value(self) -> View:
+        return View(self.query or "", self.file, self.language)
+
+
 class _Catalog(_Shape):
     time_unit: Text = "second"
     streams: dict[Text, _Stream] = Field(min_length=1)
+    views: dict[Text, _View] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _views_are_no_streams(self) -> _Catalog:
+        for name in self.views:
+            if name in self.streams:
+                raise ValueError(f"views: {name} is the name of a stream")
+        return self
 
 
 def from_document(document: object) -> Catalog:
@@ -249,18 +273,27 @@ def from_document(document: object) -> Catalog:
     except ValidationError as error:
         raise _readable(error) from error
     streams = {name: stream.value(name) for name, stream in shape.streams.items()}
-    return Catalog(MappingProxyType(streams), shape.time_unit)
+    views = {name: view.value() for name, view in shape.views.items()}
+    return Catalog(MappingProxyType(streams), shape.time_unit, MappingProxyType(views))
 
 
 def to_document(catalog: Catalog) -> dict[str, Any]:
     """The document of a catalog; what has its default value is left out."""
-    return {
+    document: dict[str, Any] = {
         "time_unit": catalog.time_unit,
         "streams": {
             name: _stream_document(stream, catalog.time_unit)
             for name, stream in catalog.streams.items()
         },
     }
+    if catalog.views:
+        document["views"] = {name: _view_document(view) for name, view in catalog.views.items()}
+    return document
+
+
+def _view_document(view: View) -> dict[str, Any]:
+    document = {"query": view.query} if view.file is None else {"file": view.file}
+    return document | ({} if view.language is None else {"language": view.language})
 
 
 def _stream_document(stream: Stream, time_unit: str) -> dict[str, Any]:

@@ -17,6 +17,7 @@ __all__ = [
     "Source",
     "Stream",
     "VertexType",
+    "View",
     "roles_of",
 ]
 
@@ -98,11 +99,22 @@ class Stream:
 
 
 @dataclass(frozen=True, slots=True)
+class View:
+    """A query whose results can be read as a stream: its text, the file that it was read from if
+    any, and its language (None: what the text looks like)."""
+
+    query: str
+    file: str | None = None
+    language: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Catalog:
-    """All streams by name; the time unit is that of rates, windows and timestamps."""
+    """All streams and views by name; the time unit is that of rates, windows and timestamps."""
 
     streams: Mapping[str, Stream]
     time_unit: str = "second"
+    views: Mapping[str, View] = field(default_factory=lambda: MappingProxyType({}))
 
     def streams_of(self, label: str, *, vertices: bool = False) -> tuple[Stream, ...]:
         """The streams in which ``label`` of edges, or of ``vertices``, may occur, in the order of

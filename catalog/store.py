@@ -16,7 +16,7 @@ from typing import Any
 import yaml
 
 from catalog.document import CatalogError, Place, from_document, to_document
-from catalog.model import Catalog, Source
+from catalog.model import Catalog, Source, View
 
 
 def load(path: str | Path) -> Catalog:
@@ -33,7 +33,9 @@ def load(path: str | Path) -> Catalog:
     except OSError as error:
         raise CatalogError(f"{path}: cannot be read: {error.strerror or error}") from error
     folder = Path(path).parent
-    return _with_paths(loads(text, str(path)), lambda p: _joined(folder, p))
+    catalog = _with_paths(loads(text, str(path)), lambda p: _joined(folder, p))
+    views = {name: _read(name, view, str(path)) for name, view in catalog.views.items()}
+    return replace(catalog, views=MappingProxyType(views))
 
 
 def loads(text: str, origin: str = "catalog") -> Catalog:
@@ -154,7 +156,24 @@ def _with_paths(catalog: Catalog, change: Callable[[str], str]) -> Catalog:
         name: stream if stream.source is None else replace(stream, source=moved(stream.source))
         for name, stream in catalog.streams.items()
     }
-    return replace(catalog, streams=MappingProxyType(streams))
+    views = {
+        name: view if view.file is None else replace(view, file=change(view.file))
+        for name, view in catalog.views.items()
+    }
+    return replace(catalog, streams=MappingProxyType(streams), views=MappingProxyType(views))
+
+
+def _read(name: str, view: View, catalog: str) -> View:
+    """The view with the text of its file."""
+    if view.file is None:
+        return view
+    try:
+        return replace(view, query=Path(view.file).read_text("utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
+        raise CatalogError(
+            f"{catalog}: views: {name}: {view.file} cannot be read: {reason}", ("views", name)
+        ) from error
 
 
 def _joined(folder: Path, path: str) -> str:

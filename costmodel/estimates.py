@@ -127,6 +127,28 @@ def projected(
     return replace(result, distinct=tuple(result.distinct[place[c]] for c in columns))
 
 
+def rewindowed(source: Characteristics, window: Window, reading: Reading) -> Characteristics:
+    """A window over a result: as many results, each valid for no longer than the window.
+
+    The thesis has no formula for it. As of a scan the interval is omega, saturating
+    omega - (beta - 1)/2.
+    """
+    longest = float(window.range)
+    if reading.set_semantics:
+        longest -= (window.slide - 1) / 2
+    validity = min(source.validity, longest)
+    return _result(
+        source.arrival_rate,
+        validity,
+        min(source.population, source.arrival_rate * validity)
+        if source.arrival_rate
+        else source.population,
+        source.distinct,
+        inputs=(source,),
+        reading=reading,
+    )
+
+
 def computed(
     source: Characteristics, values: Sequence[scalar.Value], reading: Reading
 ) -> Characteristics:

@@ -162,6 +162,7 @@ _ESTIMATES: Mapping[type, Callable[[CostModel, Any, Inputs], Characteristics]] =
     logical.Pattern: lambda m, o, i: estimates.joined(o, i, m.reading),
     logical.FilteredPattern: lambda m, o, i: estimates.joined_where(o, i, m.reading),
     logical.Path: _path,
+    logical.Rewindow: lambda m, o, i: estimates.rewindowed(i[0], o.window, m.reading),
     logical.Empty: lambda m, o, i: estimates.empty(o.columns),
     logical.Compute: lambda m, o, i: estimates.computed(i[0], o.values, m.reading),
     logical.Aggregate: lambda m, o, i: estimates.aggregated(i[0], o),
@@ -323,6 +324,7 @@ _COSTS: Mapping[type, Callable[[CostModel, Any, Characteristics, Inputs], float]
     physical.SPath: _s_path,
     physical.SimplePath: _simple_path,
     physical.Coalesce: _coalesce,
+    physical.Rewindow: _coalesce,
     physical.Exchange: _exchange,
     physical.Retract: _coalesce,
     physical.ToKernel: _to_kernel,
@@ -360,6 +362,7 @@ _EXPLANATIONS: Mapping[
     physical.SPath: _explain_s_path,
     physical.SimplePath: _explain_simple_path,
     physical.Coalesce: lambda m, o, out, i: explanation.coalesce(i[0], out, m.constants),
+    physical.Rewindow: lambda m, o, out, i: explanation.coalesce(i[0], out, m.constants, o.op),
     physical.Exchange: lambda m, o, out, i: explanation.exchange(
         _busiest(out, i), len(out.distinct), m.constants
     ),

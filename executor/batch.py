@@ -62,6 +62,17 @@ class Batch:
         return Batch(self.columns[np.asarray(columns, np.int64)], self.ts, self.exp)
 
 
+def without_repeated_ends(batch: Batch) -> Batch:
+    """Without rows that take back what the row before took back, for those who read that an end
+    ends all that was said of a value."""
+    if len(batch) < 2 or not (batch.exp < 0).any():
+        return batch
+    ends = batch.exp < 0
+    repeats = ends[1:] & ends[:-1] & (batch.ts[1:] == batch.ts[:-1])
+    repeats &= np.all(batch.columns[:, 1:] == batch.columns[:, :-1], axis=0)
+    return batch.take(np.concatenate([[True], ~repeats]))
+
+
 def merge_order(batches: Sequence[Batch]) -> IntArray:
     """The stable order by ts of the rows of all batches laid end to end."""
     return np.argsort(np.concatenate([b.ts for b in batches]), kind="stable")

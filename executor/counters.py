@@ -42,7 +42,8 @@ class Coalescing(Protocol):
 class Counters:
     """What an operator did in some time, and what it holds at its end.
 
-    ``dropped`` counts results that coalescing left out, as earlier ones had said as much;
+    ``dropped`` counts results that coalescing left out, as earlier ones had said as much, and
+    deletions of what was not there;
     ``validity`` sums how long the rows given are valid, but for the ``endless`` ones that never
     expire. ``state_entries`` counts rows, edges and tree nodes, expired ones included until they
     are swept; ``state_bytes`` is the memory allocated for them.

@@ -38,9 +38,13 @@ _NAMES = {
 
 
 class Dictionary:
-    """Values to codes and back."""
+    """Values to codes and back.
 
-    def __init__(self) -> None:
+    ``lag``: how many ticks an entry is kept beyond its expiry, for operators that hold it so long.
+    """
+
+    def __init__(self, lag: int = 0) -> None:
+        self._lag = lag
         self._h: IntArray = np.zeros(kernel.HEADER_LENGTH, np.int64)
         self._h[kernel.FIRST_FREE] = EMPTY
         self._entries: IntArray = np.empty((_SMALLEST, kernel.ENTRY_FIELDS), np.int64)
@@ -221,8 +225,8 @@ class Dictionary:
             self.purge(now)
 
     def purge(self, now: int) -> None:
-        """Gives back the entries that expired at or before ``now``."""
-        held, lasting, latest = kernel.give_back(self._h, self._entries, now)
+        """Gives back the entries that expired at or before ``now``, less the lag."""
+        held, lasting, latest = kernel.give_back(self._h, self._entries, now - self._lag)
         self._index = np.full_like(self._index, EMPTY)
         kernel.reindex(self._h, self._entries, self._index)
         if self._h[kernel.HEAP_TOP] > 2 * held + _SMALLEST_HEAP:

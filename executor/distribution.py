@@ -7,8 +7,8 @@ Rules, for more than one partition:
 
 * a leaf's rows lie anywhere, each on one partition;
 * EXCHANGE brings its spread; copies are not exchanged again;
-* FILTER and COALESCE keep the distribution of their input; COALESCE needs the rows of a value
-  on one partition, so it does not stand over rows that lie anywhere;
+* FILTER, COALESCE and REWINDOW keep the distribution of their input; the last two need the rows
+  of a value on one partition, so they do not stand over rows that lie anywhere;
 * RETRACT keeps it too, and needs an edge and its deletion on one partition: rows hashed on an
   end, on a single partition, or copies;
 * PROJECT and COMPUTE keep it, as long as the column hashed on stays;
@@ -43,6 +43,7 @@ from algebra.physical import (
     ProjectColumns,
     ReportRows,
     Retract,
+    Rewindow,
     ToKernel,
     WindowScan,
     WindowScanUnion,
@@ -50,7 +51,7 @@ from algebra.physical import (
 from algebra.plan import PhysicalPlan, PlanError
 from algebra.properties import UpdatePattern
 from algebra.scalar import Column, parsed
-from algebra.update_patterns import update_pattern
+from algebra.update_patterns import update_patterns
 from executor.leaves import leaves
 from executor.widths import widths_of
 
@@ -89,13 +90,7 @@ def check(plan: PhysicalPlan) -> None:
         PlanError: with the node and the reason.
     """
     distributions(plan)
-    patterns: list[UpdatePattern] = []
-    for node in plan.nodes:
-        try:
-            patterns.append(update_pattern(node.operator, [patterns[i] for i in node.inputs]))
-        except ValueError as error:
-            raise PlanError(f"node {node.id} ({node.op}): {error}") from error
-    if patterns[plan.root] is UpdatePattern.MARKED:
+    if update_patterns(plan)[plan.root] is UpdatePattern.MARKED:
         raise PlanError(f"node {plan.root}: nothing makes of a deletion what it takes back")
 
 
@@ -136,7 +131,7 @@ def delivered(operator: PhysicalOperator, inputs: Sequence[Distribution]) -> Dis
             return _exchanged(operator, inputs[0])
         case FilterRows():
             return inputs[0]
-        case Coalesce():
+        case Coalesce() | Rewindow():
             if inputs[0] == ANY:
                 raise ValueError("the rows of a value may lie on several partitions")
             return inputs[0]

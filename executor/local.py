@@ -20,6 +20,7 @@ from executor.counters import Counters, given
 from executor.dictionary import Dictionary
 from executor.held import Held
 from executor.leaves import Leaf, leaves, property_column
+from executor.operators.rewindow import kept_beyond
 from executor.partitioned import Partitioned
 from executor.pipeline import Pipeline
 from executor.watermarks import NEVER, Seen, Watermark, streams_read
@@ -64,7 +65,7 @@ class LocalRun:
     """
 
     def __init__(self, plan: PhysicalPlan) -> None:
-        self.dictionary = Dictionary()
+        self.dictionary = Dictionary(kept_beyond(plan))
         self.partitioned = Partitioned(plan, self.dictionary)
         self._plan = plan
         self._streams = streams_read(plan)

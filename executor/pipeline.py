@@ -6,9 +6,9 @@ stage's inputs, batches sorted by ts. Out: per batch one of each output.
 Operators run one whole batch at a time in topological order, each with its inputs merged
 by ts; a node that feeds two consumers is computed once. A result's ``ts`` is that of the
 row that caused it, its ``exp`` the smallest expiry among its parts. State holds what is
-valid now and is a function of the still valid input rows, so it can be rebuilt by
-:meth:`Pipeline.replay`; what else an operator at the root needs is small and explicit
-(:attr:`Pipeline.linger`, :meth:`Pipeline.memory`).
+valid now and is a function of the still valid input rows, and of where the runs of REWINDOW
+began, so it can be rebuilt by :meth:`Pipeline.replay`; what else an operator at the root needs is
+small and explicit (:attr:`Pipeline.linger`, :meth:`Pipeline.memory`).
 
 Operators at the root also give rows when time passes. ``now`` is how far it has come: rows of
 ``now`` may still come, and what lies before it is final. FOREVER is the end of the input.
@@ -20,6 +20,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +38,7 @@ from algebra.physical import (
     ProjectColumns,
     ReportRows,
     Retract,
+    Rewindow,
     SimplePath,
     SPath,
     ToKernel,
@@ -63,6 +65,7 @@ from executor.operators.join import JoinOperator
 from executor.operators.path import PathOperator
 from executor.operators.path_with_deletions import PathWithDeletions
 from executor.operators.report import ReportOperator
+from executor.operators.rewindow import RewindowOperator
 from executor.operators.simple_path import SimplePathOperator
 from executor.operators.stateless import EmptyOperator, ProjectOperator, UnionOperator
 from executor.operators.taking_back import (
@@ -74,6 +77,7 @@ from executor.placement import Place
 from executor.widths import width_of
 
 ONLY_PLACE = Place()
+_NOTHING: Mapping[int, Batch] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,14 +167,39 @@ class Pipeline:
         """
         return self._run(inputs, now, wanted=True)
 
-    def replay(self, inputs: Mapping[int, Batch], now: int | None = None) -> None:
+    def replay(
+        self,
+        inputs: Mapping[int, Batch],
+        now: int | None = None,
+        runs: Mapping[int, Batch] = _NOTHING,
+    ) -> None:
         """Like :meth:`process`, but gives no results and counts nothing.
 
         A fresh pipeline that has replayed the input rows that expire after ``now -``
-        :attr:`linger`, and taken up the :meth:`memory` of then, goes on as the one that had
-        processed them all.
+        :attr:`linger`, is given such :meth:`runs` of the old one, and takes up its
+        :meth:`memory` of then, goes on as the one that had processed them all.
         """
+        for node in self._nodes:
+            if isinstance(node.operator, RewindowOperator):
+                known = runs.get(node.stage_node.id, Batch.empty(node.width))
+                node.operator.recall(known)
         self._run(inputs, now, wanted=False)
+
+    def remember(self) -> None:
+        """From now on, where the runs of REWINDOW began is gathered for :meth:`runs`."""
+        for node in self._nodes:
+            if isinstance(node.operator, RewindowOperator):
+                node.operator.remembers = True
+
+    def runs(self) -> dict[int, Batch]:
+        """The runs that began or grew since this was last asked, by node id, sorted by ts."""
+        found = {}
+        for node in self._nodes:
+            if isinstance(node.operator, RewindowOperator) and node.operator.remembered:
+                runs = merged(node.operator.remembered)
+                node.operator.remembered.clear()
+                found[node.stage_node.id] = runs.take(np.argsort(runs.ts, kind="stable"))
+        return found
 
     @property
     def linger(self) -> int:
@@ -215,7 +244,7 @@ class Pipeline:
                 if not pending[i]:  # what everybody has read need not stay in memory
                     rows.pop(i, None)
             start = perf_counter()
-            before = _tally(node.operator)
+            before, unmatched = _tally(node.operator), _unmatched(node.operator)
             read = wanted or self._read_inside[stage_node.id] > 0
             result = node.operator.process(gathered, read)
             if isinstance(node.operator, TimeDriven) and self._now is not None:
@@ -224,7 +253,9 @@ class Pipeline:
             if self._now is not None and self._now < FOREVER:
                 node.operator.tick(self._now)
             if wanted:
-                node.done = node.done.then(_work(node.operator, gathered, result, start, before))
+                work = _work(node.operator, gathered, result, start, before)
+                dropped = work.dropped + _unmatched(node.operator) - unmatched
+                node.done = node.done.then(replace(work, dropped=dropped))
             if pending[stage_node.id]:
                 rows[stage_node.id] = result
         return {output: rows[output] for output in self._outputs}
@@ -291,6 +322,11 @@ def _tally(operator: Operator) -> Tally | None:
     return operator.tally.copy()
 
 
+def _unmatched(operator: Operator) -> int:
+    """How many deletions found nothing."""
+    return operator.unmatched if isinstance(operator, RetractOperator) else 0
+
+
 def _work(
     operator: Operator, gathered: Sequence[Batch], result: Batch, start: float, before: Tally | None
 ) -> Counters:
@@ -344,6 +380,8 @@ def _operator(
             return CoalesceWithDeletions(width)
         case Coalesce():
             return CoalesceOperator(width)
+        case Rewindow(range=range_, slide=slide):
+            return RewindowOperator(width, range_, slide)
         case Retract():
             return RetractOperator(width)
         case MergeUnion():

@@ -18,6 +18,7 @@ from algebra.physical import (
     ProjectColumns,
     ReportRows,
     Retract,
+    Rewindow,
     ToKernel,
     WindowScan,
     WindowScanUnion,
@@ -74,6 +75,10 @@ def width_of(operator: PhysicalOperator, inputs: Sequence[int]) -> int:
         case Exchange(columns=columns):
             _require(len(inputs) == 1, "it has one input")
             _require(all(0 <= c < inputs[0] for c in columns), "there is no such column")
+            return inputs[0]
+        case Rewindow(range=range_, slide=slide):
+            _require(len(inputs) == 1, "it has one input")
+            _require(0 < slide <= range_, "a window needs 0 < slide <= range")
             return inputs[0]
         case ComputeColumns(values=values):
             _require(len(inputs) == 1, "it has one input")

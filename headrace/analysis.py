@@ -89,6 +89,7 @@ def analyze(
             done += chunk.num_rows
             if on_progress is not None:
                 on_progress(done)
+        results += len(run.end())
     ticks = 0 if first is None else last - first + 1
     return Analysis(
         measured(plan, run.counters, ticks),
@@ -122,7 +123,7 @@ def _read(
 
 def _schema(plan: PhysicalPlan) -> pa.Schema:
     """The columns of the edges of all streams, of properties one for each stream."""
-    edge = {name: pa.string() for name in ("stream", "label", "src", "trg")}
+    edge = {name: pa.string() for name in ("stream", "label", "src", "trg", "op")}
     properties = {
         _column(stream, name): ARROW_TYPES[kind]
         for stream in plan.streams
@@ -139,6 +140,8 @@ def _with_stream(edges: pa.RecordBatch, stream: PlanStream, schema: pa.Schema) -
     columns: dict[str, Any] = {name: edges[name] for name in ("label", "src", "trg", "ts")}
     columns["stream"] = pa.repeat(pa.scalar(stream.name), edges.num_rows)
     columns |= {_column(stream, name): edges[name] for name in stream.properties}
+    if "op" in edges.schema.names:
+        columns["op"] = edges["op"]
     for field in schema:
         columns.setdefault(field.name, pa.nulls(edges.num_rows, field.type))
     return pa.table({name: columns[name] for name in schema.names}).cast(schema)
@@ -162,7 +165,7 @@ def _by_stream(plan: PhysicalPlan, chunk: pa.RecordBatch) -> list[pa.RecordBatch
         own = chunk.filter(pc.equal(chunk["stream"], pa.scalar(stream.name)))
         vertex = ARROW_TYPES[stream.vertex_type]
         columns = {name: own[name].cast(vertex) for name in ("src", "trg")}
-        columns |= {name: own[name] for name in ("label", "ts", "stream")}
+        columns |= {name: own[name] for name in ("label", "ts", "stream", "op")}
         for name in stream.properties:
             columns[property_column(name)] = own[_column(stream, name)]
         batches.append(pa.RecordBatch.from_pydict(columns))

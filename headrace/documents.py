@@ -38,7 +38,7 @@ def query_document(translated: Translated) -> dict[str, Any]:
     query = translated.regular_query
     return {
         **_head(translated),
-        "rules": [printer.rule_text(rule, dict(query.label_sets)) for rule in query.rules],
+        "rules": printer.rules_text(query),
         "answer": query.answer,
         "windows": [
             {

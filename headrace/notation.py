@@ -27,7 +27,9 @@ SYMBOLS = {
     "SIMPLE_PATH": "P",
     "PATH": "P",
     "COALESCE": "⊔",
+    "REWINDOW": "W",
     "EXCHANGE": "⇄",
+    "RETRACT": "⊖",
     "TO_KERNEL": "▷",
     "EMPTY": "∅",
     "COMPUTE": "χ",
@@ -91,6 +93,8 @@ def logical_operator(
         case logical.Path(path, semantics):
             simple = "" if semantics is logical.PathSemantics.ARBITRARY else f"  {semantics}"
             return "PATH", regex.text(path, lambda ref: inputs[int(ref)]) + simple
+        case logical.Rewindow(length):
+            return "REWINDOW", window(length.range, length.slide, time_unit)
         case logical.Empty():
             return "EMPTY", ""
         case logical.Compute(values):
@@ -130,7 +134,11 @@ def physical_operator(
                 joined(bindings, output, name) + where(operator.residual, name) + _until(operator)
             )
         case physical.AutomatonPath(roots=roots):
-            return path_text(operator, inputs) + (" by root" if roots == "own" else "")
+            by_root = " by root" if roots == "own" else ""
+            rapq = isinstance(operator, physical.SPath) and operator.update_pattern is not None
+            return path_text(operator, inputs) + by_root + (" by RAPQ" if rapq else "")
+        case physical.Rewindow(range_, slide):
+            return window(range_, slide, time_unit)
         case physical.ComputeColumns(values):
             return ", ".join(_value(value, columns[0]) for value in values)
         case physical.AggregateRows(keys, calls, _, every):
@@ -242,7 +250,13 @@ def relation(operator: physical.PhysicalOperator, inputs: Sequence[str | None]) 
             name = f"^{below[0]}"
         case physical.FilterRows():
             name = f"σ({below[0]})"
-        case physical.Exchange() | physical.ToKernel() | physical.Retract() | physical.Coalesce():
+        case (
+            physical.Exchange()
+            | physical.ToKernel()
+            | physical.Retract()
+            | physical.Coalesce()
+            | physical.Rewindow()
+        ):
             name = below[0]
         case _:
             return None

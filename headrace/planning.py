@@ -218,10 +218,11 @@ def _with_statistics(catalog: Catalog, query: RegularQuery) -> Catalog:
         return catalog
     from catalog import EdgeFileError, files_of_stream, measure_files
 
+    any_label = bool(query.label_sets) or bool(catalog.views)
     try:
         measured = {
             stream.name: _measured(
-                stream, measure_files(files_of_stream(stream, catalog.time_unit)), query
+                stream, measure_files(files_of_stream(stream, catalog.time_unit)), any_label
             )
             for stream in unknown
         }
@@ -230,12 +231,12 @@ def _with_statistics(catalog: Catalog, query: RegularQuery) -> Catalog:
     return replace(catalog, streams={**catalog.streams, **measured})
 
 
-def _measured(stream: Stream, measurement: Measurement, query: RegularQuery) -> Stream:
+def _measured(stream: Stream, measurement: Measurement, any_label: bool) -> Stream:
     """The stream with the labels that were seen; others may be there, if not all was read."""
     assert stream.source is not None
     given = stream.label is not None or len(stream.source.path_labels) > 0
     known = given or measurement.complete
-    open_labels = stream.open_labels or (bool(query.label_sets) and not known)
+    open_labels = stream.open_labels or (any_label and not known)
     return replace(stream, labels=measurement.statistics, open_labels=open_labels)
 
 

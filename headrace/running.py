@@ -222,11 +222,12 @@ def stream(
     streams: Mapping[str, DataFrame],
     *,
     late: str | Path | None = None,
+    metrics: str = "headrace",
 ) -> DataFrame:
     """The results of a plan as a streaming DataFrame, on the user's own session and streams.
 
-    As :func:`executor.spark.stream.stream`, which says what ``streams`` hold and where edges go
-    that come too late.
+    As :func:`executor.spark.stream.stream`, which says what ``streams`` hold, where edges go
+    that come too late, and what ``metrics`` names.
 
     Raises:
         UsageError: if the plan or the streams cannot be used.
@@ -235,7 +236,7 @@ def stream(
     from executor.spark.stream import stream as results
 
     try:
-        return results(spark, plan, streams, late)
+        return results(spark, plan, streams, late, metrics=metrics)
     except PlanError as error:
         raise UsageError(f"the plan cannot be run: {error}", code="E-PLAN") from error
     except ExecutionError as error:

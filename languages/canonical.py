@@ -35,6 +35,7 @@ from algebra.logical import (
     Pattern,
     Project,
     Report,
+    Rewindow,
     Union,
     WScan,
 )
@@ -64,8 +65,9 @@ from languages.regular_query import (
     Rule,
     VertexAtom,
 )
-from languages.reports import check_no_deletions, reported
+from languages.reports import reported
 from languages.vertex_properties import with_rows_of_vertices
+from languages.views import with_views
 
 MOST_OPERATORS = 10_000
 """The largest expression: derived predicates are unfolded wherever they are used."""
@@ -95,7 +97,8 @@ def translate(
             f"the query's windows are in {query.time_unit}s and the catalog's time unit is "
             f"{catalog.time_unit}: parse the query with that time unit"
         )
-    query, warnings = expanded(query, catalog)
+    query, of_views = with_views(query, catalog, default_window)
+    query, of_sets = expanded(query, catalog)
     # The same rule twice says nothing new.
     different: dict[str, dict[object, Rule]] = {}
     for rule in query.rules:
@@ -110,12 +113,10 @@ def translate(
         translation.define(name)
     head = next(rule for rule in query.rules if rule.head == query.answer)
     expression = translation.relations[query.answer].expression
-    if query.emit is not None or computes(head):
-        check_no_deletions(expression, head.location)
     return LogicalQuery(
         reported(expression, query.emit),
         _distinct(head.variables),
-        (*warnings, *inputs.unused_windows(), *translation.warnings),
+        (*of_views, *of_sets, *inputs.unused_windows(), *translation.warnings),
         semantics,
     )
 
@@ -240,7 +241,11 @@ class _Translation:
         if len(atoms) == 1:
             ((relation, binding),) = atoms
             columns = [binding.index(name) for name in head]
-            return _named(_projected(relation, columns), rule.head)
+            relation = _projected(relation, columns)
+            if rule.window is not None:
+                _check_no_deletions(relation.expression, rule)
+                relation = _over(Rewindow(rule.window), [relation], relation.types)
+            return _named(relation, rule.head)
         number: dict[str, int] = {}
         types: dict[str, PropertyType | None] = {}
         for relation, binding in atoms:
@@ -399,11 +404,32 @@ class _Translation:
                     )
 
 
+def _check_no_deletions(expression: LogicalExpression, rule: Rule) -> None:
+    """Refuses a window over results that deletions may take back."""
+    pending, seen = [expression], {id(expression)}
+    while pending:
+        current = pending.pop()
+        if isinstance(current.operator, WScan) and current.operator.deletions:
+            raise QueryError(
+                "E-LATER",
+                f"a window over results of {current.operator.stream}, a stream with deletions, "
+                "is not supported yet",
+                at=rule.location,
+                text=rule.head,
+                hint="give the stream inside its window, and leave this one out",
+            )
+        new = [part for part in current.inputs if id(part) not in seen]
+        seen.update(map(id, new))
+        pending += new
+
+
 def input_labels(query: RegularQuery) -> tuple[str, ...]:
     """The labels of edges that a query reads from streams, in the order of their first use."""
     derived = {rule.head for rule in query.rules} | set(aliases(query.rules))
     derived |= dict(query.label_sets).keys()
+    own = dict(query.leaves)
     used = [name for rule in query.rules for atom in rule.body for name in predicates(atom)]
+    used = [own[name].label if name in own else name for name in used]
     return tuple(name for name in dict.fromkeys(used) if name not in derived)
 
 
@@ -425,7 +451,7 @@ def vertex_labels(query: RegularQuery) -> tuple[str, ...]:
 
 
 def _over(
-    operator: Pattern | Path | Union | Filter | Project | Compute | Aggregate | Report,
+    operator: Pattern | Path | Union | Filter | Project | Rewindow | Compute | Aggregate | Report,
     inputs: Sequence[_Relation],
     types: tuple[PropertyType | None, ...],
 ) -> _Relation:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 
 from algebra import regex
 from algebra.regex import Regex
@@ -22,6 +22,7 @@ from languages.regular_query import (
     Atom,
     EdgeAtom,
     LabelSet,
+    Leaf,
     Location,
     PathAtom,
     Property,
@@ -41,10 +42,12 @@ def checked(
     *,
     answer: str | None = None,
     label_sets: Sequence[tuple[str, LabelSet]] = (),
+    leaves: Sequence[tuple[str, Leaf]] = (),
+    labels: Sequence[tuple[str, str]] = (),
 ) -> RegularQuery:
     """The query of these rules and windows; ``answer`` if it need not be found out.
 
-    ``label_sets`` are the predicates that stand for sets of labels.
+    ``label_sets``, ``leaves`` and ``labels`` are as in the query.
 
     Raises:
         QueryError: E-ARITY, E-EDB, E-SAFE, E-PROPERTY, E-REC, E-ANSWER or E-WINDOW.
@@ -62,11 +65,24 @@ def checked(
         *warnings,
         *_paths_without_edges(rules),
         *_crosses(rules),
-        *_unused(rules, answer, order),
+        *_unused(rules, [answer, *dict(labels).values()], order),
         *_odd_slides(windows),
     )
     sets = tuple(sorted(label_sets, key=itemgetter(0)))
-    return RegularQuery(tuple(rules), answer, tuple(windows), found, time_unit, label_sets=sets)
+    own = tuple(sorted(leaves, key=itemgetter(0)))
+    plain = [rule for rule in rules if rule.window is None]
+    windowed = sorted((rule for rule in rules if rule.window is not None), key=attrgetter("head"))
+    every = (*plain, *windowed)
+    return RegularQuery(
+        every,
+        answer,
+        tuple(windows),
+        found,
+        time_unit,
+        label_sets=sets,
+        leaves=own,
+        labels=tuple(labels),
+    )
 
 
 def predicates(atom: Atom) -> tuple[str, ...]:
@@ -308,9 +324,9 @@ def _gives(atom: Atom, references: Iterable[Variable | Property]) -> bool:
     return any((r.edge if isinstance(r, Property) else r.name) in names for r in references)
 
 
-def _unused(rules: Sequence[Rule], answer: str, order: Sequence[str]) -> Iterator[str]:
+def _unused(rules: Sequence[Rule], answers: Sequence[str], order: Sequence[str]) -> Iterator[str]:
     needs = _dependencies(rules)
-    needed = {answer}
+    needed = set(answers)
     for name in reversed(order):
         if name in needed:
             needed.update(needs.get(name, ()))
@@ -320,7 +336,7 @@ def _unused(rules: Sequence[Rule], answer: str, order: Sequence[str]) -> Iterato
     for head, locations in places.items():
         if head not in needed:
             what = "the rule is" if len(locations) == 1 else "its rules are"
-            yield line_of("W-UNUSED", locations[0], head, f"{what} not needed for {answer}")
+            yield line_of("W-UNUSED", locations[0], head, f"{what} not needed for {answers[0]}")
 
 
 def _odd_slides(windows: Sequence[WindowClause]) -> Iterator[str]:

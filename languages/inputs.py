@@ -18,6 +18,7 @@ from catalog.model import Catalog, PropertyType, Stream, VertexType
 from languages.checks import aliases, predicates
 from languages.errors import QueryError, line_of, listed
 from languages.regular_query import (
+    Leaf,
     Location,
     PathAtom,
     Property,
@@ -43,9 +44,11 @@ class Inputs:
     default_window: Window | None = None
     locations: dict[str, Location] = field(init=False)
     _used: set[int] = field(init=False, default_factory=set)
+    _leaves: dict[str, Leaf] = field(init=False)
 
     def __post_init__(self) -> None:
         self.locations = _first_uses(self.query)
+        self._leaves = dict(self.query.leaves)
         for rule in self.query.rules:
             self._check_is_no_label(rule.head, rule.location)
         for name in aliases(self.query.rules):
@@ -71,7 +74,21 @@ class Inputs:
 
     def _scan(self, label: str, at: Location, vertices: bool) -> tuple[WScan, VertexType]:
         stream, own = self._stream(label, at, vertices)
-        window = None if stream.stored else self._window(stream, own, at)
+        leaf = self._leaves.get(label)
+        if leaf is not None and stream.stored and leaf.window is not None:
+            raise QueryError(
+                "E-STORED",
+                f"{stream.name} is a stored graph, which is valid always and has no window",
+                at=at,
+                text=own,
+                hint="leave its window out",
+            )
+        if stream.stored:
+            window = None
+        elif leaf is not None and leaf.window is not None:
+            window = leaf.window
+        else:
+            window = self._window(stream, own, at, by_clause=leaf is None)
         scan = WScan(stream.name, own, window, deletions=stream.deletions)
         return scan, stream.vertex_type
 
@@ -125,6 +142,7 @@ class Inputs:
 
     def _stream(self, label: str, at: Location, vertices: bool) -> tuple[Stream, str]:
         """The stream that a label is of, and what it is called there."""
+        label = self._leaves[label].label if label in self._leaves else label
         streams = self.catalog.streams_of(label, vertices=vertices)
         if not any(label in stream.labels for stream in streams):
             # `stream.label`, in backquotes, where no label is called just that.
@@ -185,8 +203,8 @@ class Inputs:
         streams = self.catalog.streams.values()
         return {name for s in streams if s.vertices == vertices for name in s.labels}
 
-    def _window(self, stream: Stream, label: str, at: Location) -> Window:
-        clauses = list(enumerate(self.query.windows))
+    def _window(self, stream: Stream, label: str, at: Location, *, by_clause: bool) -> Window:
+        clauses = list(enumerate(self.query.windows)) if by_clause else []
         of_label = [i for i, c in clauses if _names(c, stream, label)]
         of_stream = [i for i, c in clauses if c.stream == stream.name and not c.labels]
         of_all = [i for i, c in clauses if c.stream is None]

@@ -11,9 +11,11 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from itertools import product
 from math import prod
+from operator import itemgetter
 
 from algebra import regex
 from algebra.regex import Regex, Symbol
+from algebra.window import Window
 from catalog.model import Catalog, Stream
 from languages.checks import aliases, predicates
 from languages.conditions import edges_looked_at
@@ -22,6 +24,7 @@ from languages.regular_query import (
     Atom,
     EdgeAtom,
     LabelSet,
+    Leaf,
     Location,
     PathAtom,
     RegularQuery,
@@ -58,12 +61,20 @@ def expanded(query: RegularQuery, catalog: Catalog) -> tuple[RegularQuery, tuple
     if not query.label_sets:
         return query, ()
     sets = dict(query.label_sets)
+    windows = {name: leaf for name, leaf in query.leaves if leaf.label in sets}
+    sets |= {name: sets[leaf.label] for name, leaf in windows.items()}
     read = {name for rule in query.rules for atom in rule.body for name in predicates(atom)}
     labels = {label for stream in catalog.streams.values() for label in stream.labels}
     derived = {rule.head for rule in query.rules} | aliases(query.rules).keys()
-    expansion = _Expansion(catalog, sets, read, (read - sets.keys()) | labels | derived)
+    expansion = _Expansion(catalog, sets, read, (read - sets.keys()) | labels | derived, windows)
     rules = tuple(one for rule in query.rules for one in expansion.of_rule(rule))
-    whole = replace(query, rules=(*expansion.rules, *rules), label_sets=())
+    leaves = {n: leaf for n, leaf in query.leaves if n not in windows} | expansion.leaves
+    whole = replace(
+        query,
+        rules=(*expansion.rules, *rules),
+        label_sets=(),
+        leaves=tuple(sorted(leaves.items(), key=itemgetter(0))),
+    )
     return whole, tuple(dict.fromkeys(expansion.warnings))
 
 
@@ -95,12 +106,15 @@ def chosen(
 @dataclass(slots=True)
 class _Expansion:
     """``read`` are the predicates that the rules read, ``taken`` all names in use; ``rules``
-    are those of the sets that stand for edges."""
+    are those of the sets that stand for edges. ``windows`` are sets under windows of their own,
+    ``leaves`` the labels under these."""
 
     catalog: Catalog
     sets: Mapping[str, LabelSet]
     read: Set[str]
     taken: set[str]
+    windows: Mapping[str, Leaf]
+    leaves: dict[str, Leaf] = field(default_factory=dict)
     rules: list[Rule] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     _steps: dict[str, tuple[Symbol, ...]] = field(default_factory=dict)
@@ -166,6 +180,10 @@ class _Expansion:
         """The labels of a set, each with its direction."""
         if name not in self._steps:
             self._steps[name] = self._looked_up(self.sets[name], at)
+            if name in self.windows:
+                self._steps[name] = tuple(
+                    self._windowed(step, self.windows[name].window) for step in self._steps[name]
+                )
         return self._steps[name]
 
     def _looked_up(self, labels: LabelSet, at: Location) -> tuple[Symbol, ...]:
@@ -199,6 +217,14 @@ class _Expansion:
             reason = "it leaves out all labels that there are"
             self.warnings.append(line_of("W-EMPTY", at, shown, reason))
         return tuple(found)
+
+    def _windowed(self, step: Symbol, window: Window | None) -> Symbol:
+        name = f"{step.ref}[{window}]"
+        while name in self.taken and self.leaves.get(name) != Leaf(str(step.ref), window):
+            name += "_"
+        self.taken.add(name)
+        self.leaves[name] = Leaf(str(step.ref), window)
+        return replace(step, ref=name)
 
     def _streams(self, labels: LabelSet, at: Location) -> list[Stream]:
         streams = self.catalog.streams

@@ -12,12 +12,13 @@ from types import MappingProxyType
 
 from algebra import durations, regex
 from algebra.regex import Ref, Regex
+from algebra.window import Window
 from languages.label_sets import label_set_text
 from languages.regular_query import (
     Atom,
     Constant,
+    EdgeAtom,
     Emit,
-    LabelSet,
     Output,
     RegularQuery,
     Row,
@@ -28,24 +29,34 @@ from languages.regular_query import (
 )
 from languages.values_text import condition_text, name_text, output_text, value_text
 
-__all__ = ["condition_text", "path_text", "rule_text", "text", "value_text"]
+__all__ = ["condition_text", "path_text", "rule_text", "rules_text", "text", "value_text"]
 
-LabelSets = Mapping[str, LabelSet]
-NO_SETS: LabelSets = MappingProxyType({})
+_Steps = Mapping[str, str]
+"""What is written for a predicate that is no name in the text."""
+_NO_STEPS: _Steps = MappingProxyType({})
 
 
 def text(query: RegularQuery) -> str:
     """The rules and windows of a query, one a line."""
-    sets = dict(query.label_sets)
-    lines = [rule_text(rule, sets) for rule in query.rules]
+    lines = rules_text(query)
     lines += [_window(clause, query.time_unit) for clause in query.windows]
     if query.emit is not None:
         lines.append(_emit(query.emit, query.time_unit))
     return "\n".join(lines)
 
 
-def rule_text(rule: Rule, sets: LabelSets = NO_SETS) -> str:
-    """``Head(x, y) <- atom, atom.``, of a query with these sets of labels."""
+def rules_text(query: RegularQuery) -> list[str]:
+    """Each rule as ``Head(x, y) <- atom, atom.``"""
+    steps = _steps(query)
+    return [_rule(rule, steps) for rule in query.rules if rule.window is None]
+
+
+def rule_text(rule: Rule) -> str:
+    """A rule of a query without sets of labels and windows inside it."""
+    return _rule(rule, _NO_STEPS)
+
+
+def _rule(rule: Rule, sets: _Steps) -> str:
     properties = dict(rule.properties)
     columns = [_column(name, properties.get(name)) for name in rule.variables]
     body = [_atom(atom, sets) for atom in rule.body]
@@ -69,7 +80,7 @@ def _length(ticks: int, time_unit: str | None) -> str:
     return str(ticks) if time_unit is None else durations.text(ticks, time_unit)
 
 
-def path_text(path: Regex, sets: LabelSets = NO_SETS) -> str:
+def path_text(path: Regex, sets: _Steps = _NO_STEPS) -> str:
     """A path expression; `()` is the empty word, which RQ has no letter for."""
     match path:
         case regex.Epsilon():
@@ -80,7 +91,7 @@ def path_text(path: Regex, sets: LabelSets = NO_SETS) -> str:
             return regex.text(path, lambda ref: _step(ref, sets))
 
 
-def _atom(atom: Atom, sets: LabelSets) -> str:
+def _atom(atom: Atom, sets: _Steps) -> str:
     source, target = _term(atom.source), _term(atom.target)
     if isinstance(atom, Row):
         edge = "" if atom.edge is None else f" as {name_text(atom.edge)}"
@@ -105,8 +116,13 @@ def _atom(atom: Atom, sets: LabelSets) -> str:
 def _window(clause: WindowClause, time_unit: str | None) -> str:
     labels = f" ({', '.join(map(name_text, clause.labels))})" if clause.labels else ""
     on = f"ON {name_text(clause.stream)}{labels} " if clause.stream is not None else ""
-    slide = f" SLIDE {_length(clause.window.slide, time_unit)}" if clause.window.slide != 1 else ""
-    return f"{on}WINDOW {_length(clause.window.range, time_unit)}{slide}"
+    return f"{on}{_window_text(clause.window, time_unit)}"
+
+
+def _window_text(window: Window, time_unit: str | None) -> str:
+    """``WINDOW 5 SLIDE 2``."""
+    slide = f" SLIDE {_length(window.slide, time_unit)}" if window.slide != 1 else ""
+    return f"WINDOW {_length(window.range, time_unit)}{slide}"
 
 
 def _term(term: Term) -> str:
@@ -119,12 +135,31 @@ def _term(term: Term) -> str:
             return term.name
 
 
-def _step(ref: Ref, sets: LabelSets) -> str:
-    labels = sets.get(str(ref))
-    return name_text(str(ref)) if labels is None else label_set_text(labels)
+def _steps(query: RegularQuery) -> _Steps:
+    sets = {name: label_set_text(labels) for name, labels in query.label_sets}
+    windows = {name: (leaf.label, leaf.window) for name, leaf in query.leaves}
+    for rule in query.rules:
+        if rule.window is not None:
+            (atom,) = rule.body
+            assert isinstance(atom, EdgeAtom)
+            windows[rule.head] = (atom.predicate, rule.window)
+    found = dict(sets)
+
+    def shown(name: str) -> str:
+        if name not in found:
+            label, window = windows.get(name, (None, None))
+            if label is None or window is None:
+                return name_text(label or name)
+            found[name] = f"{shown(label)}[{_window_text(window, query.time_unit)}]"
+        return found[name]
+
+    return {name: shown(name) for name in (*sets, *windows)}
 
 
-def _negates(ref: Ref, sets: LabelSets) -> bool:
+def _step(ref: Ref, sets: _Steps) -> str:
+    return sets.get(str(ref)) or name_text(str(ref))
+
+
+def _negates(ref: Ref, sets: _Steps) -> bool:
     """Whether it is a set of labels that stands only between two terms."""
-    labels = sets.get(str(ref))
-    return labels is not None and "!" in label_set_text(labels)
+    return "!" in sets.get(str(ref), "")

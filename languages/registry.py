@@ -24,11 +24,21 @@ class Language:
     endings: tuple[str, ...]
     recognizes: Callable[[str], bool]
     parse: Callable[[str, str], RegularQuery]
+    parse_view: Callable[[str, str], RegularQuery]
 
 
 LANGUAGES: tuple[Language, ...] = (
-    Language("gcore", "G-CORE with windows", (".gcore", ".gc"), gcore.recognizes, gcore.parse),
-    Language("rq", "Regular Queries (Datalog with paths)", (".rq",), rq.recognizes, rq.parse),
+    Language(
+        "gcore",
+        "G-CORE with windows",
+        (".gcore", ".gc"),
+        gcore.recognizes,
+        gcore.parse,
+        gcore.parse_view,
+    ),
+    Language(
+        "rq", "Regular Queries (Datalog with paths)", (".rq",), rq.recognizes, rq.parse, rq.parse
+    ),
 )
 """In the order in which a text is offered to them; the last takes what none recognizes."""
 

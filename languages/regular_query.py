@@ -215,6 +215,9 @@ class Rule:
     the body: ``Answer(x, e.amount as much)`` has the variables ``x`` and ``much``, and
     ``("much", Property("e", "amount"))`` here; of an answer it may be any :data:`Output`. A row
     counts if all ``conditions`` are true of it.
+
+    With a ``window`` the body is one edge of a derived predicate, and of its coalesced results
+    each counts for the window at most that it begins in.
     """
 
     head: str
@@ -223,6 +226,7 @@ class Rule:
     location: Location = field(compare=False)
     conditions: tuple[Condition, ...] = ()
     properties: tuple[tuple[str, Output], ...] = ()
+    window: Window | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,6 +241,14 @@ class LabelSet:
     forward: tuple[str, ...] | None = ()
     backward: tuple[str, ...] | None = None
     stream: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """An input label under a window of its own; None: that of the command line."""
+
+    label: str
+    window: Window | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,7 +278,9 @@ class RegularQuery:
     ``time_unit`` is what the windows are counted in; None when they were all written in
     bare ticks, which mean the catalog's unit. ``warnings`` are lines for people to read.
     Without ``emit`` answers are given as they are found, with their validity.
-    ``label_sets`` are the predicates that stand for sets of labels, which a catalog knows.
+    ``label_sets`` are the predicates that stand for sets of labels, which a catalog knows,
+    ``leaves`` those that stand for an input label, or a set of them, under a window of its own.
+    ``labels`` are those of the edges that it constructs, with their predicates, if it does.
     """
 
     rules: tuple[Rule, ...]
@@ -276,3 +290,5 @@ class RegularQuery:
     time_unit: str | None = None
     emit: Emit | None = None
     label_sets: tuple[tuple[str, LabelSet], ...] = ()
+    leaves: tuple[tuple[str, Leaf], ...] = ()
+    labels: tuple[tuple[str, str], ...] = field(default=(), compare=False)

@@ -76,24 +76,6 @@ def reported(expression: LogicalExpression, emit: Emit | None) -> LogicalExpress
     return LogicalExpression(Report(emit.mode, every), (expression,))
 
 
-def check_no_deletions(expression: LogicalExpression, at: Location) -> None:
-    """What is given once it is final cannot be taken back: no stream below has deletions.
-
-    Raises:
-        QueryError: E-LATER.
-    """
-    for operator in _operators(expression):
-        if isinstance(operator, WScan) and operator.deletions:
-            raise QueryError(
-                "E-LATER",
-                "computed columns, aggregates and EMIT over a stream with deletions are not "
-                "supported yet",
-                at=at,
-                text=operator.stream,
-                hint="answer with vertices and properties, and compute behind the query",
-            )
-
-
 def _operators(expression: LogicalExpression) -> Iterator[LogicalOperator]:
     pending, seen = [expression], set[int]()
     while pending:

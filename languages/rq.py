@@ -42,7 +42,7 @@ from languages.regular_query import (
 from languages.reports import EmitText, report_mode, with_emit
 from languages.rq_conditions import Conditions
 from languages.rq_errors import explained
-from languages.rq_steps import Filter, Steps, finished, step_of
+from languages.rq_steps import Filter, OwnWindow, Steps, finished, step_of
 from languages.rq_tokens import check_text, location_of, name_of, string, whole_number
 from languages.windows import Length, window_of
 
@@ -63,8 +63,15 @@ def parse(text: str, time_unit: str = "second") -> RegularQuery:
         raise explained(parser, text) from None
     assert isinstance(program, _Program)
     clauses, unit = _windows(program.windows, time_unit)
-    rules, label_sets = finished(program.rules, program.steps)
-    query = checked(_with_aliases(rules), clauses, unit, program.warnings, label_sets=label_sets)
+    done = finished(program.rules, program.steps, time_unit)
+    query = checked(
+        _with_aliases(done.rules),
+        clauses,
+        time_unit if done.has_unit else unit,
+        program.warnings,
+        label_sets=done.label_sets,
+        leaves=done.leaves,
+    )
     return with_emit(query, program.emit, time_unit)
 
 
@@ -200,6 +207,10 @@ class _Builder(Conditions):
 
     def filter(self, parts: list[Comparison]) -> Filter:
         return Filter(tuple(parts))
+
+    def own_window(self, parts: list[Token]) -> OwnWindow:
+        range_, *slide = (Length(str(token), location_of(token)) for token in parts)
+        return OwnWindow(range_, slide[0] if slide else None)
 
     def vertex(self, parts: list[Any]) -> _Body:
         label, place = parts

@@ -1,19 +1,21 @@
-"""Steps of RQ that are no single label: sets of labels, and edges chosen by their properties.
+"""Steps of RQ that are no single label: sets of labels, windows of their own, chosen edges.
 
 While a text is read such a step is called by a *mark*, which no label can be called. At the end
-a set of labels gets a name of its own in the query, and ``a[amount > 5]`` a rule; where the rule
-that has it looks at the edge's other properties too, the conditions move there.
+a set of labels gets a name of its own in the query, ``a[WINDOW 5]`` too, and ``a[amount > 5]`` a
+rule; where the rule that has it looks at the edge's other properties too, the conditions move
+there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from lark import Token
 
 from algebra import regex
 from algebra.regex import Regex
+from algebra.window import Window
 from languages.checks import aliases, predicates
 from languages.conditions import edges_looked_at
 from languages.errors import QueryError
@@ -23,6 +25,7 @@ from languages.regular_query import (
     Computed,
     EdgeAtom,
     LabelSet,
+    Leaf,
     Location,
     PathAtom,
     Property,
@@ -32,10 +35,19 @@ from languages.regular_query import (
 )
 from languages.rq_tokens import location_of, name_of
 from languages.values_text import condition_text, name_text, value_text
+from languages.windows import Length, window_of
 
 _MARK = "\n"
 _EDGE = "e"
 _X, _Y = Variable("x"), Variable("y")
+
+
+@dataclass(frozen=True, slots=True)
+class OwnWindow:
+    """``[WINDOW 5 SLIDE 2]`` while it is read."""
+
+    range: Length
+    slide: Length | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +59,16 @@ class Filtered:
     at: Location
 
 
-Step = LabelSet | Filtered
+@dataclass(frozen=True, slots=True)
+class Windowed:
+    """The edges of a label, a mark or a predicate, under a window of their own."""
+
+    label: str
+    window: OwnWindow
+    at: Location
+
+
+Step = LabelSet | Windowed | Filtered
 Steps = tuple[tuple[str, Step], ...]
 """Steps by their marks."""
 
@@ -60,7 +81,7 @@ class Filter:
 
 
 def step_of(
-    parts: Sequence[Token | Filter], left_out: Iterable[tuple[bool, str]] = ()
+    parts: Sequence[Token | OwnWindow | Filter], left_out: Iterable[tuple[bool, str]] = ()
 ) -> tuple[str, Steps]:
     """What a path calls ``a``, ``_``, ``tx._`` or ``!``, perhaps with a filter behind it.
 
@@ -78,6 +99,11 @@ def step_of(
         ref = name_of(tokens[-1])
         shown = name_text(ref)
     for part in parts:
+        if isinstance(part, OwnWindow):
+            slide = f" SLIDE {part.slide.text}" if part.slide else ""
+            shown += f"[WINDOW {part.range.text}{slide}]"
+            steps.append((_MARK + shown, Windowed(ref, part, location_of(tokens[0]))))
+            ref = _MARK + shown
         if isinstance(part, Filter):
             inside = tuple(map(_of_edge, part.comparisons))
             text = f"{shown}[{' and '.join(map(condition_text, part.comparisons))}]"
@@ -86,35 +112,93 @@ def step_of(
     return ref, tuple(steps)
 
 
-def finished(
-    rules: Sequence[Rule], steps: Steps
-) -> tuple[tuple[Rule, ...], tuple[tuple[str, LabelSet], ...]]:
-    """The rules with names in place of marks, and the sets of labels by these."""
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The rules with names in place of marks, and what the names stand for."""
+
+    rules: tuple[Rule, ...]
+    label_sets: tuple[tuple[str, LabelSet], ...] = ()
+    leaves: tuple[tuple[str, Leaf], ...] = ()
+    has_unit: bool = False
+
+
+def finished(rules: Sequence[Rule], steps: Steps, time_unit: str) -> Finished:
+    """The rules of a query with these steps; windows with a unit are counted in ``time_unit``.
+
+    Raises:
+        QueryError: E-WINDOW for a window that is none.
+    """
     known = dict(steps)
     if not known:
-        return tuple(rules), ()
-    rules = [_with_conditions(rule, known) for rule in rules]
-    taken = {name for rule in rules for atom in rule.body for name in predicates(atom)}
-    taken |= {rule.head for rule in rules} | aliases(rules).keys()
-    names: dict[str, str] = {}
-    whole: list[Rule] = []
+        return Finished(tuple(rules))
+    naming = _Naming([_with_conditions(rule, known) for rule in rules], known, time_unit)
+    for rule in naming.read:
+        naming.rules.append(_renamed(rule, naming.name))
+    return Finished(
+        tuple(naming.rules),
+        tuple(naming.label_sets.items()),
+        tuple(naming.leaves.items()),
+        naming.has_unit,
+    )
 
-    def name(mark: str) -> str:
-        step = known.get(mark)
+
+class _Naming:
+    """Gives each mark that is met its name."""
+
+    def __init__(self, read: Sequence[Rule], known: Mapping[str, Step], time_unit: str) -> None:
+        self.read = read
+        self.rules: list[Rule] = []
+        self.label_sets: dict[str, LabelSet] = {}
+        self.leaves: dict[str, Leaf] = {}
+        self.has_unit = False
+        self._known = known
+        self._time_unit = time_unit
+        self._derived = {rule.head for rule in read} | aliases(read).keys()
+        self._taken = {n for rule in read for atom in rule.body for n in predicates(atom)}
+        self._taken |= self._derived
+        self._names: dict[str, str] = {}
+        self._windowed: dict[tuple[str, Window], str] = {}
+
+    def name(self, mark: str) -> str:
+        """What stands for a mark, or for a label itself."""
+        step = self._known.get(mark)
         if step is None:
             return mark
-        if mark not in names:
-            names[mark] = _free(mark.removeprefix(_MARK), taken)
-            taken.add(names[mark])
-            if isinstance(step, Filtered):
-                atom = EdgeAtom(name(step.label), _X, _Y, step.at, _EDGE)
-                whole.append(Rule(names[mark], ("x", "y"), (atom,), step.at, step.conditions))
-        return names[mark]
+        if mark not in self._names:
+            self._names[mark] = self._named(mark.removeprefix(_MARK), step)
+        return self._names[mark]
 
-    for rule in rules:
-        whole.append(_renamed(rule, name))
-    sets = [(names[mark], step) for mark, step in known.items() if mark in names]
-    return tuple(whole), tuple((n, step) for n, step in sets if isinstance(step, LabelSet))
+    def _named(self, text: str, step: Step) -> str:
+        match step:
+            case LabelSet():
+                name = self._free(text)
+                self.label_sets[name] = step
+            case Filtered(label, conditions, at):
+                atom = EdgeAtom(self.name(label), _X, _Y, at, _EDGE)
+                name = self._free(text)
+                self.rules.append(Rule(name, ("x", "y"), (atom,), at, conditions))
+            case Windowed(label, written, at):
+                lengths = (written.range, *([written.slide] if written.slide else []))
+                self.has_unit |= any(length.has_unit for length in lengths)
+                window = window_of(written.range, written.slide, self._time_unit)
+                name = self._of_window(self.name(label), window, at)
+        return name
+
+    def _of_window(self, base: str, window: Window, at: Location) -> str:
+        if (base, window) not in self._windowed:
+            name = self._windowed[base, window] = self._free(f"{base}[{window}]")
+            if base in self._derived:
+                edge = EdgeAtom(base, _X, _Y, at)
+                self.rules.append(Rule(name, ("x", "y"), (edge,), at, window=window))
+            else:
+                self.leaves[name] = Leaf(base, window)
+        return self._windowed[base, window]
+
+    def _free(self, name: str) -> str:
+        while name in self._taken:
+            name += "_"
+        self._taken.add(name)
+        return name
 
 
 def _label_set(tokens: Sequence[Token], left_out: tuple[tuple[bool, str], ...]) -> LabelSet:
@@ -152,7 +236,7 @@ def _of_edge(comparison: Comparison) -> Comparison:
     return replace(comparison, left=value(comparison.left), right=value(comparison.right))
 
 
-def _with_conditions(rule: Rule, known: dict[str, Step]) -> Rule:
+def _with_conditions(rule: Rule, known: Mapping[str, Step]) -> Rule:
     """The rule with the filters of the edges that it looks at among its conditions."""
     looked_at = edges_looked_at(rule)
     body, conditions = list(rule.body), list(rule.conditions)
@@ -191,8 +275,3 @@ def _renamed(rule: Rule, name: Callable[[str], str]) -> Rule:
             for atom in rule.body
         ),
     )
-
-
-def _free(name: str, taken: set[str]) -> str:
-    names = (f"{name}{'_' * number}" for number in range(len(taken) + 1))
-    return next(one for one in names if one not in taken)

@@ -6,11 +6,13 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 
 from algebra.logical import (
+    Aggregate,
     Filter,
     LogicalOperator,
     Path,
     PathSemantics,
     Project,
+    Report,
     Union,
     WScan,
     WScanUnion,
@@ -93,6 +95,8 @@ class AlgebraSide:
         deletions = any(below.deletions for below in inputs) or (
             isinstance(operator, WScan) and operator.deletions
         )
+        if isinstance(operator, Aggregate | Report):
+            deletions = False  # what they give is final
         width = operator.width([below.width for below in inputs])
         return LogicalProperties(width, scans, deletions)
 

@@ -28,6 +28,7 @@ from algebra.physical import (
     over_deletions,
 )
 from algebra.properties import SINGLE, Convention, UpdatePattern
+from algebra.update_patterns import ends_deletions
 from costmodel.characteristics import Characteristics
 from memo import GroupExpression
 from optimizer.cost import CostEstimator
@@ -122,6 +123,8 @@ class CanonicalPlans:
             raise CannotPlanError(f"nothing computes {operator}")
         if any(map(_deletes, inputs)):
             physical = over_deletions(physical)
+            if ends_deletions(physical):
+                inputs = tuple(map(self._coalesced, inputs))
         return self._priced(physical, inputs, estimate)
 
     def _coalesced(self, root: Step) -> Step:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 
-from algebra import regex, scalar
+from algebra import logical, physical, regex, scalar
 from algebra.aggregates import AggregateCall
 from algebra.logical import (
     Aggregate,
@@ -37,6 +37,7 @@ from algebra.physical import (
     WindowScan,
 )
 from algebra.properties import Convention, RequiredProperties, Spread
+from algebra.window import Window
 from memo import GroupId, Memo
 from memo.printer import format_memo
 from optimizer.goals import Choice
@@ -126,6 +127,10 @@ def _parts(operator: Hashable, inputs: tuple[str, ...]) -> tuple[str, str, tuple
             return name, f"{mode} every {every}", inputs
         case Coalesce() | ToKernel():
             return operator.op, "", inputs
+        case logical.Rewindow(window):
+            return "rewindow", str(window), inputs
+        case physical.Rewindow(length, slide):
+            return "REWINDOW", str(Window(length, slide)), inputs
         case Empty() | EmptyRelation():
             return "empty", "", inputs
         case _:

@@ -25,6 +25,7 @@ from algebra.physical import (
     PhysicalOperator,
     ProjectColumns,
     ReportRows,
+    Rewindow,
     SimplePath,
     SPath,
 )
@@ -36,7 +37,7 @@ from algebra.properties import (
     RequiredProperties,
     UpdatePattern,
 )
-from algebra.update_patterns import marks, update_pattern
+from algebra.update_patterns import ends_deletions, marks, update_pattern
 from optimizer.placements import DIVIDED, Place, Placement, placements
 
 COALESCED = RequiredProperties(coalesced=True)
@@ -86,7 +87,7 @@ def ways_to_deliver(
     gap that is left. ``any`` stands for rows that each lie on one of several partitions,
     however they were hashed; rows on a single one have to be asked for.
     """
-    asked = False
+    asked = ends_deletions(operator)
     if marks(operator) is not (required.update_pattern is UpdatePattern.MARKED):
         return ()
     if required.coalesced and not makes_coalesced(operator):
@@ -178,7 +179,14 @@ def _name(place: Place) -> str:
 def makes_coalesced(operator: PhysicalOperator) -> bool:
     """Whether the result is coalesced whatever the inputs are."""
     match operator:
-        case Coalesce() | EmptyRelation() | SimplePath() | AggregateRows() | ReportRows():
+        case (
+            Coalesce()
+            | Rewindow()
+            | EmptyRelation()
+            | SimplePath()
+            | AggregateRows()
+            | ReportRows()
+        ):
             return True
         case SPath(accepting=accepting, update_pattern=None):
             return len(accepting) == 1

@@ -32,6 +32,7 @@ from algebra.physical import (
     ProjectColumns,
     ReportRows,
     Retract,
+    Rewindow,
     ToKernel,
     WindowScan,
     WindowScanUnion,
@@ -153,7 +154,7 @@ def _over_several(operator: PhysicalOperator, widths: tuple[int, ...]) -> Spread
             yield (SINGLE,), SINGLE
             for column in range(widths[0]):
                 yield (hashed(column),), hashed(column)
-        case Coalesce():
+        case Coalesce() | Rewindow():
             for below in _everywhere(widths[0]):
                 if below != ANY:
                     yield (below,), below

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from algebra.physical import Retract, ToKernel
 from algebra.properties import ANY, BROADCAST, Convention
-from algebra.update_patterns import marks
+from algebra.update_patterns import ends_deletions, marks
 from memo import Alternative, GroupExpression, GroupId, PlanSpace
 from optimizer.enforcers import exchange_to
 from optimizer.goals import Choice
@@ -77,7 +77,7 @@ class _Physical:
             if marks(choice.operator) is not goal.marked:
                 continue
             widths = search.widths(choice)
-            asked: bool | None = None
+            asked: bool | None = True if ends_deletions(choice.operator) else None
             if goal.coalesced is not None:
                 # What passes the property on is as coalesced as its input.
                 if passes_coalesced(choice.operator, widths):

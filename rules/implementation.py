@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from algebra import regex
+from algebra import physical, regex
 from algebra.automaton import minimal_dfa
 from algebra.logical import (
     Empty,
@@ -17,6 +17,7 @@ from algebra.logical import (
     PathSemantics,
     Pattern,
     Project,
+    Rewindow,
     Union,
     WScan,
     WScanUnion,
@@ -182,6 +183,18 @@ class PathByOwnRoots(ImplementationRule):
             for path in way.implement(expression):
                 assert isinstance(path, AutomatonPath)
                 yield replace(path, roots="own")
+
+
+class RewindowByRuns(ImplementationRule):
+    """W(S)  ⇒  REWINDOW, over the runs of each value"""
+
+    name = "RewindowByRuns"
+    operator = Rewindow
+
+    def implement(self, expression: GroupExpression) -> Iterator[PhysicalOperator]:
+        rewindow: Any = expression.operator
+        assert isinstance(rewindow, Rewindow)
+        yield physical.Rewindow(rewindow.window.range, rewindow.window.slide)
 
 
 class EmptyByNothing(ImplementationRule):

@@ -110,6 +110,7 @@ def implementation_rules(simple_budget: int = DEFAULT_STEPS) -> tuple[Implementa
         implementation.PathBySPath(),
         implementation.PathBySimplePath(simple_budget),
         implementation.PathByOwnRoots(simple_budget),
+        implementation.RewindowByRuns(),
         implementation.EmptyByNothing(),
         root_rules.ComputeByColumns(),
         root_rules.AggregateByKeys(),

@@ -56,10 +56,10 @@ def test_the_queries_shown_are_queries() -> None:
 def test_the_gcore_queries_shown_are_queries_and_mean_what_the_rules_beside_them_mean() -> None:
     blocks = BLOCK.findall((ROOT / "docs" / "gcore.md").read_text("utf-8"))
     queries = [block for block in blocks if recognizes(block)]
-    assert len(queries) == 5
+    assert len(queries) == 6
     for query in queries:
         assert parse(query, "gcore").warnings == ()
-    paths, paths_in_rq, conditions, conditions_in_rq, vertices, vertices_in_rq, *_ = blocks
+    paths, paths_in_rq, _view, conditions, conditions_in_rq, vertices, vertices_in_rq, *_ = blocks
     social = default_catalog(["social.follows", "social.likes", "social.posts"], streams=["social"])
     pays = dict.fromkeys(["pays"], DEFAULT_STATISTICS)
     properties: dict[str, PropertyType] = {"amount": "number", "currency": "string"}

@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 
 from algebra.physical import AggregateRows
-from executor.batch import FOREVER, Batch, IntArray
+from executor.batch import FOREVER, Batch, IntArray, lasting
 from executor.dictionary import Dictionary
 from executor.operators.accumulators import Accumulator, accumulator
 from executor.operators.held import HeldValues, Value, next_multiple, values_of
@@ -59,7 +59,10 @@ class _Lines:
 
 
 class AggregateOperator:
-    """Holds the valid rows with what is aggregated of each, and a group for each key."""
+    """Holds the valid rows with what is aggregated of each, and a group for each key.
+
+    Over deletions its input is coalesced: a row taken back ends the validity of its value.
+    """
 
     def __init__(self, operator: AggregateRows, dictionary: Dictionary) -> None:
         self._operator = operator
@@ -79,13 +82,16 @@ class AggregateOperator:
         """What closes before the ts of some row."""
         (batch,) = inputs
         if len(batch):
-            self._dictionary.hold(batch.columns[list(self._operator.keys)], batch.exp)
+            self._dictionary.hold(batch.columns[list(self._operator.keys)], lasting(batch.exp))
         arguments = self._decoded(batch)
         rows = zip(values_of(batch), arguments, batch.ts.tolist(), batch.exp.tolist(), strict=True)
         for value, looked_at, ts, exp in rows:
             if ts != self._at:
                 self._pass(ts)
-            if self._held.add(value, exp):
+            if exp < 0:
+                if self._held.remove(value):
+                    self._leave(value)
+            elif self._held.add(value, exp):
                 self._arguments[value] = looked_at
                 self._enter(value, looked_at)
         return self._given(wanted)

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from algebra.scalar import Call, Column, Literal, Value, columns, parsed
-from executor.batch import Batch, IntArray
+from executor.batch import Batch, IntArray, lasting
 from executor.dictionary import Dictionary
 from executor.operators.base import Stateless
 from executor.scalars import Scalars
@@ -43,7 +43,8 @@ class ComputeOperator(Stateless):
             case Call():
                 looked_at = columns(value)
                 decoded = {c: self._dictionary.decode(batch.columns[c]) for c in set(looked_at)}
-                return self._dictionary.encode(_computed(value, decoded, len(batch)), batch.exp)
+                until = lasting(batch.exp)
+                return self._dictionary.encode(_computed(value, decoded, len(batch)), until)
 
 
 def _computed(value: Call, given: dict[int, pa.Array[Any]], rows: int) -> pa.Array[Any]:

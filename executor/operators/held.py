@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator
+from typing import Final
 
 from executor.batch import FOREVER, Batch
 
@@ -11,8 +12,15 @@ Value = tuple[int, ...]
 """The codes of a row's columns."""
 
 
+_SPARE: Final = 1_000
+"""So many entries of values removed may be in the queue beside as many as there are values."""
+
+
 class HeldValues:
-    """Each value with its largest expiry, and a queue by expiry with one entry for each value."""
+    """Each value with its largest expiry, and a queue by expiry with an entry for each value.
+
+    There may be more entries of values that were removed; they go when they come to the front.
+    """
 
     def __init__(self) -> None:
         self.expiry: dict[Value, int] = {}
@@ -24,19 +32,29 @@ class HeldValues:
         if known is None:
             heapq.heappush(self._queue, (exp, value))
             self.expiry[value] = exp
+            if len(self._queue) > 2 * len(self.expiry) + _SPARE:
+                self._queue = [(expiry, held) for held, expiry in self.expiry.items()]
+                heapq.heapify(self._queue)
             return True
         if known < exp:
             self.expiry[value] = exp
         return False
 
+    def remove(self, value: Value) -> bool:
+        """Gives a value back before it expires; whether it was there."""
+        return self.expiry.pop(value, None) is not None
+
     def first(self) -> int:
         """The smallest expiry; FOREVER if none ends."""
         while self._queue:
             exp, value = self._queue[0]
-            now = self.expiry[value]
+            now = self.expiry.get(value)
             if now == exp:
                 return exp
-            heapq.heapreplace(self._queue, (now, value))
+            if now is None:
+                heapq.heappop(self._queue)
+            else:
+                heapq.heapreplace(self._queue, (now, value))
         return FOREVER
 
     def expired(self, now: int) -> Iterator[Value]:

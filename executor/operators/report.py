@@ -12,13 +12,16 @@ from collections.abc import Sequence
 import numpy as np
 
 from algebra.physical import ReportRows
-from executor.batch import FOREVER, Batch
+from executor.batch import FOREVER, Batch, IntArray, lasting
 from executor.dictionary import Dictionary
 from executor.operators.held import HeldValues, Value, next_multiple, values_of
 
 
 class ReportOperator:
-    """Holds the rows that are valid, and which of them were at the latest instant."""
+    """Holds the rows that are valid, and which of them were at the latest instant.
+
+    Over deletions its input is coalesced: a row taken back ends the validity of its value.
+    """
 
     def __init__(self, operator: ReportRows, width: int, dictionary: Dictionary) -> None:
         self._mode = operator.mode
@@ -37,13 +40,16 @@ class ReportOperator:
         """The reports before the ts of some row."""
         (batch,) = inputs
         if len(batch):
-            self._dictionary.hold(batch.columns, self._needed_until(batch))
+            self._dictionary.hold(batch.columns, self._needed_until(lasting(batch.exp)))
         for value, ts, exp in zip(
             values_of(batch), batch.ts.tolist(), batch.exp.tolist(), strict=True
         ):
             if ts != self._at:
                 self._pass(ts)
-            self._held.add(value, exp)
+            if exp < 0:
+                self._held.remove(value)
+            else:
+                self._held.add(value, exp)
             self._touched[value] = None
         return self._given(wanted)
 
@@ -58,10 +64,10 @@ class ReportOperator:
                 self._pass(now)
         return self._given(wanted)
 
-    def _needed_until(self, batch: Batch) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    def _needed_until(self, until: IntArray) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
         """A value is named in the report at the first instant at which it is gone."""
-        instants = -(-batch.exp // self._every) * self._every
-        return np.where(batch.exp > FOREVER - self._every, FOREVER - 1, instants)
+        instants = -(-until // self._every) * self._every
+        return np.where(until > FOREVER - self._every, FOREVER - 1, instants)
 
     def _pass(self, now: int) -> None:
         if self._at is None:
@@ -113,7 +119,7 @@ class ReportOperator:
             return Batch.empty(self._width)
         ts = np.array(instants, np.int64)
         columns = np.array(values, np.int64).reshape(len(ts), self._width).T
-        return Batch(np.ascontiguousarray(columns), ts, ts + 1)
+        return Batch(np.ascontiguousarray(columns), ts, ts + self._every)
 
     def tick(self, now: int) -> None:
         """What expires is given back when time passes."""

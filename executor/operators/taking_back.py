@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from algebra.physical import HashJoin
-from executor.batch import Batch, IntArray
+from executor.batch import Batch, IntArray, merged
 from executor.dictionary import Dictionary
 from executor.kernels import taking_back as kernel
 from executor.kernels.tables import EMPTY
@@ -45,19 +45,36 @@ class RetractOperator(_OverBag):
 
     In: the edges of a scan; one with a negative expiry is a deletion, of which only source and
     target count. Out: the edges, and for each deletion rows that take back all open edges
-    from its source to its target, those of its own time included.
+    from its source to its target, those of its own time included: so it waits until time has
+    passed that.
     """
 
     def __init__(self, width: int) -> None:
         self._held = Bag(width, (0, 1))
+        self._waiting = Batch.empty(width)
         self._h: IntArray = np.zeros(kernel.SCAN_FIELDS, np.int64)
         self._h[kernel.CHAIN] = kernel.NOT_BEGUN
 
     def process(self, inputs: Sequence[Batch], wanted: bool) -> Batch:
-        """Edges, and what is taken back; of one instant edges come first."""
+        """Edges, and what is taken back; deletions of the latest instant wait."""
         (batch,) = inputs
-        if np.any(batch.exp < 0):
-            batch = batch.take(np.lexsort((batch.exp < 0, batch.ts)))
+        if not len(batch):
+            return Batch.empty(batch.width)
+        rows = merged([self._waiting, batch])
+        rows = rows.take(np.lexsort((rows.exp < 0, rows.ts)))
+        waits = (rows.exp < 0) & (rows.ts == rows.ts[-1])
+        self._waiting = rows.take(waits)
+        return self._retracted(rows.take(~waits) if waits.any() else rows, wanted)
+
+    def advance(self, now: int, wanted: bool) -> Batch:
+        """What waited, when no more edges of its time can come."""
+        waiting = self._waiting
+        if not len(waiting) or waiting.ts[0] >= now:
+            return Batch.empty(waiting.width)
+        self._waiting = Batch.empty(waiting.width)
+        return self._retracted(waiting, wanted)
+
+    def _retracted(self, batch: Batch, wanted: bool) -> Batch:
         h, held = self._h, self._held
         results = Results(batch.width, wanted)
         h[kernel.ROW] = 0

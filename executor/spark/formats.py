@@ -24,6 +24,8 @@ import pyarrow.parquet as pq
 from algebra.aggregates import ReportMode
 from algebra.physical import ReportRows
 from algebra.plan import PhysicalPlan
+from algebra.properties import UpdatePattern
+from algebra.update_patterns import update_patterns
 from executor.spark.names import ColumnType, column_names, column_types
 from executor.values import ARROW_TYPES
 
@@ -31,6 +33,7 @@ ResultFormat = Literal["jsonl", "csv", "parquet"]
 PartFormat = Literal["jsonl", "csv", "parquet", "arrow"]
 _TIMES = ("ts", "exp")
 _EVENTS = ("at", "event")
+_OP = "op"
 Column = Any  # an Arrow array; the stubs of pyarrow.compute want to know of what
 
 
@@ -40,28 +43,34 @@ class ResultShape:
 
     ``columns`` are the answer's variables as the query has them; ``names`` and ``types``
     are for formats with flat, distinct, typed columns. ``event`` is what happened to the rows of
-    a report, whose instant stands in ``ts``; None where results have a validity.
+    a report, whose instant stands in ``ts``; None where results have a validity. With
+    ``deletions`` some end, at ``ts``, what was said before: in the rows given their ``exp`` is
+    negative; in flat columns it is null, and there is a further column ``op``, ``+`` or ``-``.
     """
 
     columns: tuple[str, ...]
     names: tuple[str, ...]
     types: tuple[ColumnType, ...]
     event: ReportMode | None = None
+    deletions: bool = False
 
     @staticmethod
     def of(plan: PhysicalPlan) -> ResultShape:
         """The shape of a plan's results."""
         root = plan.nodes[plan.root].operator
         event = root.mode if isinstance(root, ReportRows) else None
-        names = column_names(plan.columns, _TIMES if event is None else _EVENTS)
-        return ResultShape(plan.columns, names, column_types(plan), event)
+        deletions = update_patterns(plan)[plan.root] is UpdatePattern.WITH_DELETIONS
+        others = (*_TIMES, _OP) if deletions else _TIMES if event is None else _EVENTS
+        names = column_names(plan.columns, others)
+        return ResultShape(plan.columns, names, column_types(plan), event, deletions)
 
     @property
     def schema(self) -> pa.Schema:
         """The flat columns: the answer's, ``ts`` and ``exp``; of reports ``at`` and ``event``."""
         fields = [pa.field(n, ARROW_TYPES[t]) for n, t in zip(self.names, self.types, strict=True)]
         if self.event is None:
-            return pa.schema([*fields, *(pa.field(name, pa.int64()) for name in _TIMES)])
+            fields += [pa.field(name, pa.int64()) for name in _TIMES]
+            return pa.schema([*fields, pa.field(_OP, pa.string())] if self.deletions else fields)
         at, event = _EVENTS
         return pa.schema([*fields, pa.field(at, pa.int64()), pa.field(event, pa.string())])
 
@@ -70,6 +79,10 @@ class ResultShape:
         given = rows.columns
         if self.event is not None:
             given = [*given[:-1], pa.repeat(pa.scalar(self.event), rows.num_rows)]
+        elif self.deletions:
+            ends = _is_end(given[-1])
+            exp = pc.if_else(ends, pa.scalar(None, pa.int64()), given[-1])
+            given = [*given[:-1], exp, pc.if_else(ends, "-", "+")]
         columns = [
             column if column.type == field.type else _as(column, field.type)
             for column, field in zip(given, self.schema, strict=True)
@@ -110,13 +123,15 @@ def csv_header(shape: ResultShape) -> bytes:
 
 class _JsonLines:
     """``{"bindings": {"x": "1", "y": "7"}, "ts": 5, "exp": 35}``, and of a report
-    ``{"bindings": {"x": "1", "y": "7"}, "at": 60, "event": "entering"}``."""
+    ``{"bindings": {"x": "1", "y": "7"}, "at": 60, "event": "entering"}``; what ends:
+    ``{"op": "-", "bindings": {"x": "1", "y": "7"}, "ts": 12}``."""
 
     def __init__(self, shape: ResultShape, file: BinaryIO) -> None:
         self._file = file
         keys = [json.dumps(name, ensure_ascii=False) + ": " for name in shape.columns]
         starts = ['{"bindings": {' + keys[0], *(", " + key for key in keys[1:])] if keys else []
         self._event = shape.event
+        self._deletions = shape.deletions
         time = "ts" if shape.event is None else "at"
         self._constants = [*starts, ("" if keys else '{"bindings": {') + f'}}, "{time}": ']
 
@@ -132,6 +147,15 @@ class _JsonLines:
             ends: Column = pc.cast(exp, pa.string())
             ends = pc.fill_null(ends, "null")
             parts += [pa.scalar(', "exp": '), ends, pa.scalar("}\n")]
+        if self._deletions:
+            ends_all = _is_end(exp)
+            parts = [
+                pc.if_else(ends_all, '{"op": "-", ', "{"),
+                pa.scalar(self._constants[0][1:]),
+                *parts[1:-3],
+                pc.if_else(ends_all, "", _joined(parts[-3:-1])),
+                parts[-1],
+            ]
         lines = _joined(parts)
         _, offsets, data = lines.buffers()
         ends_at = np.frombuffer(offsets, np.int32)
@@ -178,6 +202,12 @@ class _Arrow:
 
     def close(self) -> None:
         self._writer.close()
+
+
+def _is_end(exp: Column) -> Column:
+    """Which rows end what was said before."""
+    ends: Column = pc.less(exp, pa.scalar(0))
+    return pc.fill_null(ends, False)
 
 
 def _as(column: Column, kind: pa.DataType) -> Column:

@@ -12,6 +12,10 @@ from executor.spark.snapshot import Snapshot
 from executor.spark.window_log import Blob, Directory
 from executor.watermarks import Watermark
 
+FIRST_OF_RUNS = 1 << 40
+"""Where the numbers of blobs begin that hold what operators remember; those of valid input begin
+at 0."""
+
 
 @dataclass(frozen=True, slots=True)
 class Head:
@@ -21,7 +25,8 @@ class Head:
     index (:class:`executor.spark.index_home.IndexHome`). ``first`` is the smallest ts of a
     stream, ``now`` how far time has come: the
     watermark, or where edges come in order the largest ts seen. ``late`` counts the edges that came
-    when it had passed them, by stream. ``remembers``: there is a memory
+    when it had passed them, by stream. ``directory`` is that of the input that is still valid,
+    ``runs`` that of the runs of REWINDOW. ``remembers``: there is a memory
     (:meth:`executor.pipeline.Pipeline.memory`) among the blobs. ``rebuilt`` counts how often the
     index was made anew, ``restored`` how often from a snapshot, ``replayed`` the rows that it took.
     """
@@ -38,6 +43,7 @@ class Head:
     replayed: int = 0
     operators: Mapping[int, Counters] = field(default_factory=dict)
     directory: Directory = field(default_factory=Directory)
+    runs: Directory = field(default_factory=lambda: Directory((), FIRST_OF_RUNS))
     remembers: bool = False
     watermark: Watermark = field(default_factory=Watermark)
     snapshot: Snapshot = field(default_factory=Snapshot)
@@ -51,17 +57,14 @@ class Head:
         """The head of a text."""
         values: dict[str, Any] = json.loads(text)
         operators = {int(k): Counters(**v) for k, v in values.pop("operators").items()}
-        directory = values.pop("directory")
         watermark = Watermark.from_document(values.pop("watermark", {}))
         snapshot = Snapshot(**values.pop("snapshot", {}))
-        blobs = tuple(Blob(**blob) for blob in directory.pop("blobs"))
-        return Head(
-            **values,
-            operators=operators,
-            directory=Directory(blobs, **directory),
-            watermark=watermark,
-            snapshot=snapshot,
-        )
+        logs: dict[str, Any] = {
+            name: Directory(tuple(Blob(**blob) for blob in log.pop("blobs")), **log)
+            for name in ("directory", "runs")
+            if (log := values.pop(name, None)) is not None
+        }
+        return Head(**values, operators=operators, watermark=watermark, snapshot=snapshot, **logs)
 
 
 def batch_of(before: Head, after: Head) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from algebra.physical import (
     ProjectColumns,
     ReportRows,
     Retract,
+    Rewindow,
     ToKernel,
     WindowScan,
     WindowScanUnion,
@@ -61,7 +62,7 @@ def column_types(plan: PhysicalPlan) -> tuple[ColumnType, ...]:
                 properties = (of_property[name] for name in scan.properties)
                 types = (stream.vertex_type, stream.vertex_type, *properties)
                 known.append(tuple(frozenset({kind}) for kind in types))
-            case FilterRows() | Coalesce() | Exchange() | ToKernel() | Retract():
+            case FilterRows() | Coalesce() | Rewindow() | Exchange() | ToKernel() | Retract():
                 known.append(inputs[0])
             case MergeUnion():
                 known.append(tuple(frozenset().union(*c) for c in zip(*inputs, strict=True)))

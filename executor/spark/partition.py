@@ -27,9 +27,10 @@ import pyarrow as pa
 
 from algebra.plan import PhysicalPlan
 from executor.accounts import of_stage
-from executor.batch import FOREVER, Batch
+from executor.batch import FOREVER, Batch, without_repeated_ends
 from executor.dictionary import Dictionary
 from executor.held import Held, sorted_by_ts
+from executor.operators.rewindow import kept_beyond
 from executor.partitioned import pipeline_of
 from executor.pipeline import Pipeline
 from executor.placement import Place
@@ -42,7 +43,7 @@ from executor.spark.output import Blocks, Messages, Output
 from executor.spark.packing import partition_keys, table_of
 from executor.spark.processor import LATE, REPORT
 from executor.spark.window_log import MEMORY, BlobStore, WindowLog
-from executor.spark.wire import LeafWire, Wire, wire_of
+from executor.spark.wire import LeafWire, Wire, runs_wire, wire_of
 from executor.stages import Stage, stages_of
 from executor.watermarks import NEVER, Seen, streams_read
 
@@ -107,6 +108,7 @@ class PartitionBatch:
         self._stage = stages[number]
         self._next = stages[number + 1] if number + 1 < len(stages) else None
         self._wire = wire_of(self._plan, self._stage)
+        self._runs = runs_wire(self._plan, self._stage)
         partitions = self._plan.parallelism
         self._place = Place(partition_keys(partitions).index(key), partitions)
         self.head = Head() if head is None else Head.from_json(head)
@@ -122,6 +124,7 @@ class PartitionBatch:
         log = WindowLog(
             self._wire, blobs, head.directory, index.pipeline.linger, apart=snapshot.before
         )
+        runs = WindowLog(self._runs, blobs, head.runs, index.pipeline.linger)
         started = of_stage(self._stage, self._place, index.pipeline)
 
         arrived = _arrived(frames, self._wire.schema)
@@ -133,23 +136,28 @@ class PartitionBatch:
         rows = sorted_by_ts(_laid_together(self._wire.schema, index.held.due(now)))
         output = self._output(index.dictionary, now, ended=ended)
         results = 0
+        begun: list[pa.Table] = []
         for chunk in _chunks(rows):
-            found = index.pipeline.process(index.batches(self._wire, chunk.rows))
+            found = self._given(index.pipeline.process(index.batches(self._wire, chunk.rows)))
             chunk.results = sum(map(len, found.values()))
             results += chunk.results
             yield from output.rows(found)
+            begun += self._begun(index)
         if ended or index.pipeline.now != now != NEVER:
             # Time passes also where no rows come.
-            found = index.pipeline.process({}, FOREVER if ended else now)
+            found = self._given(index.pipeline.process({}, FOREVER if ended else now))
             results += sum(map(len, found.values()))
             yield from output.rows(found)
         log.append(timely, now)
+        runs.append(pa.concat_tables([self._runs.schema.empty_table(), *begun]), now)
         memory = None if ended else index.pipeline.memory()
         if memory is not None:
             blobs.put(MEMORY, memory)
         counters = of_stage(self._stage, self._place, index.pipeline)
         snapshot = snapshot.then(timely.num_rows, work_between(started, counters))
-        if not ended and snapshot.is_due(log.kept(since=snapshot.before), index.nbytes):
+        # A run of REWINDOW goes on from rows that may have expired: the log has them no more.
+        replayable = not ended and not self._runs.flows
+        if replayable and snapshot.is_due(log.kept(since=snapshot.before), index.nbytes):
             snapshot = snapshots.write(index, blobs, snapshot, log.directory.next_number)
 
         last = self._next is None
@@ -166,6 +174,7 @@ class PartitionBatch:
             replayed=head.replayed + (made.replayed if made is not None else 0),
             operators=totals(head.operators, started, counters),
             directory=log.directory,
+            runs=runs.directory,
             remembers=memory is not None,
             watermark=watermark,
             snapshot=snapshot,
@@ -188,17 +197,27 @@ class PartitionBatch:
         rows = log.rows(head.now, since=0 if found is None else head.snapshot.before)
         index.held.add(rows)
         kept = _laid_together(self._wire.schema, index.held.due(head.now))
-        if kept.num_rows or found is not None:
+        runs = WindowLog(self._runs, blobs, head.runs, pipeline.linger).rows(head.now)
+        if kept.num_rows or runs.num_rows or found is not None:
             # Time passes also where no rows came: what was given must not be given again.
-            pipeline.replay(index.batches(self._wire, kept), head.now)
+            recalled = self._runs.batches(runs, index.dictionary)
+            pipeline.replay(index.batches(self._wire, kept), head.now, recalled)
+        pipeline.remember()
         if head.remembers:
             pipeline.restore(blobs.get(MEMORY), head.now)
         return _Rebuilt(index, found is not None, rows.num_rows)
 
     def _empty(self) -> Index:
-        dictionary = Dictionary()
+        dictionary = Dictionary(kept_beyond(self._plan))
         pipeline = pipeline_of(self._plan, self._stage, dictionary, self._place)
         return Index(pipeline, dictionary)
+
+    def _begun(self, index: Index) -> Iterator[pa.Table]:
+        """The runs that the rows just processed began or extended, as rows of their log."""
+        ports = [flow.port for flow in self._runs.flows]
+        for node, runs in index.pipeline.runs().items():
+            rows = self._runs.rows(ports.index(node), runs, index.dictionary)
+            yield pa.Table.from_batches([rows])
 
     def _timely(self, rows: pa.Table, now: int) -> tuple[pa.Table, LateRows]:
         """The rows from ``now`` on, and the edges that came after their time."""
@@ -211,6 +230,12 @@ class PartitionBatch:
         elif count:
             raise ValueError(f"{count} rows came out of order, before {now}")
         return rows.slice(count), late
+
+    def _given(self, found: dict[int, Batch]) -> dict[int, Batch]:
+        """What the stage puts out; of results an end of the same is said once."""
+        if self._next is not None:
+            return found
+        return {node: without_repeated_ends(batch) for node, batch in found.items()}
 
     def _edges(self, rows: pa.Table) -> int:
         """How many rows of leaves there are, over all partitions each counted once."""
@@ -237,6 +262,7 @@ class PartitionBatch:
 
 def report(head: Head, index: Index, stage: int, partition: int) -> dict[str, Any]:
     """What a partition of a stage has counted so far, as JSON-able values."""
+    blobs = (*head.directory.blobs, *head.runs.blobs)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return {
         "stage": stage,
@@ -251,8 +277,8 @@ def report(head: Head, index: Index, stage: int, partition: int) -> dict[str, An
         "replayed": head.replayed,
         "operators": {str(node): asdict(t) for node, t in head.operators.items()},
         "vertices": index.dictionary.entries,
-        "blobs": len(head.directory.blobs),
-        "blob_bytes": sum(blob.size for blob in head.directory.blobs),
+        "blobs": len(blobs),
+        "blob_bytes": sum(blob.size for blob in blobs),
         "snapshot_bytes": head.snapshot.size,
         "peak_bytes": peak if sys.platform == "darwin" else peak * 1024,
     }

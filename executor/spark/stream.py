@@ -106,6 +106,7 @@ def stream(
 
     columns = [f"`{n}` {SQL_TYPES[t]}" for n, t in zip(shape.names, shape.types, strict=True)]
     times = ["ts bigint", "exp bigint"] if shape.event is None else ["at bigint", "event string"]
+    times += ["op string"] if shape.deletions else []
     blocks = result_blocks(edges, plan, f"stream-{plan.digest}", "live", stored)
     return observed(blocks, plan, metrics).mapInArrow(unpacked, ", ".join([*columns, *times]))
 

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from algebra.physical import AggregateRows, ComputeColumns
+from algebra.physical import AggregateRows, ComputeColumns, Rewindow
 from algebra.plan import PhysicalPlan
 from algebra.scalar import Literal, parsed
 from algebra.values import PropertyType, VertexType
@@ -24,6 +24,7 @@ from executor.leaves import Leaf, leaves
 from executor.spark.columns import carried
 from executor.stages import Flow, Stage
 from executor.values import ARROW_TYPES
+from executor.widths import widths_of
 
 _TYPES: Final[Mapping[PropertyType, int]] = {
     "string": kernel.STRING,
@@ -62,6 +63,15 @@ def wire_of(plan: PhysicalPlan, stage: Stage) -> Wire:
     if stage.number:
         return RowWire(stage.inputs, value_types(plan), read)
     return LeafWire(stage.inputs, leaves_of(plan, stage), read)
+
+
+def runs_wire(plan: PhysicalPlan, stage: Stage) -> RowWire:
+    """How the runs of a stage's REWINDOWs are kept: as rows, by node."""
+    operators = ((i, plan.nodes[i].operator) for i in stage.nodes)
+    nodes = [i for i, operator in operators if isinstance(operator, Rewindow)]
+    widths = widths_of(plan)
+    flows = [Flow(node, node, widths[node], "stay") for node in nodes]
+    return RowWire(flows, value_types(plan))
 
 
 def leaves_of(plan: PhysicalPlan, stage: Stage) -> tuple[Leaf, ...]:
@@ -166,7 +176,7 @@ class RowWire:
         types: frozenset[PropertyType],
         read: Collection[int] | None = None,
     ) -> None:
-        self._flows = flows
+        self.flows = self._flows = tuple(flows)
         self._read = {flow.port for flow in flows} if read is None else read
         self._types = [known for known in _TYPES if known in types]
         self._width = max((flow.width for flow in flows), default=0)

@@ -44,6 +44,16 @@ def parse(text: str, time_unit: str = "second") -> RegularQuery:
     return translated(tree(text), time_unit, frozenset(words))
 
 
+def parse_view(text: str, time_unit: str = "second") -> RegularQuery:
+    """Reads G-CORE text of a view, which may construct edges of several labels.
+
+    Raises:
+        QueryError: as :func:`parse`.
+    """
+    words = (word.strip("`") for word in re.findall(r"`[^`\n]*`|\w+", text))
+    return translated(tree(text), time_unit, frozenset(words), several=True)
+
+
 def tree(text: str) -> Query:
     """The syntax tree of a text.
 

@@ -50,24 +50,14 @@ LATER: Mapping[str, Fault] = MappingProxyType(
             "one path in two places is not supported yet",
             "give the second a variable of its own, or none",
         ),
-        "several labels": Fault(
-            "E-LATER",
-            "edges of several labels in one answer are not supported yet",
-            "write a query for each label",
-        ),
         "named graph": Fault(
             "E-LATER",
-            "a whole graph as a part of the answer is not supported yet",
-            "construct the edges that are wanted of it",
-        ),
-        "window over a query": Fault(
-            "E-LATER",
-            "a window over what a query constructs is not supported yet",
-            "give the streams inside their windows, and leave this one out",
+            "a whole stream as a part of the answer is not supported yet",
+            "construct the edges that are wanted of it; the name of a GRAPH VIEW can stand there",
         ),
         "two windows": Fault(
             "E-LATER",
-            "one label under two windows is not supported yet",
+            "one label of vertices under two windows is not supported yet",
             "read the label under one window, or split the query in two",
         ),
         "one column": Fault(

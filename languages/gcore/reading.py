@@ -79,16 +79,16 @@ class _Reader(PathRules, Transformer[Token, Query]):
     # --- queries ----------------------------------------------------------------------
 
     def start(self, parts: list[Any]) -> Query:
-        query: Query = parts[0]
-        emit = parts[1:]
-        return replace(query, emit=emit[0]) if emit else query
+        *views, last = [part for part in parts if isinstance(part, Query)]
+        emit = [part for part in parts if isinstance(part, EmitText)]
+        return replace(last, views=tuple(views), emit=emit[0] if emit else None)
 
     def emit(self, parts: list[Token]) -> EmitText:
         word, mode, *every = words_of(parts)
         length = Length(str(every[0]), location_of(every[0])) if every else None
         return EmitText(report_mode(str(mode)), length, location_of(word))
 
-    def union(self, parts: list[Basic | Name]) -> Query:
+    def query(self, parts: list[Basic | Name]) -> Query:
         inside = [
             matched.on.graph.depth
             for part in parts
@@ -101,8 +101,9 @@ class _Reader(PathRules, Transformer[Token, Query]):
         return Query(tuple(parts), depth=1 + max(inside, default=0))
 
     def view(self, parts: list[Any]) -> Query:
-        name, basic = words_of(parts)
-        return replace(self.union([basic]), view=name_from(name))
+        name, inside = words_of(parts)
+        assert isinstance(inside, Query)
+        return replace(inside, view=name_from(name))
 
     def graph(self, parts: list[Token]) -> Name:
         return name_from(parts[0])

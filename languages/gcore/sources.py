@@ -16,7 +16,15 @@ from languages.gcore.faults import LATER
 from languages.gcore.names import Names
 from languages.gcore.syntax import Name, WindowText
 from languages.label_sets import label_set_text
-from languages.regular_query import LabelSet, Location, WindowClause
+from languages.regular_query import (
+    EdgeAtom,
+    LabelSet,
+    Leaf,
+    Location,
+    Rule,
+    Variable,
+    WindowClause,
+)
 from languages.windows import window_of
 
 
@@ -30,9 +38,10 @@ class StreamSource:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DerivedSource:
-    """What a query constructs: the predicate of each label."""
+    """What a query constructs: the predicate of each label; perhaps under a window."""
 
     predicates: Mapping[str, str]
+    window: Window | None = None
 
 
 Source = StreamSource | DerivedSource
@@ -43,13 +52,20 @@ ANY_LABEL = ""
 
 @dataclass(slots=True)
 class Reads:
-    """The labels that a query reads from streams, and under which windows."""
+    """The labels that a query reads from streams, and under which windows.
+
+    ``leaves`` are labels read under a second window, ``rules`` those of what is derived and read
+    under a window.
+    """
 
     time_unit: str
     names: Names
     labels: set[str] = field(default_factory=set)
     has_unit: bool = False
     label_sets: dict[str, LabelSet] = field(default_factory=dict)
+    leaves: dict[str, Leaf] = field(default_factory=dict)
+    rules: list[Rule] = field(default_factory=list)
+    _own: dict[tuple[str, Window | None], str] = field(default_factory=dict)
     _windows: dict[str, dict[str, Window | None]] = field(default_factory=dict)
     _places: dict[str, Location] = field(default_factory=dict)
     _tested: dict[str, dict[str, dict[Window | None, Name]]] = field(default_factory=dict)
@@ -61,57 +77,82 @@ class Reads:
             QueryError: E-WINDOW if the window is none.
         """
         self._places.setdefault(name.text, name.at)
+        return StreamSource(name.text, self.window(written))
+
+    def window(self, written: WindowText | None) -> Window | None:
+        """A window in ticks.
+
+        Raises:
+            QueryError: E-WINDOW if it is none.
+        """
         if written is None:
-            return StreamSource(name.text)
+            return None
         lengths = (written.range, *([written.slide] if written.slide else []))
         self.has_unit |= any(length.has_unit for length in lengths)
-        return StreamSource(name.text, window_of(written.range, written.slide, self.time_unit))
+        return window_of(written.range, written.slide, self.time_unit)
 
     def predicate(self, label: Name, source: Source) -> str:
         """What a label of a source is called in a rule.
 
         Raises:
-            QueryError: E-UNKNOWN if a query constructs no such label, E-LATER if a stream's
-                is read under two windows.
+            QueryError: E-UNKNOWN if a query constructs no such label.
         """
         if isinstance(source, DerivedSource):
-            return _constructed(label, source)
+            return self._rewindowed(_constructed(label, source), source.window, label.at)
         self.labels.add(label.text)
         if source.stream is None:
             return label.text
+        qualified = f"{source.stream}.{label.text}"
         windows = self._windows.setdefault(source.stream, {})
-        if windows.setdefault(label.text, source.window) != source.window or (
-            ANY_LABEL in windows and windows[ANY_LABEL] != source.window
-        ):
-            raise LATER["two windows"].error(label.at, label.text)
-        return f"{source.stream}.{label.text}"
+        known = windows.get(ANY_LABEL, windows.get(label.text, source.window))
+        if known != source.window:
+            return self._leaf(qualified, source.window)
+        windows[label.text] = source.window
+        return qualified
+
+    def _leaf(self, label: str, window: Window | None) -> str:
+        """An input label, or a set of them, that is read under another window too."""
+        if (label, window) not in self._own:
+            name = self._own[label, window] = self.names.fresh(f"{label}[{window or ''}]")
+            self.leaves[name] = Leaf(label, window)
+        return self._own[label, window]
+
+    def _rewindowed(self, predicate: str, window: Window | None, at: Location) -> str:
+        """What is derived, under a window of its own."""
+        if window is None:
+            return predicate
+        if (predicate, window) not in self._own:
+            name = self._own[predicate, window] = self.names.fresh(f"{predicate}[{window}]")
+            edge = EdgeAtom(predicate, Variable("x"), Variable("y"), at)
+            self.rules.append(Rule(name, ("x", "y"), (edge,), at, window=window))
+        return self._own[predicate, window]
 
     def steps(self, labels: LabelSet, at: Location, source: Source) -> tuple[Symbol, ...]:
-        """A set of labels of a source: the predicate of it, or of each of what is derived.
-
-        Raises:
-            QueryError: E-LATER if labels of a stream are read under two windows.
-        """
+        """A set of labels of a source: the predicate of it, or of each of what is derived."""
         if isinstance(source, DerivedSource):
             return tuple(
-                Symbol(predicate, inverse)
+                Symbol(self._rewindowed(predicate, source.window, at), inverse)
                 for inverse, left_out in ((False, labels.forward), (True, labels.backward))
                 if left_out is not None
                 for label, predicate in source.predicates.items()
                 if label not in left_out
             )
-        whole = replace(labels, stream=source.stream)
-        if source.stream is not None:
-            windows = self._windows.setdefault(source.stream, {})
-            if {*windows.values(), source.window} != {source.window}:
-                raise LATER["two windows"].error(at, label_set_text(labels))
-            windows[ANY_LABEL] = source.window
-        for name, known in self.label_sets.items():
-            if known == whole:
-                return (Symbol(name),)
-        name = self.names.fresh(label_set_text(whole))
-        self.label_sets[name] = whole
+        name = self._label_set(replace(labels, stream=source.stream))
+        if source.stream is None:
+            return (Symbol(name),)
+        windows = self._windows.setdefault(source.stream, {})
+        if {*windows.values()} - {source.window}:
+            return (Symbol(self._leaf(name, source.window)),)
+        windows[ANY_LABEL] = source.window
         return (Symbol(name),)
+
+    def _label_set(self, labels: LabelSet) -> str:
+        for name, known in self.label_sets.items():
+            if known == labels:
+                return name
+        name = self.names.fresh(label_set_text(labels))
+        self.label_sets[name] = labels
+        return name
 
     def vertices(self, label: Name, source: Source) -> str:
         """What a label of vertices is called in a rule.

@@ -282,11 +282,13 @@ class Basic:
 class Query:
     """Statements and named graphs, joined by UNION; ``view`` is the name of a GRAPH VIEW.
 
-    ``emit``, of a whole text, says when its answers are reported.
+    Of a whole text it is the last query, and ``views`` are those before it; ``emit`` says when
+    its answers are reported.
     """
 
     parts: tuple[Basic | Name, ...]
     view: Name | None = None
+    views: tuple[Query, ...] = ()
     depth: int = field(default=1, compare=False)
     emit: EmitText | None = None
 

@@ -6,7 +6,10 @@ predicates that patterns read there.
 
 from __future__ import annotations
 
+from algebra.scalar import Literal
+from algebra.window import Window
 from languages.checks import checked
+from languages.errors import QueryError, line_of
 from languages.gcore.faults import LATER, Fault
 from languages.gcore.heads import edges_of
 from languages.gcore.names import Names
@@ -14,83 +17,176 @@ from languages.gcore.program import Program
 from languages.gcore.sources import DerivedSource, Reads, Source
 from languages.gcore.statement import Statement
 from languages.gcore.syntax import Basic, Construct, Name, On, Query
-from languages.regular_query import Location, RegularQuery
+from languages.regular_query import EdgeAtom, Location, RegularQuery, Rule, Variable
 from languages.reports import with_emit
 
+MOST_NESTED = 50
+"""How many views may stand in each other."""
 _NO_GRAPH = Fault("E-SYNTAX", "a table is no graph to match in", "write CONSTRUCT here")
 _MIXED = Fault("E-SYNTAX", "a table and a graph have no union", "write CONSTRUCT or SELECT in both")
 
 
-def translated(query: Query, time_unit: str, words: frozenset[str]) -> RegularQuery:
+def translated(
+    query: Query, time_unit: str, words: frozenset[str], *, several: bool = False
+) -> RegularQuery:
     """The rules and windows of a query; ``words`` are all that stand in its text.
+
+    ``several``: it may construct edges of several labels, as a view does.
 
     Raises:
         QueryError: if it cannot mean anything, or is not supported yet.
     """
     names = Names(words)
     program = Program(words, names, Reads(time_unit, names))
-    answer = _Translation(program).answer(query)
+    answer, labels = _Translation(program, query).answer()
+    if len(labels) > 1 and not several:
+        answer = _edges_of_all(program, labels)
     program.check_names()
     unit = time_unit if program.reads.has_unit else None
     warnings = tuple(dict.fromkeys(program.warnings))
     rules = checked(
-        program.rules,
+        (*program.rules, *program.reads.rules),
         program.reads.clauses(),
         unit,
         warnings,
         answer=answer,
         label_sets=tuple(program.reads.label_sets.items()),
+        leaves=tuple(program.reads.leaves.items()),
+        labels=tuple(labels.items()),
     )
     return with_emit(rules, query.emit, time_unit)
 
 
+def _edges_of_all(program: Program, labels: dict[str, str]) -> str:
+    """The predicate of the edges of several labels, each with its own."""
+    answer = program.names.fresh("Answer")
+    ends = Variable("src"), Variable("trg")
+    for label, predicate in labels.items():
+        at = next(rule.location for rule in program.rules if rule.head == predicate)
+        atom = EdgeAtom(predicate, *ends, at)
+        columns = ("src", "label", "trg")
+        properties = (("label", Literal(label)),)
+        program.rules.append(Rule(answer, columns, (atom,), at, properties=properties))
+    return answer
+
+
 class _Translation:
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, query: Query) -> None:
         self._program = program
+        self._query = query
         self._derived: dict[Location, DerivedSource] = {}
+        self._views: dict[str, Query] = {}
+        self._open: list[str] = []
+        self._used: set[str] = set()
+        self._windowed: dict[tuple[int, Window | None], DerivedSource] = {}
+        for view in (*query.views, query):
+            if view.view is None:
+                continue
+            if view.view.text in self._views:
+                raise QueryError(
+                    "E-EDB",
+                    "there is a GRAPH VIEW of this name already",
+                    at=view.view.at,
+                    text=view.view.text,
+                    hint="give one of them another name",
+                )
+            self._views[view.view.text] = view
 
-    def answer(self, query: Query) -> str:
-        """Adds the rules of the whole text; the predicate that is its answer."""
-        statements = _statements(query)
-        if any(isinstance(basic.head, Construct) for basic in statements):
-            labels = _labels(statements, _MIXED)
-            if len(labels) > 1:
-                raise LATER["several labels"].error(labels[1].at, labels[1].text)
-            (answer,) = self._construct(statements, labels).values()
-            return answer
-        answer = self._program.names.own("Answer")
-        for basic in statements:
-            Statement(self._program, basic, self._source).translate({"": answer})
-        return answer
+    def answer(self) -> tuple[str, dict[str, str]]:
+        """Adds the rules of the whole text; the predicate that is its answer, and the predicates
+        of all labels that it constructs."""
+        query = self._query
+        if query.view is not None:
+            self._open.append(query.view.text)
+        predicates = self._graph(query, _MIXED) if _constructs(query) else {}
+        answer = next(iter(predicates.values()), "")
+        if not predicates:
+            answer = self._program.names.own("Answer")
+            for basic in query.parts:
+                if isinstance(basic, Name):
+                    raise _MIXED.error(basic.at, basic.text)
+                Statement(self._program, basic, self._source).translate({"": answer})
+        for name in self._views.keys() - self._used - {query.view.text if query.view else ""}:
+            at, reason = self._views[name].view, "no query reads this view"
+            assert at is not None
+            self._program.warnings.append(line_of("W-UNUSED", at.at, name, reason))
+        return answer, predicates
 
-    def _construct(self, statements: list[Basic], labels: list[Name]) -> dict[str, str]:
-        """Adds the rules of what constructs these labels; the predicate of each."""
-        predicates = {label.text: self._program.names.own(label.text) for label in labels}
-        own = [label for label in labels if predicates[label.text] == label.text]
+    def _graph(self, query: Query, of_table: Fault) -> dict[str, str]:
+        """Adds the rules of what constructs edges; the predicate of each label."""
+        statements = [part for part in query.parts if isinstance(part, Basic)]
+        graphs = [(part, self._named(part)) for part in query.parts if isinstance(part, Name)]
+        labels = _labels(statements, of_table)
+        found = {label.text: label for label in labels}
+        for name, graph in graphs:
+            for label in graph.predicates:
+                found.setdefault(label, Name(label, name.at))
+        predicates = {label: self._program.names.own(label) for label in found}
+        own = [name for label, name in found.items() if predicates[label] == label]
         self._program.heads.extend(own)
         for basic in statements:
             Statement(self._program, basic, self._source).translate(predicates)
+        x, y = Variable("x"), Variable("y")
+        for name, graph in graphs:
+            for label, predicate in graph.predicates.items():
+                atom = EdgeAtom(predicate, x, y, name.at)
+                self._program.rules.append(Rule(predicates[label], ("x", "y"), (atom,), name.at))
         return predicates
+
+    def _named(self, name: Name) -> DerivedSource:
+        """A whole graph as a part of an answer."""
+        if name.text not in self._views:
+            raise LATER["named graph"].error(name.at, name.text)
+        return self._view(name)
+
+    def _view(self, name: Name) -> DerivedSource:
+        """What a view constructs; it is translated once."""
+        self._used.add(name.text)
+        view = self._views[name.text]
+        assert view.view is not None
+        if name.text in self._open:
+            circle = [*self._open[self._open.index(name.text) :], name.text]
+            raise QueryError(
+                "E-REC",
+                f"the view {name.text} depends on itself: {' <- '.join(circle)}",
+                at=name.at,
+                text=name.text,
+                hint="repetition is written as a path, as -/<:likes+>/->",
+            )
+        if len(self._open) >= MOST_NESTED:
+            raise QueryError(
+                "E-SIZE",
+                f"views stand in each other, more than {MOST_NESTED} deep",
+                at=name.at,
+                text=name.text,
+            )
+        if view.view.at not in self._derived:
+            self._open.append(name.text)
+            self._derived[view.view.at] = DerivedSource(self._graph(view, _NO_GRAPH))
+            self._open.pop()
+        return self._derived[view.view.at]
 
     def _source(self, on: On) -> Source:
         """Where ON says to look; a query there is translated once."""
-        if isinstance(on.graph, Name):
+        if isinstance(on.graph, Name) and on.graph.text not in self._views:
             return self._program.reads.stream(on.graph, on.window)
-        if on.window is not None:
-            written = on.window.range
-            raise LATER["window over a query"].error(written.at, written.text)
-        if on.at not in self._derived:
-            statements = _statements(on.graph)
-            predicates = self._construct(statements, _labels(statements, _NO_GRAPH))
-            self._derived[on.at] = DerivedSource(predicates)
-        return self._derived[on.at]
+        if isinstance(on.graph, Name):
+            derived = self._view(on.graph)
+        else:
+            if on.at not in self._derived:
+                self._derived[on.at] = DerivedSource(self._graph(on.graph, _NO_GRAPH))
+            derived = self._derived[on.at]
+        window = self._program.reads.window(on.window)
+        key = (id(derived), window)
+        if key not in self._windowed:
+            same = derived if window is None else DerivedSource(derived.predicates, window)
+            self._windowed[key] = same
+        return self._windowed[key]
 
 
-def _statements(query: Query) -> list[Basic]:
-    for part in query.parts:
-        if isinstance(part, Name):
-            raise LATER["named graph"].error(part.at, part.text)
-    return [part for part in query.parts if isinstance(part, Basic)]
+def _constructs(query: Query) -> bool:
+    """Whether a query, or any part of it, constructs edges."""
+    return any(isinstance(part, Basic) and isinstance(part.head, Construct) for part in query.parts)
 
 
 def _labels(statements: list[Basic], of_table: Fault) -> list[Name]:

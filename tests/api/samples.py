@@ -15,6 +15,7 @@ from algebra.physical import (
     ProjectColumns,
     ReportRows,
     Retract,
+    Rewindow,
     SimplePath,
     SPath,
     ToKernel,
@@ -78,7 +79,8 @@ def sample_plan(label: str = "a2q") -> PhysicalPlan:
     both = node(MergeUnion(), (path, simple, empty, several), "yz", 3)
     moved = node(Exchange("hash", (0,)), (both,), "yz", 1.5)
     once = node(Coalesce(), (moved,), "yz", 40)
-    join = node(HashJoin(((0, 1), (1, 2)), (0, 1, 2), ("x", "y", "z")), (a, once), "xyz", 567)
+    again = node(Rewindow(DAY, 3600), (once,), "yz", 40)
+    join = node(HashJoin(((0, 1), (1, 2)), (0, 1, 2), ("x", "y", "z")), (a, again), "xyz", 567)
     some = node(FilterRows("c0 <> c2 AND c2 <> 'c1'"), (join,), "xyz", 2)
     ended = node(Retract(), (some,), "xyz", 0.0625)
     kept = node(ProjectColumns((0, 2)), (ended,), "xz", 0.001)

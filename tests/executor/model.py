@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from algebra.physical import HashJoin, SPath
 from executor.batch import Batch
-from executor.operators.base import Operator
+from executor.operators.base import Operator, TimeDriven
 
 
 class Row(NamedTuple):
@@ -105,6 +105,8 @@ def run(
         parts = [rows[start:end] for rows, start, end in zip(ports, starts, ends, strict=True)]
         batches = [batch_of(part, width) for part, width in zip(parts, widths, strict=True)]
         found += rows_of(operator.process(batches, True))
+        if isinstance(operator, TimeDriven):
+            found += rows_of(operator.advance(cut, True))
         operator.tick(cut)
         starts = ends
     return found

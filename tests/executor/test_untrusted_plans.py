@@ -218,6 +218,10 @@ MALICIOUS: dict[str, tuple[str | Change, str]] = {
     "a horizon beyond all time": (args(7, horizon=[[0, 2**62], None]), "or no bound"),
     # automata
     "very many states": (path(states=10**10), f"from 1 to {MOST_STATES + 1}"),
+    "very many states of simple paths": (
+        node(6, op="SIMPLE_PATH", args={"states": 10**10, "transitions": [], "accepting": []}),
+        f"from 1 to {MOST_STATES + 1}",
+    ),
     "no states": (path(states=0), "number of states is 0"),
     "a state that is not there": (path(transitions=[[5, 0, False, 1]]), "a state is 5"),
     "a negative state": (path(transitions=[[-1, 0, False, 1]]), "a state is -1"),

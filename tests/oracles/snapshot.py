@@ -168,7 +168,17 @@ def answer_at(query: Query, edges: Iterable[Edge], instant: int) -> frozenset[Ro
     return Truth(query, tuple(edges)).at(instant)
 
 
-def answer(rules: Iterable[Rule], snapshot: Snapshot, *, simple: bool = False) -> set[Row]:
+Later = Mapping[str, tuple[str, Callable[[set[Row]], set[Row]]]]
+"""By name, a predicate and what becomes of its rows."""
+
+
+def answer(
+    rules: Iterable[Rule],
+    snapshot: Snapshot,
+    later: Later | None = None,
+    *,
+    simple: bool = False,
+) -> set[Row]:
     """All of ``Answer``: each predicate once all that it is made of is known.
 
     ``simple``: a path may not repeat a vertex.
@@ -185,6 +195,9 @@ def answer(rules: Iterable[Rule], snapshot: Snapshot, *, simple: bool = False) -
     known: dict[str, set[Row]] = {label: set(pairs) for label, pairs in snapshot.items()}
     edges = snapshot.edges if isinstance(snapshot, EdgeSnapshot) else {}
     while "Answer" not in known:
+        for name, (predicate, cut) in (later or {}).items():
+            if predicate in known and name not in known:
+                known[name] = cut(known[predicate])
         ready = [
             head
             for head, defining in rules_of.items()

@@ -57,6 +57,8 @@ def rows_of(expression: LogicalExpression, snapshot: Snapshot) -> set[Row]:
             }
             simple = semantics is logical.PathSemantics.SIMPLE
             return set((simple_pairs if simple else path_pairs)(as_written(path), relations))
+        case logical.Rewindow():
+            raise AssertionError("what is valid in a window of a result, no snapshot tells")
         case logical.Empty():
             return set()
         case logical.Compute(values):
@@ -91,6 +93,8 @@ def rows_of_plan(plan: PhysicalPlan, snapshot: Snapshot) -> set[Row]:
                 rows = _walked_simply(path, inputs)
             case physical.Coalesce() | physical.Exchange() | physical.ToKernel():
                 rows = inputs[0]
+            case physical.Rewindow():
+                raise AssertionError("what is valid in a window of a result, no snapshot tells")
             case physical.ReportRows():
                 rows = inputs[0]
             case physical.ComputeColumns(values):

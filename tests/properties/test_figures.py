@@ -11,6 +11,7 @@ import pytest
 from algebra.plan import PlanStream
 from catalog.model import Catalog, Stream
 from costmodel import CostModel
+from executor import local
 from languages import parse
 from languages.canonical import translate
 from optimizer import Optimizer
@@ -111,3 +112,23 @@ def test_plans_say_what_the_figure_means(figure: str) -> None:
         lines = lines_of(Case(truth.query, edges), plan, 7)
         assert len(lines) > 40
         judge(truth, plan, lines)
+
+
+def test_edges_of_several_labels_say_which() -> None:
+    query = translate(
+        parse(
+            "CONSTRUCT (x)-[:r]->(y), (y)-[:q]->(x) MATCH (x)-[:a]->(y) ON s WINDOW (5)", "gcore"
+        ),
+        catalog := Catalog({"s": Stream("s", {"a": ALIKE})}),
+    )
+    streams = (PlanStream(name="s", labels=("a",)),)
+    found = Optimizer(CostModel(catalog=catalog), THOROUGH).optimize(query, streams, "second")
+    assert query.columns == ("src", "label", "trg")
+    for plan in plans_of(found, most=4):
+        results = local.run_plan(plan, [("u", "v", "a", 3, "s"), ("v", "v", "a", 6, "s")], 1)
+        assert {(r.bindings, r.ts, r.exp) for r in results} == {
+            (("u", "r", "v"), 3, 8),
+            (("v", "q", "u"), 3, 8),
+            (("v", "r", "v"), 6, 11),
+            (("v", "q", "v"), 6, 11),
+        }

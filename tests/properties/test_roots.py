@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 from tests.executor.spark.chain import Chain
 from tests.oracles.judgement import Line
-from tests.oracles.query import text
-from tests.oracles.snapshot import Truth
+from tests.oracles.query import Atom, Query, Rule, Source, Var, text
+from tests.oracles.roots import Agg, Emit
+from tests.oracles.snapshot import Edge, Truth
 from tests.properties.plans import THOROUGH, optimized, plans_of, read_back
 from tests.properties.running import judge, lines_of, rows_of_edges
 from tests.properties.test_plans import check_plans as check_meaning
@@ -65,3 +66,36 @@ def test_nothing_is_lost_or_said_twice_when_state_is_rebuilt(
                 chain.another_worker(gone=True)
             chain.batch(edges[start : start + size], end=start == starts[-1])
         judge(truth, plan, [Line(*result) for result in chain.results])
+
+
+EDGES = (Edge(1, "x", "y", "a"), Edge(15, "x", "z", "a"), Edge(25, "u", "v", "a"))
+
+
+def _rebuilt_each_time(head: str, emit: Emit | None) -> list[Line]:
+    """What is said where every batch has one edge, and finds no state but what is kept."""
+    columns = (("n", Agg("count")),) if head == "n" else ()
+    variables = ("x", "n") if columns else ("x", "y")
+    rule = Rule("Answer", variables, (Atom("a", Var("x"), Var("y")),), (), columns)
+    query = Query((rule,), (("a", Source("s", 12)),), emit=emit)
+    case = Case(query, EDGES)
+    chain = Chain(optimized(case).plan)
+    rows = rows_of_edges(query, EDGES)
+    for row in rows:
+        chain.another_worker(gone=True)
+        chain.batch([row], end=row == rows[-1])
+    judge(Truth(query, EDGES), chain.plan, [Line(*result) for result in chain.results])
+    return [Line(*result) for result in chain.results]
+
+
+def test_what_left_before_a_rebuild_is_reported_after_it() -> None:
+    said = _rebuilt_each_time("y", Emit("exit", 10))
+    assert Line(("x", "y"), 20, 30) in said
+
+
+def test_a_row_that_was_open_before_a_rebuild_closes_with_its_beginning() -> None:
+    said = _rebuilt_each_time("n", None)
+    assert said == [
+        Line(("x", 1), 1, 13),
+        Line(("x", 1), 15, 27),
+        Line(("u", 1), 25, 37),
+    ]

@@ -68,7 +68,7 @@ def test_plans_made_for_several_partitions(
 @pytest.mark.parametrize("name", NAMED)
 def test_plans_of_named_queries(name: str) -> None:
     @given(case=cases(st.just(NAMED[name])).map(simple), seed=st.integers(0, 999))
-    @examples(1)
+    @examples(3)  # the first one tried has no edges
     def check(case: Case, seed: int) -> None:
         truth = Truth(case.query, case.edges)
         for plan in plans_of(optimized(case), most=12, seed=seed):

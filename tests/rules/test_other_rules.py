@@ -88,6 +88,7 @@ def test_names_are_unique_and_each_operator_can_be_computed() -> None:
     assert operators == {
         "WScan",
         "WScanUnion",
+        "Rewindow",
         "Filter",
         "Union",
         "Project",

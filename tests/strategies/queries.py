@@ -28,6 +28,7 @@ from tests.oracles.query import (
     maybe,
     plus,
     star,
+    steps,
     with_terms,
 )
 from tests.oracles.snapshot import Edge, labels_of
@@ -71,6 +72,11 @@ def regexes(labels: Sequence[str], depth: int = 2) -> st.SearchStrategy[Regex]:
         st.builds(lambda r, bounds: Repeat(r, *bounds), regexes(labels, 0), times),
         parts.map(Seq).map(Back),
     )
+
+
+def steps_in(regex: Regex) -> list[str]:
+    """The labels of a regex, each once."""
+    return list(dict.fromkeys(steps(regex)))
 
 
 def replaced(regex: Regex, replacement: Mapping[str, Regex]) -> Regex:
@@ -302,4 +308,4 @@ def input_labels(drawn: tuple[Rule, ...]) -> list[str]:
     """The labels that rules read and do not define, in order."""
     heads = {rule.head for rule in drawn} | set(aliases(drawn))
     read = {label for rule in drawn for atom in rule.body for label in labels_of(atom)}
-    return sorted(read - heads)
+    return sorted({label.partition("[")[0] for label in read} - heads)

@@ -186,8 +186,9 @@ class Chain:
                     rows = leaf.select(batch)
                     tagged: list[Any] = [pa.array([number] * rows.num_rows, pa.int32())]
                     tagged += [rows[name].cast(vertex) for name in ("src", "trg")] + [rows["ts"]]
+                    known = {*leaf.fields, *leaf.travelling}
                     for (name, kind), _ in columns.items():
-                        own = (name, kind) in leaf.fields and name in rows.schema.names
+                        own = (name, kind) in known and name in rows.schema.names
                         type_ = ARROW_TYPES[kind]
                         empty = pa.nulls(rows.num_rows, type_)
                         tagged.append(rows[name].cast(type_) if own else empty)

@@ -10,18 +10,22 @@ from hypothesis import strategies as st
 
 from executor.local import Edge, LocalRun
 from executor.spark.batches import Counted
+from optimizer import Options
 from tests.executor.plans import answer
 from tests.executor.spark.chain import Chain
 from tests.executor.spreading import spread
 from tests.executor.test_partitioned import LATE_COPIES, OWN_ROOTS, TWO_LEVELS, WRITTEN
 from tests.executor.test_pipeline import record_batch, snapshot, streams
 from tests.oracles.judgement import Line
-from tests.oracles.query import text
+from tests.oracles.query import Query, Source, text
 from tests.oracles.snapshot import Truth
+from tests.oracles.windows import truth_of
 from tests.properties.plans import optimized, plans_of
 from tests.properties.running import judge, rows_of_edges
+from tests.properties.test_views import NAMED
 from tests.strategies.amount import examples
 from tests.strategies.queries import Case, cases
+from tests.strategies.streams import long_stream
 
 
 def fed(chain: Chain, edges: list[Edge], size: int, hops: int = 0, *, gone: bool = True) -> Chain:
@@ -109,3 +113,16 @@ def test_what_only_travels_through_is_not_kept() -> None:
     for ts in (30, 60):
         chain.batch([("x", "y", "b", ts), ("x", "y", "a", ts)])
     assert all(report["blobs"] <= 2 for report in map(json.loads, chain.reports))
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_windows_over_results_after_a_loss_of_the_index(name: str) -> None:
+    """Where a run began cannot be told from what is still valid: it is kept apart."""
+    query = Query(NAMED[name], tuple((label, Source("s", 12, 2)) for label in "abc"))
+    case = Case(query, long_stream(5, "abc", ["u", "v", "w", "x"], 120, pace=1.2))
+    truth = truth_of(query, case.edges)
+    for partitions in (1, 2):
+        plan = optimized(case, Options(parallelism=partitions)).plan
+        edges = rows_of_edges(query, case.edges)
+        chain = fed(Chain(plan, partitions), edges, 6, hops=2)
+        judge(truth, plan, [Line(r.bindings, r.ts, r.exp) for r in chain.results])

@@ -86,7 +86,7 @@ def test_plans_by_hand(name: str) -> None:
 @given(
     plan=plans(PATTERNS),
     disorder=disorders(streams()),
-    partitions=st.integers(1, 3),
+    partitions=st.integers(2, 3),
     seed=SEEDS,
     hops=HOPS,
 )
@@ -94,7 +94,7 @@ def test_plans_by_hand(name: str) -> None:
 def test_random_plans(
     plan: PhysicalPlan, disorder: Disorder, partitions: int, seed: int, hops: int
 ) -> None:
-    own = disorder.plan(spread(plan, partitions, seed) if partitions > 1 else plan)
+    own = disorder.plan(spread(plan, partitions, seed))
     note(own.to_json())
     chain = fed(own, disorder, seed, hops)
     assert not chain.late

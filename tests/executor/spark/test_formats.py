@@ -90,6 +90,34 @@ def test_json_lines(case: tuple[ResultShape, list[list[Row]]]) -> None:
     assert lines == [json.dumps(document, ensure_ascii=False) for document in expected]
 
 
+def test_rows_that_end_others() -> None:
+    shape = ResultShape(("x", "y"), ("x", "y"), ("string", "integer"), deletions=True)
+    rows = [("a", 1, 5, 35), ("a", 1, 12, ~35), ("b", 2, 13, None)]
+    batch = batch_of(rows, shape.names)
+    assert written("jsonl", shape, [batch]).decode().splitlines() == [
+        '{"bindings": {"x": "a", "y": 1}, "ts": 5, "exp": 35}',
+        '{"op": "-", "bindings": {"x": "a", "y": 1}, "ts": 12}',
+        '{"bindings": {"x": "b", "y": 2}, "ts": 13, "exp": null}',
+    ]
+    nothing = ResultShape((), (), (), deletions=True)
+    assert written("jsonl", nothing, [batch_of([(1, 9), (4, ~9)], ())]).decode().splitlines() == [
+        '{"bindings": {}, "ts": 1, "exp": 9}',
+        '{"op": "-", "bindings": {}, "ts": 4}',
+    ]
+    assert written("csv", shape, [batch]).decode().splitlines() == [
+        '"x","y","ts","exp","op"',
+        '"a",1,5,35,"+"',
+        '"a",1,12,,"-"',
+        '"b",2,13,,"+"',
+    ]
+    table = pq.read_table(io.BytesIO(written("parquet", shape, [batch])))
+    assert [(r["ts"], r["exp"], r["op"]) for r in table.to_pylist()] == [
+        (5, 35, "+"),
+        (12, None, "-"),
+        (13, None, "+"),
+    ]
+
+
 @given(case=cases())
 def test_parquet(case: tuple[ResultShape, list[list[Row]]]) -> None:
     shape, batches = case

@@ -95,6 +95,34 @@ PAIRS = {
         f"q(x, y) <- a(x, y). r(y, x) <- a(x, y). e(x, y) <- q(x, y). e(x, y) <- r(x, y)."
         f"Answer(x, z) <- x (q|r)+ y, e(x, z) {WINDOW}",
     ),
+    "a window over what a query constructs": (
+        f"SELECT x, z MATCH (x)-/<:q+>/->(z) ON ("
+        f"CONSTRUCT (x)-[:q]->(z) MATCH (x)-[:a]->(y)-[:b]->(z) {ON}) WINDOW (20) SLIDE (2)",
+        f"q(x, z) <- a(x, y), b(y, z). Answer(x, z) <- q[WINDOW 20 SLIDE 2]+(x, z) {WINDOW}",
+    ),
+    "views over views": (
+        f"GRAPH VIEW v AS (CONSTRUCT (x)-[:q]->(z) MATCH (x)-[:a]->(y)-[:b]->(z) {ON}) "
+        "GRAPH VIEW w AS (CONSTRUCT (x)-[:r]->(y), (y)-[:s]->(x) MATCH (x)-/<:q+>/->(y) ON v) "
+        "SELECT x MATCH (x)-[:r]->(y) ON w WINDOW (5), (y)-[:s]->(x) ON w, (x)-[:q]->(y) ON v",
+        "q(x, z) <- a(x, y), b(y, z). r(x, y) <- q+(x, y). s(y, x) <- q+(x, y)."
+        f"Answer(x) <- r[WINDOW 5](x, y), s(y, x), q(x, y) {WINDOW}",
+    ),
+    "a view in a union": (
+        f"GRAPH VIEW v AS (CONSTRUCT (x)-[:q]->(y) MATCH (x)-[:a]->(y) {ON}) "
+        f"CONSTRUCT (x)-[:q]->(y) MATCH (x)-[:b]->(y) {ON} UNION v",
+        f"e(x, y) <- a(x, y). q(x, y) <- b(x, y). q(x, y) <- e(x, y) {WINDOW}",
+    ),
+    "one label under two windows": (
+        f"SELECT x MATCH (x)-[:a]->(y) ON s WINDOW (5), (y)-[e:a]->(z) {ON}, (x)-/<_+>/->(y) {ON}",
+        "Answer(x) <- a(x, y), a[WINDOW 9 SLIDE 3](y, z), x s._[WINDOW 9 SLIDE 3]+ y WINDOW 5",
+    ),
+    "edges of several labels": (
+        f"CONSTRUCT (x)-[:r]->(y), (y)-[:q]->(x) MATCH (x)-[:a]->(y) {ON} "
+        f"UNION CONSTRUCT (x)-[:q]->(y) MATCH (x)-[:b]->(y) {ON}",
+        "r(x, y) <- a(x, y). q(y, x) <- a(x, y). q(x, y) <- b(x, y)."
+        'Answer(src, "r" as label, trg) <- r(src, trg).'
+        f'Answer(src, "q" as label, trg) <- q(src, trg) {WINDOW}',
+    ),
     "a path to the left": (
         f"SELECT x, y MATCH (x)<-/<:a* :b^>/-(y) {ON}",
         f"Answer(x, y) <- y a*/^b x {WINDOW}",

@@ -1,0 +1,86 @@
+"""REWINDOW: each run of a value counts for the window that it begins in, and no longer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from algebra.physical import Rewindow
+from algebra.plan import PhysicalPlan
+from executor.batch import FOREVER, Batch
+from executor.kernels import rewindow as kernel
+from executor.operators.rowset import RowSet
+
+
+def kept_beyond(plan: PhysicalPlan) -> int:
+    """How many ticks operators of a plan hold values that have expired: a run may go on at the
+    very tick at which it ends."""
+    return int(any(isinstance(node.operator, Rewindow) for node in plan.nodes))
+
+
+class RewindowOperator:
+    """Holds for each value the run that it is in, or was in up to now.
+
+    Where a run began cannot be told from what is still valid, so it is remembered apart:
+    ``remembered`` are the runs that began or grew since it was last emptied, as rows from the
+    begin of the run to one tick past its end. It stays empty unless ``remembers``.
+    """
+
+    def __init__(self, width: int, length: int, slide: int) -> None:
+        self._held = RowSet(width, None, early=True)
+        self._window = length, slide
+        self._recalled: Batch | None = None
+        self.remembers = False
+        self.remembered: list[Batch] = []
+
+    def recall(self, runs: Batch) -> None:
+        """Goes on from these runs; the next rows are those that they were made of, and are not
+        looked at again."""
+        self._recalled = runs
+
+    def process(self, inputs: Sequence[Batch], wanted: bool) -> Batch:
+        """The rows that begin a window or extend what is valid in it."""
+        (batch,) = inputs
+        if self._recalled is not None:
+            runs, self._recalled = self._recalled, None
+            ends = np.where(runs.exp < FOREVER, runs.exp - 1, FOREVER)
+            return self._advanced(Batch(runs.columns, runs.ts, ends), remember=False)
+        return self._advanced(batch, remember=self.remembers)
+
+    def _advanced(self, batch: Batch, *, remember: bool) -> Batch:
+        held = self._held
+        end, start = np.empty(len(batch), np.int64), np.empty(len(batch), np.int64)
+        row = 0
+        while (
+            row := kernel.advance(
+                row, batch.columns, batch.ts, batch.exp, *self._window,
+                held.h, held.columns, held.rows, held.values, held.index, end, start,
+            )
+        ) < len(batch):  # fmt: skip
+            held.sweep(int(batch.ts[row]))
+        if remember:
+            grown = batch.take(start >= 0)
+            until = np.where(grown.exp < FOREVER, grown.exp + 1, FOREVER)
+            self.remembered.append(Batch(grown.columns, start[start >= 0], until))
+        valid = end > 0
+        kept = batch.take(valid)
+        return Batch(kept.columns, kept.ts, end[valid])
+
+    def tick(self, now: int) -> None:
+        """Sweeps if that is due."""
+        self._held.tick(now)
+
+    def purge(self, now: int) -> None:
+        """Drops the runs that ended before ``now``."""
+        self._held.sweep(now)
+
+    @property
+    def entries(self) -> int:
+        """Runs held."""
+        return self._held.entries
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of memory allocated for state."""
+        return self._held.nbytes
