@@ -31,6 +31,8 @@ from bench.measuring import ROOT, Spread, headline, machine, save
 
 Kind = Literal["worker", "driver", "jvm", "tree"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
+OFTEN: Final[tuple[Kind, ...]] = ("worker", *KINDS)
+"""A worker twice as often: that takes no new start."""
 
 _PATIENCE: Final = 300.0
 """Seconds without an end after which a run counts as stuck."""
@@ -142,9 +144,12 @@ class Victim:
             case "tree":
                 return [self._tree, *below]
             case "worker":
-                daemons = {p.pid for p in below if "daemon" in _line(p)}
-                workers = [p for p in below if _parent(p) in daemons]
+                workers = _workers(below)
                 return [random.choice(workers)] if workers else []
+
+    def has_workers(self) -> bool:
+        """Whether Python workers are there now."""
+        return bool(_workers(self._below()))
 
     def _below(self) -> list[psutil.Process]:
         try:
@@ -164,6 +169,11 @@ class Victim:
                 continue
         self.process.wait()
         self._log.close()
+
+
+def _workers(below: Sequence[psutil.Process]) -> list[psutil.Process]:
+    daemons = {p.pid for p in below if "daemon" in _line(p)}
+    return [p for p in below if _parent(p) in daemons]
 
 
 def _name(process: psutil.Process) -> str:
@@ -273,10 +283,14 @@ def killed(
         victim = Victim(command(case, file, folder, batch), folder / "log")
         try:
             while done.kills.total() < most and time.monotonic() < until:
+                # Workers are there only while the stream runs: they are waited for.
                 kind = random.choice(kinds)
-                # What is within Spark can be killed only when Spark is there.
-                pause = random.uniform(0.2, 4.0) if kind == "worker" else random.uniform(1.0, 30.0)
-                if victim.ends_within(pause):
+                if victim.ends_within(random.uniform(0.2, 3.0 if kind == "worker" else 40.0)):
+                    break
+                while kind == "worker" and not victim.has_workers() and time.monotonic() < until:
+                    if victim.ends_within(0.2):
+                        break
+                if victim.process.poll() is not None:
                     break
                 if victim.kill(kind, random):
                     done.kills[kind] += 1
@@ -307,9 +321,9 @@ def soak(
     seconds: float,
     *,
     cases: Sequence[str] = tuple(CASES),
-    kinds: Sequence[Kind] = KINDS,
+    kinds: Sequence[Kind] = OFTEN,
     batch: int = 300,
-    per_round: int = 10,
+    per_round: int = 12,
     edges: int | None = None,
     console: Console | None = None,
 ) -> list[Round]:
