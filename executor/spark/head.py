@@ -82,12 +82,6 @@ def batch_of(before: Head, after: Head) -> dict[str, Any]:
     }
 
 
-def work_between(before: Mapping[int, Counters], after: Mapping[int, Counters]) -> int:
-    """How many rows operators took and gave in between."""
-    done = [own.since(before[node]) for node, own in after.items()]
-    return sum(own.rows_in + own.rows_out for own in done)
-
-
 def totals(
     base: Mapping[int, Counters],
     before: Mapping[int, Counters],

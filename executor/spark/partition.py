@@ -35,13 +35,14 @@ from executor.partitioned import pipeline_of
 from executor.pipeline import Pipeline
 from executor.placement import Place
 from executor.spark import snapshot as snapshots
-from executor.spark.head import Head, batch_of, totals, work_between
+from executor.spark.head import Head, batch_of, totals
 from executor.spark.index_home import IndexHome
 from executor.spark.index_home import Place as Home
 from executor.spark.late import SILENT, TOLD, LateRows, added, sources_of
 from executor.spark.output import Blocks, Messages, Output
 from executor.spark.packing import partition_keys, table_of
 from executor.spark.processor import LATE, REPORT
+from executor.spark.snapshot import Snapshot
 from executor.spark.window_log import MEMORY, BlobStore, WindowLog
 from executor.spark.wire import LeafWire, Wire, runs_wire, wire_of
 from executor.stages import Stage, stages_of
@@ -154,11 +155,10 @@ class PartitionBatch:
         if memory is not None:
             blobs.put(MEMORY, memory)
         counters = of_stage(self._stage, self._place, index.pipeline)
-        snapshot = snapshot.then(timely.num_rows, work_between(started, counters))
-        # A run of REWINDOW goes on from rows that may have expired: the log has them no more.
-        replayable = not ended and not self._runs.flows
-        if replayable and snapshot.is_due(log.kept(since=snapshot.before), index.nbytes):
-            snapshot = snapshots.write(index, blobs, snapshot, log.directory.next_number)
+        snapshot = snapshot.then(
+            timely.num_rows, snapshots.work_between(self._plan, started, counters)
+        )
+        snapshot = self._snapshot(snapshot, index, log, blobs, ended=ended)
 
         last = self._next is None
         self.head = Head(
@@ -186,6 +186,20 @@ class PartitionBatch:
             [*arrived.reports, json.dumps(told).encode()],
             [*arrived.late, *filter(None, [late.lines])],
         )
+
+    def _snapshot(
+        self, last: Snapshot, index: Index, log: WindowLog, blobs: BlobStore, *, ended: bool
+    ) -> Snapshot:
+        """The snapshot to go on with: the last one, a new one if that is due, or none."""
+        # A run of REWINDOW goes on from rows that may have expired: the log has them no more.
+        if ended or self._runs.flows:
+            return last
+        since, kept = log.kept(since=last.before), log.kept()
+        if last.is_due(since, kept, index.nbytes):
+            return snapshots.write(index, blobs, last, log.directory.next_number)
+        if last.chunks and since == kept:
+            return snapshots.given_up(last, blobs)
+        return last
 
     def _rebuilt(self, head: Head, blobs: BlobStore) -> _Rebuilt:
         """The index made anew: from a snapshot and the input since, or from all input that is

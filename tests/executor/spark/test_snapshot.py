@@ -30,11 +30,12 @@ from tests.executor.spark.test_disorder import check as check_late
 from tests.executor.spark.test_disorder import fed as fed_late
 from tests.executor.test_partitioned import TWO_LEVELS
 from tests.executor.test_pipeline import streams
-from tests.oracles.judgement import Line
+from tests.oracles.judgement import End, Line, mismatches, without_ends
 from tests.oracles.query import text
 from tests.oracles.snapshot import Truth
 from tests.properties.plans import THOROUGH, optimized, plans_of
 from tests.properties.running import judge, rows_of_edges
+from tests.properties.test_deletions import deleting
 from tests.strategies.amount import examples
 from tests.strategies.queries import Case, cases
 from tests.strategies.roots import root_cases
@@ -84,6 +85,29 @@ def test_plans_of_random_queries(
             chain.another_worker(gone=True)
             chain.end()
             judge(truth, plan, [Line(*result) for result in chain.results])
+
+
+@given(case=cases(), partitions=st.integers(1, 2), seed=st.integers(0, 999), hops=HOPS)
+@examples(8)
+def test_plans_over_deletions(case: Case, partitions: int, seed: int, hops: int) -> None:
+    note(text(case.query))
+    of = deleting(case, seed)
+    rows, size = of.rows(), 1 + seed % 5
+    options = replace(THOROUGH, parallelism=partitions)
+    with often():
+        for plan in plans_of(optimized(case, options, deletions=of.streams), most=2, seed=seed):
+            chain = Chain(plan, seed)
+            chain.another_worker(gone=True)
+            for number, start in enumerate(range(0, len(rows), size)):
+                if number % hops == 0:
+                    chain.another_worker(gone=True)
+                chain.batch(rows[start : start + size])
+            chain.end()
+            said = [
+                Line(r.bindings, r.ts, r.exp) if r.exp >= 0 else End(r.bindings, r.ts)
+                for r in chain.results
+            ]
+            assert not mismatches(of.truth, without_ends(said))
 
 
 @given(
