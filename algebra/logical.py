@@ -54,7 +54,7 @@ class WScan:
     window: Window | None
     predicate: Predicate | None = None
     properties: tuple[str, ...] = ()
-    deletions: bool = False
+    deletions: bool = field(default=False, hash=False)
 
     def __post_init__(self) -> None:
         if len(set(self.properties)) < len(self.properties):
@@ -368,6 +368,34 @@ class Aggregate:
 
 
 @dataclass(frozen=True, slots=True)
+class Witness:
+    """ω: with each row of the first input a path that says why it holds (payload, Definition 7).
+
+    The path leads from the vertex in column ``source`` to that in ``target`` over edges of the
+    other inputs, all of them valid for as long as the row; its word is in ``regex``, whose symbol
+    k is input k + 1, each step of which is called ``labels[k]``. Rows are told apart by the
+    columns ``keys``; of several that differ in others alone one counts. ``output`` are columns
+    of the first input, and the number of those for the path.
+    """
+
+    keys: tuple[int, ...]
+    output: tuple[int, ...]
+    source: int
+    target: int
+    regex: regex.Regex
+    labels: tuple[str, ...]
+    semantics: PathSemantics = PathSemantics.ARBITRARY
+
+    def canonical(self, inputs: tuple[I, ...]) -> tuple[LogicalOperator, tuple[I, ...]]:
+        """It is its own canonical form."""
+        return self, inputs
+
+    def width(self, inputs: Sequence[int]) -> int:
+        """The number of output columns."""
+        return len(self.output)
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """ρ: what is there, what is new, or what is gone at each multiple of ``every``."""
 
@@ -396,6 +424,7 @@ LogicalOperator = (
     | Empty
     | Compute
     | Aggregate
+    | Witness
     | Report
 )
 

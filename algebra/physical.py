@@ -2,7 +2,8 @@
 
 Each is a flat value of JSON-able fields, so that the same class serves the memo, the
 plan document and the executor. ``op`` is its stable name in the plan. As in the
-logical algebra, columns are positions and ``variables`` only what people read.
+logical algebra, columns are positions and ``variables`` only what people read. The memo hashes
+operators all the time, so fields that hardly ever tell two apart are left out of the hash.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class WindowScan:
     slide: int | None
     predicate: str | None = None
     properties: tuple[str, ...] = ()
-    update_pattern: WithDeletions = None
+    update_pattern: WithDeletions = field(default=None, hash=False)
     op: Literal["WSCAN"] = "WSCAN"
 
     @property
@@ -121,9 +122,9 @@ class HashJoin:
     bindings: tuple[tuple[int, ...], tuple[int, ...]]
     output: tuple[int, ...]
     variables: tuple[str, ...] = field(default=(), compare=False)
-    residual: str | None = None
-    horizon: tuple[Horizon | None, Horizon | None] | None = None
-    update_pattern: WithDeletions = None
+    residual: str | None = field(default=None, hash=False)
+    horizon: tuple[Horizon | None, Horizon | None] | None = field(default=None, hash=False)
+    update_pattern: WithDeletions = field(default=None, hash=False)
     op: Literal["HASH_JOIN"] = "HASH_JOIN"
 
     def named(self, columns: tuple[str, ...]) -> HashJoin:
@@ -174,7 +175,7 @@ class SPath(AutomatonPath):
     and taken back where it is not found (thesis 4.3, keyed on expiry).
     """
 
-    update_pattern: WithDeletions = None
+    update_pattern: WithDeletions = field(default=None, hash=False)
     op: Literal["S_PATH"] = "S_PATH"
 
 
@@ -201,7 +202,7 @@ class Coalesce:
     Over a stream with deletions it counts rows, and takes back what holds no more.
     """
 
-    update_pattern: WithDeletions = None
+    update_pattern: WithDeletions = field(default=None, hash=False)
     op: Literal["COALESCE"] = "COALESCE"
 
 
@@ -271,8 +272,39 @@ class AggregateRows:
     aggregates: tuple[tuple[Function, int | None], ...]
     output: tuple[int, ...]
     every: int | None = None
-    update_pattern: WithDeletions = None
+    update_pattern: WithDeletions = field(default=None, hash=False)
     op: Literal["AGGREGATE"] = "AGGREGATE"
+
+
+@dataclass(frozen=True, slots=True)
+class WitnessPaths:
+    """With each row of the first input a path that says why it holds, as text: JSON of its steps.
+
+    The path leads from the vertex of column ``source`` to that of ``target`` over valid edges of
+    the other inputs, and its word is one of the automaton's, which is as in
+    :class:`AutomatonPath` (its input k is the operator's input k + 1); a step over that input is
+    called ``labels[k]``. It is a shortest one; with ``simple`` it repeats no vertex, and the
+    search for it takes at most ``budget`` steps. Of rows that agree in ``keys`` those are left out
+    that earlier ones already said. ``output`` are columns of the first input, and the number of
+    those for the path.
+    """
+
+    keys: tuple[int, ...]
+    output: tuple[int, ...]
+    source: int
+    target: int
+    states: int
+    transitions: tuple[tuple[int, int, bool, int], ...]
+    accepting: tuple[int, ...]
+    labels: tuple[str, ...]
+    simple: bool = False
+    regex: str = field(default="", compare=False)
+    budget: int = field(default=DEFAULT_STEPS, compare=False)
+    op: Literal["WITNESS"] = "WITNESS"
+
+    def __post_init__(self) -> None:
+        if self.budget < 1:
+            raise ValueError("the budget of WITNESS is at least one step")
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,7 +317,7 @@ class ReportRows:
 
     mode: ReportMode
     every: int
-    update_pattern: WithDeletions = None
+    update_pattern: WithDeletions = field(default=None, hash=False)
     op: Literal["REPORT"] = "REPORT"
 
 
@@ -306,6 +338,7 @@ PhysicalOperator = (
     | EmptyRelation
     | ComputeColumns
     | AggregateRows
+    | WitnessPaths
     | ReportRows
 )
 

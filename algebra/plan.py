@@ -16,7 +16,13 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from algebra import untrusted
 from algebra.logical import PathSemantics
-from algebra.physical import PhysicalOperator, SimplePath, WindowScan, WindowScanUnion
+from algebra.physical import (
+    PhysicalOperator,
+    SimplePath,
+    WindowScan,
+    WindowScanUnion,
+    WitnessPaths,
+)
 from algebra.values import PropertyType, VertexType
 
 PLAN_VERSION: Literal[1] = 1
@@ -164,10 +170,10 @@ class PhysicalPlan(_Model):
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def with_simple_budget(self, steps: int) -> PhysicalPlan:
-        """The same plan, whose SIMPLE_PATH may take so many steps for an edge."""
+        """The same plan, whose searches for simple paths may take so many steps each."""
         nodes = tuple(
             node.model_copy(update={"operator": replace(node.operator, budget=steps)})
-            if isinstance(node.operator, SimplePath)
+            if isinstance(node.operator, SimplePath | WitnessPaths)
             else node
             for node in self.nodes
         )

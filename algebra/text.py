@@ -13,6 +13,7 @@
 ``C[columns](S)``         projection; columns may be computed
 ``W[w,b](S)``             a window over results of operators
 ``A[keys ; aggs](S)``     AGGREGATE, of rows with the same keys; perhaps at multiples of a period
+``E[s,t;R](S,S1,..)``     WITNESS: with each row of ``S`` a path from ``s`` to ``t`` over ``R``
 ``R[mode every p](S)``    REPORT
 ``∅``                     the empty relation
 ========================  ==========================================================
@@ -43,6 +44,7 @@ from algebra.logical import (
     Report,
     Rewindow,
     Union,
+    Witness,
     WScan,
     WScanUnion,
 )
@@ -115,6 +117,8 @@ class _Notation:
                 by = ",".join(f"c{key}" for key in keys)
                 at = "" if every is None else f" ; every {self._length(every)}"
                 return f"A[{by} ; {', '.join(map(str, calls))}{at}]"
+            case Witness():
+                return self._witness(e.operator, e.inputs[0].width)
             case Report(mode, every):
                 return f"R[{mode} every {self._length(every)}]"
             case Project(columns):
@@ -124,6 +128,13 @@ class _Notation:
                 return f"W[{self._window(window)}]"
             case Empty():
                 return "∅"
+
+    def _witness(self, witness: Witness, width: int) -> str:
+        ends = ",".join(_column(c, width) for c in (witness.source, witness.target))
+        parts = [ends, regex.text(witness.regex, lambda ref: witness.labels[int(ref)])]
+        if witness.semantics is not PathSemantics.ARBITRARY:
+            parts.append(witness.semantics)
+        return f"E[{';'.join(parts)}]"
 
     def _length(self, ticks: int) -> str:
         return durations.text(ticks, self.time_unit) if self.time_unit else str(ticks)

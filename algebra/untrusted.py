@@ -25,6 +25,7 @@ from algebra.physical import (
     SPath,
     WindowScan,
     WindowScanUnion,
+    WitnessPaths,
 )
 from algebra.window import LONGEST_WINDOW
 
@@ -206,6 +207,10 @@ def _refuse_operator(node: PlanNode, plan: PhysicalPlan) -> None:
             _between([v for binding in bindings for v in binding], 0, MOST_VARIABLES, "a variable")
         case SPath() | SimplePath() as path:
             _refuse_path(path, len(node.inputs))
+        case WitnessPaths() as witness:
+            _refuse_path(witness, len(node.inputs) - 1)
+            for listed in (witness.keys, witness.output, witness.labels):
+                _most(len(listed), WIDEST, "columns or labels")
         case EmptyRelation(width=width):
             _between([width], 0, WIDEST + 1, "the width")
         case _:
@@ -233,7 +238,7 @@ def _refuse_scan(scan: WindowScan | WindowScanUnion, plan: PhysicalPlan) -> None
             _ = predicate.checked(each.predicate)
 
 
-def _refuse_path(path: SPath | SimplePath, inputs: int) -> None:
+def _refuse_path(path: SPath | SimplePath | WitnessPaths, inputs: int) -> None:
     _between([path.states], 1, MOST_STATES + 2, "the number of states")
     _most(len(path.transitions), MOST_TRANSITIONS, "transitions")
     _between([i for _, i, _, _ in path.transitions], 0, inputs, "the input of a transition")
@@ -242,7 +247,7 @@ def _refuse_path(path: SPath | SimplePath, inputs: int) -> None:
     _between(path.accepting, 1, path.states, "an accepting state")
     _distinct(path.accepting, "accepting state")
     _distinct([step[:3] for step in path.transitions], "transition of a state, input and direction")
-    if not inputs:
+    if inputs < 1:
         raise ValueError("a path has at least one input")
 
 

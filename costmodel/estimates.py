@@ -17,7 +17,7 @@ from functools import lru_cache
 from math import inf, prod
 
 from algebra import regex, scalar
-from algebra.logical import Aggregate, FilteredPattern, Pattern, Report
+from algebra.logical import Aggregate, FilteredPattern, Pattern, Report, Witness
 from algebra.physical import HashJoin
 from algebra.predicate import Predicate
 from algebra.window import Window
@@ -189,6 +189,15 @@ def aggregated(source: Characteristics, aggregate: Aggregate) -> Characteristics
     return Characteristics(rate, groups / rate if rate else inf, groups, distinct)
 
 
+def witnessed(source: Characteristics, witness: Witness, reading: Reading) -> Characteristics:
+    """ω, which the thesis does not have: the rows by their keys, each with a path of its own."""
+    kept = projected(source, witness.keys, reading)
+    of_key = dict(zip(witness.keys, kept.distinct, strict=True))
+    most = max(min(kept.population, LARGEST), 1.0)
+    distinct = tuple([of_key.get(c, most) for c in witness.output])
+    return replace(kept, distinct=distinct)
+
+
 def reported(source: Characteristics, report: Report) -> Characteristics:
     """ρ, which the thesis does not have: all that is valid, or at most what came, once a period."""
     rate = source.population / report.every
@@ -251,8 +260,10 @@ def pairs_of(join: HashJoin, output: Characteristics, inputs: Sequence[Character
 
 def held(join: HashJoin, inputs: Sequence[Characteristics]) -> tuple[float, float]:
     """The rows that each side of a join holds: what is valid, or arrived within its horizon."""
+    if join.horizon is None:
+        return inputs[0].population, inputs[1].population
     found = []
-    for side, horizon in zip(inputs, join.horizon or (None, None), strict=True):
+    for side, horizon in zip(inputs, join.horizon, strict=True):
         within = inf if horizon is None else side.arrival_rate * max(horizon[1] + 1, 0)
         found.append(min(side.population, within))
     left, right = found

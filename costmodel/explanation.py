@@ -291,6 +291,47 @@ def aggregate(
     )
 
 
+def witness(
+    rows: tuple[float, float],
+    edges: tuple[float, float],
+    output: Characteristics,
+    c: Constants,
+    *,
+    n: float,
+    k: int,
+) -> Explanation:
+    """Ours: rows are kept as by COALESCE, edges too, and a path is looked for with each result."""
+    symbols = {
+        "ri": rows[0],
+        "p": rows[1],
+        "re": edges[0],
+        "pe": edges[1],
+        "n": n,
+        "k": float(k),
+        "rO": output.arrival_rate,
+        "Uh": c.hash_update,
+        "Upq": c.queue_update,
+        "Ph": c.hash_probe,
+        "CO": c.push,
+    }
+    kept, kept_edges = formulas.keep(rows[1], c), formulas.keep(edges[1], c)
+    cost = formulas.witness(rows, edges, output.arrival_rate, c, n=n, k=k)
+    return _explained(
+        None,
+        "WITNESS",
+        symbols,
+        (
+            ("I", "Uh + Upq · log(p)", kept),
+            ("P", "Ph", c.hash_probe),
+            ("E", "Uh + Upq · log(p)", kept),
+            ("Ie", "Uh + Upq · log(pe)", kept_edges),
+            ("Ee", "Uh + Upq · log(pe)", kept_edges),
+            ("S", "k · n · Ph", k * n * c.hash_probe),
+            ("cost", "ri · (I + P + E) + re · (Ie + Ee) + rO · (S + CO)", cost),
+        ),
+    )
+
+
 def report(source: Characteristics, output: Characteristics, c: Constants) -> Explanation:
     """Ours: rows are kept."""
     symbols = {

@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import lru_cache
 from math import log2
 
-from algebra.physical import AutomatonPath
+from algebra.physical import AutomatonPath, WitnessPaths
 from costmodel.constants import Constants
 
 HEADER_BYTES = 16
@@ -144,6 +144,24 @@ def aggregate(
     return input_rate * per_row + rate * c.push
 
 
+def witness(
+    rows: tuple[float, float],
+    edges: tuple[float, float],
+    rate: float,
+    c: Constants,
+    *,
+    n: float,
+    k: int,
+) -> float:
+    """WITNESS: ri·(I + P + E) + re·(Ie + Ee) + rO·(S + CO), S = k·n·Ph: rows are kept as by
+    COALESCE, edges while they are valid, and the search of a path may look at all n vertices.
+
+    ``rows`` and ``edges`` are a rate and a population each.
+    """
+    kept = rows[0] * (2 * keep(rows[1], c) + c.hash_probe) + edges[0] * 2 * keep(edges[1], c)
+    return kept + rate * (k * n * c.hash_probe + c.push)
+
+
 def report(input_rate: float, population: float, rate: float, c: Constants) -> float:
     """REPORT: ri·(I + E) + rO·CO: a row is kept while it is valid."""
     return input_rate * 2 * keep(population, c) + rate * c.push
@@ -181,7 +199,7 @@ def path_of_own_roots(
 
 
 @lru_cache(maxsize=4096)
-def minimal_states(operator: AutomatonPath) -> int:
+def minimal_states(operator: AutomatonPath | WitnessPaths) -> int:
     """k: the states of the trimmed minimal DFA of the words that the PATH reports.
 
     The automaton that is run is minimal but for its start, which nothing enters. So

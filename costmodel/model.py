@@ -96,7 +96,7 @@ class CostModel:
         return output.loaded(spread), tuple([i.loaded(spread) for i in inputs])
 
     def path_inputs(
-        self, operator: physical.AutomatonPath, inputs: Inputs
+        self, operator: physical.AutomatonPath | physical.WitnessPaths, inputs: Inputs
     ) -> tuple[float, float, int]:
         """What formula 12 reads: rate of the inputs' union, n and k.
 
@@ -166,6 +166,7 @@ _ESTIMATES: Mapping[type, Callable[[CostModel, Any, Inputs], Characteristics]] =
     logical.Empty: lambda m, o, i: estimates.empty(o.columns),
     logical.Compute: lambda m, o, i: estimates.computed(i[0], o.values, m.reading),
     logical.Aggregate: lambda m, o, i: estimates.aggregated(i[0], o),
+    logical.Witness: lambda m, o, i: estimates.witnessed(i[0], o, m.reading),
     logical.Report: lambda m, o, i: estimates.reported(i[0], o),
 }
 
@@ -310,6 +311,29 @@ def _computed_values(operator: physical.ComputeColumns) -> int:
     return sum(not _PLAIN_COLUMN.fullmatch(value) for value in operator.values)
 
 
+def _witness_inputs(inputs: Inputs) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Rate and population of the rows that want a path, and of the edges."""
+    rows, *edges = inputs
+    rate, population = sum(e.arrival_rate for e in edges), sum(e.population for e in edges)
+    return (rows.arrival_rate, rows.population), (rate, population)
+
+
+def _witness(
+    model: CostModel, operator: physical.WitnessPaths, output: Characteristics, inputs: Inputs
+) -> float:
+    rows, edges = _witness_inputs(inputs)
+    _, n, k = model.path_inputs(operator, inputs[1:])
+    return formulas.witness(rows, edges, output.arrival_rate, model.constants, n=n, k=k)
+
+
+def _explain_witness(
+    model: CostModel, operator: physical.WitnessPaths, output: Characteristics, inputs: Inputs
+) -> explanation.Explanation:
+    rows, edges = _witness_inputs(inputs)
+    _, n, k = model.path_inputs(operator, inputs[1:])
+    return explanation.witness(rows, edges, output, model.constants, n=n, k=k)
+
+
 def _nothing(*_: Any) -> float:
     return 0.0
 
@@ -339,6 +363,7 @@ _COSTS: Mapping[type, Callable[[CostModel, Any, Characteristics, Inputs], float]
         out.arrival_rate,
         m.constants,
     ),
+    physical.WitnessPaths: _witness,
     physical.ReportRows: lambda m, o, out, i: formulas.report(
         i[0].arrival_rate, i[0].population, out.arrival_rate, m.constants
     ),
@@ -377,6 +402,7 @@ _EXPLANATIONS: Mapping[
     physical.AggregateRows: lambda m, o, out, i: explanation.aggregate(
         i[0], len(o.aggregates), out, m.constants
     ),
+    physical.WitnessPaths: _explain_witness,
     physical.ReportRows: lambda m, o, out, i: explanation.report(i[0], out, m.constants),
 }
 """A new physical operator needs one line in each of the two tables, and its formula."""

@@ -14,6 +14,7 @@ Rules, for more than one partition:
 * PROJECT and COMPUTE keep it, as long as the column hashed on stays;
 * AGGREGATE has rows hashed by a key, or all on one partition; REPORT has the rows of a value on
   one partition;
+* WITNESS has them as AGGREGATE, and all edges beside them: copies, or everything on one partition;
 * UNION keeps what all inputs have in common; copies are united with copies only;
 * a join has one side in copies, or both on one partition, or both hashed on a shared variable;
 * a path over its own roots needs copies, and its rows lie where their root hashes to; over all
@@ -47,6 +48,7 @@ from algebra.physical import (
     ToKernel,
     WindowScan,
     WindowScanUnion,
+    WitnessPaths,
 )
 from algebra.plan import PhysicalPlan, PlanError
 from algebra.properties import UpdatePattern
@@ -155,6 +157,8 @@ def delivered(operator: PhysicalOperator, inputs: Sequence[Distribution]) -> Dis
             return _moved(inputs[0], [c.position if isinstance(c, Column) else -1 for c in read])
         case AggregateRows(keys=keys, output=output):
             return _grouped(inputs[0], keys, output)
+        case WitnessPaths(keys=keys, output=output):
+            return _witnessed(inputs[0], inputs[1:], keys, output)
         case ReportRows():
             if inputs[0] == ANY:
                 raise ValueError("the rows of a value may lie on several partitions")
@@ -194,6 +198,18 @@ def _grouped(given: Distribution, keys: Sequence[int], output: Sequence[int]) ->
         raise ValueError(f"its input lies {given}, and that is by no key")
     kept = frozenset(i for i, place in enumerate(output) if place in hashed)
     return Distribution("hash", kept) if kept else ANY
+
+
+def _witnessed(
+    given: Distribution, edges: Sequence[Distribution], keys: Sequence[int], output: Sequence[int]
+) -> Distribution:
+    """The rows of a key lie together, and all edges are where they are."""
+    if given == NOTHING:
+        return NOTHING
+    where = {distribution for distribution in edges if distribution != NOTHING}
+    if not (where <= {BROADCAST} or (given == SINGLE and where == {SINGLE})):
+        raise ValueError("edges of a path may lie apart from the rows that it is for")
+    return _grouped(given, keys, output)
 
 
 def _united(inputs: Sequence[Distribution]) -> Distribution:

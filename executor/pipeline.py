@@ -44,6 +44,7 @@ from algebra.physical import (
     ToKernel,
     WindowScan,
     WindowScanUnion,
+    WitnessPaths,
 )
 from algebra.plan import PlanError
 from executor.batch import FOREVER, Batch, IntArray, merged
@@ -73,6 +74,7 @@ from executor.operators.taking_back import (
     JoinWithDeletions,
     RetractOperator,
 )
+from executor.operators.witness import WitnessOperator
 from executor.placement import Place
 from executor.widths import width_of
 
@@ -396,6 +398,8 @@ def _operator(
             return ComputeOperator(values, below, dictionary)
         case AggregateRows():
             return AggregateOperator(operator, dictionary)
+        case WitnessPaths():
+            return WitnessOperator(operator, inputs - 1, dictionary)
         case ReportRows():
             return ReportOperator(operator, width, dictionary)
         case WindowScan() | WindowScanUnion() | ToKernel():

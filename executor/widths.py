@@ -22,6 +22,7 @@ from algebra.physical import (
     ToKernel,
     WindowScan,
     WindowScanUnion,
+    WitnessPaths,
 )
 from algebra.plan import PhysicalPlan, PlanError
 from algebra.predicate import columns_of
@@ -54,13 +55,9 @@ def width_of(operator: PhysicalOperator, inputs: Sequence[int]) -> int:
                 there = side is None or (0 <= side[0] < width and abs(side[1]) < FURTHEST)
                 _require(there, "a horizon names a column that does not exist, or no bound")
             return len(output)
-        case AutomatonPath(transitions=transitions, states=states, accepting=accepting):
+        case AutomatonPath():
             _require(all(width == 2 for width in inputs), "a path is made of pairs")
-            known = all(
-                0 <= q < states and 0 <= to < states and 0 <= i < len(inputs)
-                for q, i, _, to in transitions
-            ) and all(0 < q < states for q in accepting)
-            _require(known, "the automaton names a state or an input that does not exist")
+            _require(_is_known(operator, len(inputs)), _UNKNOWN)
             return 2
         case EmptyRelation(width=width):
             _require(not inputs, "it has no input")
@@ -95,6 +92,16 @@ def width_of(operator: PhysicalOperator, inputs: Sequence[int]) -> int:
             _require(all(0 <= i < count for i in output), "there is no such key or aggregate")
             _require(every is None or every > 0, "between two instants lies no time")
             return len(output)
+        case WitnessPaths(keys=keys, output=output):
+            _require(len(inputs) >= 2, "it has rows, and edges that paths are made of")
+            given, pairs = inputs[0], inputs[1:]
+            _require(all(width == 2 for width in pairs), "a path is made of pairs")
+            _require(len(operator.labels) == len(pairs), "each input of edges has a label")
+            named = (*keys, operator.source, operator.target)
+            _require(all(0 <= c < given for c in named), "there is no such column")
+            _require(all(0 <= c <= given for c in output), "there is no such column")
+            _require(_is_known(operator, len(pairs)), _UNKNOWN)
+            return len(output)
         case ReportRows(every=every):
             _require(len(inputs) == 1, "it has one input")
             _require(every > 0, "between two reports lies no time")
@@ -125,6 +132,17 @@ def widths_of(plan: PhysicalPlan) -> dict[int, int]:
         except ValueError as error:
             raise PlanError(f"node {i} ({node.op}): {error}") from error
     return found
+
+
+_UNKNOWN = "the automaton names a state or an input that does not exist"
+
+
+def _is_known(path: AutomatonPath | WitnessPaths, inputs: int) -> bool:
+    """Whether there are the states and inputs that an automaton names."""
+    return all(
+        0 <= q < path.states and 0 <= to < path.states and 0 <= i < inputs
+        for q, i, _, to in path.transitions
+    ) and all(0 < q < path.states for q in path.accepting)
 
 
 def _require(holds: bool, problem: str) -> None:

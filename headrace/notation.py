@@ -34,6 +34,7 @@ SYMBOLS = {
     "EMPTY": "∅",
     "COMPUTE": "χ",
     "AGGREGATE": "γ",
+    "WITNESS": "ω",
     "REPORT": "ρ",
 }
 """The sign of each operator, logical and physical."""
@@ -103,6 +104,10 @@ def logical_operator(
         case logical.Aggregate(keys, calls, _, every):
             named = [(call.function, call.column) for call in calls]
             return "AGGREGATE", _aggregates(keys, named, every, ends(widths[0]), time_unit)
+        case logical.Witness():
+            simple = "" if operator.semantics is logical.PathSemantics.ARBITRARY else "  simple"
+            words = regex.text(operator.regex, lambda ref: operator.labels[int(ref)])
+            return "WITNESS", _witness(operator, words, ends(widths[0])) + simple
         case logical.Report(mode, every):
             return "REPORT", f"{mode} every {durations.text(every, time_unit)}"
 
@@ -143,12 +148,23 @@ def physical_operator(
             return ", ".join(_value(value, columns[0]) for value in values)
         case physical.AggregateRows(keys, calls, _, every):
             return _aggregates(keys, calls, every, columns[0], time_unit)
+        case physical.WitnessPaths():
+            words = path_text(operator, operator.labels)
+            return _witness(operator, words, columns[0]) + ("  simple" if operator.simple else "")
         case physical.ReportRows(mode, every):
             return f"{mode} every {durations.text(every, time_unit)}"
         case physical.Exchange(spread, hashed):
             return f"{spread}({','.join(_chosen(columns[0], hashed))})" if hashed else spread
         case _:
             return ""
+
+
+def _witness(
+    witness: logical.Witness | physical.WitnessPaths, path: str, columns: Sequence[str]
+) -> str:
+    """The ends of a returned path and its words."""
+    source, target = _chosen(columns, (witness.source, witness.target))
+    return f"{source} ({path}) {target}"
 
 
 def _value(value: str, columns: Sequence[str]) -> str:
@@ -217,7 +233,7 @@ def joined_inputs(
     return f"{' ⋈ '.join(sides)} → {','.join(map(name, output))}"
 
 
-def path_text(path: physical.AutomatonPath, inputs: Sequence[str]) -> str:
+def path_text(path: physical.AutomatonPath | physical.WitnessPaths, inputs: Sequence[str]) -> str:
     """The path's regex over the names of its inputs."""
     if not _ONLY_NUMBERS.fullmatch(path.regex):
         return path.regex or f"automaton of {path.states} states"

@@ -18,7 +18,8 @@ from costmodel import CostModel
 from headrace.errors import InvalidQueryError, UsageError
 from headrace.requests import PlanningOptions, PlanRequest
 from languages import QueryError, RegularQuery, detect, parse
-from languages.canonical import input_labels, translate, vertex_labels
+from languages.canonical import translate
+from languages.labels_read import input_labels, vertex_labels
 from optimizer import CannotPlanError, Optimization, Optimizer, Options
 from rules.registry import UnknownRuleError
 

@@ -22,7 +22,7 @@ from algebra.scalar import Column, Literal, Value, normal
 from algebra.values import PropertyType
 from languages.conditions import key, references_in, scalar_of
 from languages.join_keys import JoinKeys
-from languages.regular_query import Aggregated, EdgeAtom, Property, Rule, Variable
+from languages.regular_query import Aggregated, EdgeAtom, Property, Rule, Variable, Witnessed
 from languages.regular_query import Value as Written
 
 Types = tuple[PropertyType | None, ...]
@@ -120,7 +120,7 @@ def types_of_aggregates(aggregate: Aggregate, inputs: Types) -> Types:
 
 
 def _outputs(rule: Rule) -> list[Written | Aggregated]:
-    of = dict(rule.properties)
+    of = {name: o for name, o in rule.properties if not isinstance(o, Witnessed)}
     return [of.get(name, Variable(name)) for name in rule.variables]
 
 

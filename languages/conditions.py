@@ -32,6 +32,7 @@ from languages.regular_query import (
     Term,
     Value,
     Variable,
+    Witnessed,
     with_terms,
 )
 
@@ -76,7 +77,9 @@ def references_of(value: Value) -> Iterator[Variable | Property]:
 
 
 def value_in(of: Output) -> Value | None:
-    """What is looked at: an aggregate's argument, or the value itself."""
+    """What is looked at: an aggregate's argument, or the value itself; of a path, nothing."""
+    if isinstance(of, Witnessed):
+        return None
     return of.argument if isinstance(of, Aggregated) else of
 
 
@@ -143,6 +146,8 @@ def unified(rule: Rule) -> Rule:
 
 
 def _output(of: Output, name: Callable[[str], str]) -> Output:
+    if isinstance(of, Witnessed):
+        return of
     if isinstance(of, Aggregated):
         return of if of.argument is None else replace(of, argument=_value_with(of.argument, name))
     return _value_with(of, name)

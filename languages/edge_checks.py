@@ -68,6 +68,9 @@ class _Scope:
         self._paths = {
             atom.alias for atom in rule.body if isinstance(atom, PathAtom) and atom.alias
         }
+        self._edge_aliases = {
+            atom.alias for atom in rule.body if isinstance(atom, PathAtom) and atom.of_edges
+        }
 
     def check(self) -> None:
         for comparison in _comparisons(self._rule.conditions):
@@ -108,6 +111,7 @@ class _Scope:
         at, sides = comparison.location, (comparison.left, comparison.right)
         for name in (r.name for s in sides for r in references_of(s) if isinstance(r, Variable)):
             self._check_bound(name, at)
+            self._check_no_path(name, name, at)
         named = [self._is_edge(side) for side in sides]
         if not any(named):
             for side in sides:
@@ -131,6 +135,8 @@ class _Scope:
 
     def _check_no_edge_inside(self, side: Value, at: Location) -> None:
         for reference in references_of(side):
+            if isinstance(reference, Variable):
+                self._check_no_path(reference.name, reference.name, at)
             if self._is_edge(reference):
                 raise QueryError(
                     "E-PROPERTY",
@@ -140,12 +146,24 @@ class _Scope:
                     hint=f"use one of its properties, as {value_text(reference)}.ts",
                 )
 
+    def _check_no_path(self, name: str, text: str, at: Location) -> None:
+        if name in self._paths - self._edge_aliases:
+            raise QueryError(
+                "E-PATHVAR",
+                f"{name} is a path, which can only be returned",
+                at=at,
+                text=text,
+                hint=f"let it be a column of the answer by itself, as Answer(x, {name}); "
+                "conditions look at edges and vertices",
+            )
+
     def _check_property(self, of: Property, at: Location) -> None:
         if of.edge not in self._vertices:
             self._check_input(of.edge, value_text(of), of.location or at)
 
     def _check_input(self, name: str, text: str, at: Location) -> None:
         """That ``name`` is a row of an input label."""
+        self._check_no_path(name, text, at)
         atom = self._edges.get(name)
         if isinstance(atom, VertexAtom) or (atom and atom.predicate not in self._derived):
             return

@@ -26,6 +26,7 @@ from languages.regular_query import (
     Term,
     VertexAtom,
     WindowClause,
+    Witnessed,
 )
 from languages.values_text import condition_text, name_text, output_text, value_text
 
@@ -65,8 +66,8 @@ def _rule(rule: Rule, sets: _Steps) -> str:
 
 
 def _column(name: str, of: Output | None) -> str:
-    if of is None:
-        return name
+    if of is None or (isinstance(of, Witnessed) and of.path == name):
+        return name_text(name) if of is not None else name
     return f"{output_text(of)} as {name_text(name)}"
 
 

@@ -203,7 +203,16 @@ class Aggregated:
     location: Location | None = field(default=None, compare=False)
 
 
-Output = Value | Aggregated
+@dataclass(frozen=True, slots=True)
+class Witnessed:
+    """A path of the atom of the rule's own body that is called ``path``: by ``as``, or as the one
+    edge of a path of one step."""
+
+    path: str
+    location: Location | None = field(default=None, compare=False)
+
+
+Output = Value | Aggregated | Witnessed
 """What a column of the answer may hold besides a vertex."""
 
 

@@ -40,6 +40,7 @@ from languages.regular_query import (
     with_terms,
 )
 from languages.reports import EmitText, report_mode, with_emit
+from languages.returned_paths import with_path_columns
 from languages.rq_conditions import Conditions
 from languages.rq_errors import explained
 from languages.rq_steps import Filter, OwnWindow, Steps, finished, step_of
@@ -146,6 +147,7 @@ class _Builder(Conditions):
         (head, columns, at), *bodies = parts
         body = self.group(bodies)
         atoms = _with_names_for_anonymous(body.atoms)
+        columns, atoms = with_path_columns(columns, atoms, at)
         variables, properties = named_columns(columns, _variables(atoms))
         return Rule(head, variables, atoms, at, body.conditions, properties), body
 

@@ -19,6 +19,7 @@ from languages.regular_query import (
     Property,
     Value,
     Variable,
+    Witnessed,
 )
 
 _PLAIN = re.compile(r"(?!_(?!\w))[^\W0-9]\w*")
@@ -77,6 +78,8 @@ def value_text(value: Value) -> str:
 
 def output_text(of: Output) -> str:
     """A column of an answer without its name."""
+    if isinstance(of, Witnessed):
+        return name_text(of.path)
     if not isinstance(of, Aggregated):
         return value_text(of)
     argument = "*" if of.argument is None else value_text(of.argument)

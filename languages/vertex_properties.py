@@ -30,6 +30,7 @@ from languages.regular_query import (
     Value,
     Variable,
     VertexAtom,
+    Witnessed,
 )
 
 Relation = tuple[str, str]
@@ -183,6 +184,8 @@ def _say(label: str, variable: str) -> str:
 
 
 def _output(of: Output, new: Renaming) -> Output:
+    if isinstance(of, Witnessed):
+        return of
     if not isinstance(of, Aggregated):
         return _value(of, new)
     return of if of.argument is None else replace(of, argument=_value(of.argument, new))

@@ -44,6 +44,10 @@ class AlgebraSide:
         self._paths_of_labels = paths_of_labels
         self._scans: dict[WScan, int] = {}
         self._memo: Memo | None = None
+        self.deletions = False
+        """Whether any stream has some."""
+        self.finals = False
+        """Whether any operator gives what is final: an aggregation, reports."""
         self.flat = FlatForms()
         self.times = TimeBounds()
 
@@ -95,7 +99,9 @@ class AlgebraSide:
         deletions = any(below.deletions for below in inputs) or (
             isinstance(operator, WScan) and operator.deletions
         )
+        self.deletions |= deletions
         if isinstance(operator, Aggregate | Report):
+            self.finals = True
             deletions = False  # what they give is final
         width = operator.width([below.width for below in inputs])
         return LogicalProperties(width, scans, deletions)

@@ -18,6 +18,7 @@ from algebra.logical import (
     Project,
     Report,
     Union,
+    Witness,
     WScan,
 )
 from algebra.physical import (
@@ -35,6 +36,7 @@ from algebra.physical import (
     SPath,
     ToKernel,
     WindowScan,
+    WitnessPaths,
 )
 from algebra.properties import Convention, RequiredProperties, Spread
 from algebra.window import Window
@@ -122,6 +124,10 @@ def _parts(operator: Hashable, inputs: tuple[str, ...]) -> tuple[str, str, tuple
         case AggregateRows(keys, aggregates):
             calls = tuple(AggregateCall(function, column) for function, column in aggregates)
             return "AGGREGATE", _grouped(keys, map(str, calls)), inputs
+        case Witness(regex=path, labels=labels):
+            return "witness", _over(path, labels), inputs
+        case WitnessPaths(regex=path_text):
+            return "WITNESS", path_text, inputs
         case Report(mode, every) | ReportRows(mode, every):
             name = "report" if isinstance(operator, Report) else "REPORT"
             return name, f"{mode} every {every}", inputs

@@ -81,6 +81,8 @@ class Enforcers:
     def is_final(self, group: GroupId) -> bool:
         """Whether no enforcer stands above: rows of an aggregation are given when they end, long
         after others of a later ts, and are coalesced, as are reports."""
+        if not self._search.side.finals:
+            return False
         members = self._search.memo.group(group)
         return members.has(Aggregate) or members.has(Report)
 
@@ -91,6 +93,8 @@ class Enforcers:
 
     def retracts(self, group: GroupId) -> bool:
         """Whether the group is that of a scan with deletions."""
+        if not self._search.side.deletions:
+            return False
         members = self._search.memo.group(group)
         return members.properties.deletions and members.has(WScan)
 

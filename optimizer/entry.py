@@ -21,6 +21,7 @@ from algebra.logical import (
     Pattern,
     Project,
     Union,
+    Witness,
     WScan,
 )
 from memo import Expression, GroupId, Memo
@@ -79,6 +80,8 @@ class Entry:
                 return self._insert(Empty(len(operator.output)), ())
             case Pattern():
                 return self._pattern(operator, inputs)
+            case Witness() if inputs[0] not in self._empty:
+                return self._insert(operator, inputs)
             case _ if any(i in self._empty for i in inputs):
                 widths = [self._memo.group(i).properties.width for i in inputs]
                 return self._insert(Empty(operator.width(widths)), ())

@@ -4,9 +4,9 @@ A row stream is *coalesced* if no row lies inside what earlier rows of its value
 over an automaton with one accepting state reports a pair only when its validity grows, so it
 delivers that; with several, two states may report the same. SIMPLE_PATH always delivers it. A
 filter keeps what it gets, and so does a projection that only reorders columns. Joins, unions and
-projections that drop columns make duplicates. Over deletions only COALESCE makes it so. AGGREGATE
-and REPORT hold each value of their input once, whether it comes coalesced or not, and give none
-twice.
+projections that drop columns make duplicates. Over deletions only COALESCE makes it so. AGGREGATE,
+WITNESS and REPORT hold each value of their input once, whether it comes coalesced or not, and give
+none twice.
 
 Where rows may lie is the matter of :mod:`optimizer.placements`.
 """
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from algebra.logical import Aggregate, LogicalExpression, Report
+from algebra.logical import Aggregate, LogicalExpression, Report, Witness
 from algebra.physical import (
     AggregateRows,
     Coalesce,
@@ -28,6 +28,7 @@ from algebra.physical import (
     Rewindow,
     SimplePath,
     SPath,
+    WitnessPaths,
 )
 from algebra.properties import (
     ANY,
@@ -45,6 +46,10 @@ COALESCED = RequiredProperties(coalesced=True)
 COALESCED_ON_ONE = RequiredProperties(distribution=SINGLE, coalesced=True)
 
 
+_OF_DELETIONS = frozenset({"WSCAN", "AGGREGATE", "REPORT"})
+"""Operators that may be where deletions begin or end."""
+
+
 @dataclass(frozen=True, slots=True)
 class Way:
     """What to ask of the inputs, so that an operator delivers what is required of it.
@@ -58,11 +63,11 @@ class Way:
 
 
 def hashable_columns(expression: LogicalExpression) -> int:
-    """By how many columns the rows of a query can lie hashed; an aggregation has them by keys."""
+    """By how many columns the rows of a query can lie hashed; those with keys are by these."""
     operator = expression.operator
     if isinstance(operator, Report):
         return hashable_columns(expression.inputs[0])
-    return len(operator.keys) if isinstance(operator, Aggregate) else expression.width
+    return len(operator.keys) if isinstance(operator, Aggregate | Witness) else expression.width
 
 
 def answers(width: int, parallelism: int) -> tuple[RequiredProperties, ...]:
@@ -87,8 +92,12 @@ def ways_to_deliver(
     gap that is left. ``any`` stands for rows that each lie on one of several partitions,
     however they were hashed; rows on a single one have to be asked for.
     """
-    asked = ends_deletions(operator)
-    if marks(operator) is not (required.update_pattern is UpdatePattern.MARKED):
+    asked = False
+    if operator.op in _OF_DELETIONS:
+        asked = ends_deletions(operator)
+        if marks(operator) is not (required.update_pattern is UpdatePattern.MARKED):
+            return ()
+    elif required.update_pattern is UpdatePattern.MARKED:
         return ()
     if required.coalesced and not makes_coalesced(operator):
         if not passes_coalesced(operator, widths):
@@ -179,14 +188,9 @@ def _name(place: Place) -> str:
 def makes_coalesced(operator: PhysicalOperator) -> bool:
     """Whether the result is coalesced whatever the inputs are."""
     match operator:
-        case (
-            Coalesce()
-            | Rewindow()
-            | EmptyRelation()
-            | SimplePath()
-            | AggregateRows()
-            | ReportRows()
-        ):
+        case Coalesce() | Rewindow() | EmptyRelation() | SimplePath():
+            return True
+        case AggregateRows() | WitnessPaths() | ReportRows():
             return True
         case SPath(accepting=accepting, update_pattern=None):
             return len(accepting) == 1

@@ -4,7 +4,8 @@ A *place* is a distribution and a convention. Over one partition every row lies 
 several, edges come *any*how, each on one partition; a join runs where rows that may meet do:
 both sides hashed on a variable they share, or a copy of one side everywhere. PATH needs all
 edges, and divides its trees by root: broadcast inputs, results hashed on their source. AGGREGATE
-needs the rows of a key, and REPORT those of a value, on one partition. Scans
+needs the rows of a key, and REPORT those of a value, on one partition; WITNESS the rows of a key,
+and all edges beside them. Scans
 and the filters and projections on them are Spark SQL; all else is a kernel's.
 
 Rows are hashed by one column: that suffices for every operator here and keeps the goals of a
@@ -36,6 +37,7 @@ from algebra.physical import (
     ToKernel,
     WindowScan,
     WindowScanUnion,
+    WitnessPaths,
 )
 from algebra.properties import ANY, BROADCAST, SINGLE, Convention, Distribution, Spread
 
@@ -150,6 +152,12 @@ def _over_several(operator: PhysicalOperator, widths: tuple[int, ...]) -> Spread
                 place = keys.index(column)
                 if place in output:
                     yield (hashed(column),), hashed(output.index(place))
+        case WitnessPaths(keys=keys, output=output):
+            edges = len(widths) - 1
+            yield (SINGLE,) * len(widths), SINGLE
+            for column in sorted(set(keys)):
+                given = hashed(output.index(column)) if column in output else ANY
+                yield (hashed(column), *(BROADCAST,) * edges), given
         case ReportRows():
             yield (SINGLE,), SINGLE
             for column in range(widths[0]):

@@ -214,11 +214,13 @@ class Search(MemoListener):
             found: dict[Hashable, Choice] = {}
             output = self._estimates[group]
             for expression in self.memo.group(group).expressions:
-                deletions = self._deletes(expression)
+                deletions = self.side.deletions and self._deletes(expression)
                 for rule in self._implementations.get(type(expression.operator), ()):
                     inputs = tuple([self._estimates[i] for i in expression.inputs])
                     for implemented in rule.implement(expression):
-                        operator = self.side.times.shrunk(implemented, expression.inputs)
+                        operator = implemented
+                        if self.side.times.any:
+                            operator = self.side.times.shrunk(implemented, expression.inputs)
                         if deletions:
                             operator = over_deletions(operator)
                         key = (operator, expression.inputs)

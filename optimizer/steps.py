@@ -20,6 +20,7 @@ from algebra.physical import (
     ProjectColumns,
     WindowScan,
     WindowScanUnion,
+    WitnessPaths,
 )
 from algebra.plan import Estimate, NodeProperties, PhysicalPlan, PlanNode, PlanStream, PlanWindow
 from algebra.properties import DeliveredProperties
@@ -162,6 +163,11 @@ def _input_names(
         case ComputeColumns(values=values):
             given = dict(zip(values, own, strict=True))
             return tuple(given.get(f"c{k}", f"c{k}") for k in range(width))
+        case WitnessPaths(output=output) if position == 0:
+            kept = dict(zip(reversed(output), reversed(own), strict=True))
+            return tuple(kept.get(k, f"c{k}") for k in range(width))
+        case WitnessPaths():
+            return ("src", "trg")
         case AggregateRows(keys=keys, output=output):
             of_key = {keys[i]: name for i, name in zip(output, own, strict=True) if i < len(keys)}
             return tuple(of_key.get(k, f"c{k}") for k in range(width))

@@ -114,6 +114,7 @@ def implementation_rules(simple_budget: int = DEFAULT_STEPS) -> tuple[Implementa
         implementation.EmptyByNothing(),
         root_rules.ComputeByColumns(),
         root_rules.AggregateByKeys(),
+        root_rules.WitnessBySearch(simple_budget),
         root_rules.ReportByInstants(),
     )
 

@@ -5,8 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from algebra.logical import Aggregate, Compute, Report
-from algebra.physical import AggregateRows, ComputeColumns, PhysicalOperator, ReportRows
+from algebra import regex
+from algebra.automaton import minimal_dfa
+from algebra.logical import Aggregate, Compute, PathSemantics, Report, Witness
+from algebra.physical import (
+    DEFAULT_STEPS,
+    AggregateRows,
+    ComputeColumns,
+    PhysicalOperator,
+    ReportRows,
+    WitnessPaths,
+)
 from algebra.scalar import text
 from memo import GroupExpression
 from rules.rule import ImplementationRule
@@ -35,6 +44,34 @@ class AggregateByKeys(ImplementationRule):
         assert isinstance(aggregate, Aggregate)
         calls = tuple((call.function, call.column) for call in aggregate.aggregates)
         yield AggregateRows(aggregate.keys, calls, aggregate.output, aggregate.every)
+
+
+class WitnessBySearch(ImplementationRule):
+    """ω(S, S1, ..)  ⇒  WITNESS, a search for each row over the minimal DFA of the path's words"""
+
+    name = "WitnessBySearch"
+    operator = Witness
+
+    def __init__(self, budget: int = DEFAULT_STEPS) -> None:
+        self._budget = budget
+
+    def implement(self, expression: GroupExpression) -> Iterator[PhysicalOperator]:
+        witness: Any = expression.operator
+        assert isinstance(witness, Witness)
+        automaton = minimal_dfa(witness.regex).with_fresh_start()
+        yield WitnessPaths(
+            witness.keys,
+            witness.output,
+            witness.source,
+            witness.target,
+            automaton.states,
+            automaton.transitions,
+            automaton.accepting,
+            witness.labels,
+            witness.semantics is PathSemantics.SIMPLE,
+            regex.text(witness.regex),
+            self._budget,
+        )
 
 
 class ReportByInstants(ImplementationRule):

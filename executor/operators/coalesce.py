@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from executor.batch import Batch
 from executor.counters import Tally, new_tally
@@ -22,6 +23,11 @@ class CoalesceOperator:
     def process(self, inputs: Sequence[Batch], wanted: bool) -> Batch:
         """The rows that expire later than every earlier row of their value."""
         (batch,) = inputs
+        extends = self.extends(batch)
+        return batch.take(extends) if wanted else Batch.empty(batch.width)
+
+    def extends(self, batch: Batch) -> NDArray[np.bool_]:
+        """Which rows expire later than every earlier row of their value."""
         held = self._held
         extends = np.empty(len(batch), np.int64)
         row = 0
@@ -32,7 +38,7 @@ class CoalesceOperator:
             )
         ) < len(batch):  # fmt: skip
             held.sweep(int(batch.ts[row]))
-        return batch.take(extends.astype(np.bool_)) if wanted else Batch.empty(batch.width)
+        return extends.astype(np.bool_)
 
     def tick(self, now: int) -> None:
         """Sweeps if that is due."""

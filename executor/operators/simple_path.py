@@ -57,8 +57,12 @@ class SimplePathOperator:
         self._walked: IntArray = np.zeros(2 * inputs, np.int64)
         for number in self._moves[:, MOVE_INPUT]:
             self._walked[2 * number : 2 * number + 2] = 1
-        self._forwards = _steps([(s, 2 * i + inv, to) for s, i, inv, to in moves], path.states)
-        self._backwards = _steps([(to, 2 * i + 1 - inv, s) for s, i, inv, to in moves], path.states)
+        self._forwards = steps_by_state(
+            [(s, 2 * i + inv, to) for s, i, inv, to in moves], path.states
+        )
+        self._backwards = steps_by_state(
+            [(to, 2 * i + 1 - inv, s) for s, i, inv, to in moves], path.states
+        )
         self._accepting: IntArray = np.zeros(path.states, np.int64)
         self._accepting[list(path.accepting)] = 1
         self._schedule = Schedule()
@@ -170,7 +174,7 @@ class SimplePathOperator:
         return sum(array.nbytes for array in arrays)
 
 
-def _steps(steps: list[tuple[int, int, int]], states: int) -> tuple[IntArray, IntArray]:
+def steps_by_state(steps: list[tuple[int, int, int]], states: int) -> tuple[IntArray, IntArray]:
     """Steps sorted by the state that they are taken from, and where each state's begin."""
     ordered = sorted(steps)
     starts = np.searchsorted([state for state, *_ in ordered], np.arange(states + 1))

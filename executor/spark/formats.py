@@ -26,7 +26,8 @@ from algebra.physical import ReportRows
 from algebra.plan import PhysicalPlan
 from algebra.properties import UpdatePattern
 from algebra.update_patterns import update_patterns
-from executor.spark.names import ColumnType, column_names, column_types
+from algebra.values import PropertyType
+from executor.spark.names import column_names, column_types
 from executor.values import ARROW_TYPES
 
 ResultFormat = Literal["jsonl", "csv", "parquet"]
@@ -34,6 +35,7 @@ PartFormat = Literal["jsonl", "csv", "parquet", "arrow"]
 _TIMES = ("ts", "exp")
 _EVENTS = ("at", "event")
 _OP = "op"
+_VALUE = "\0"  # a place in a line; no name has it, for JSON escapes it
 Column = Any  # an Arrow array; the stubs of pyarrow.compute want to know of what
 
 
@@ -46,13 +48,15 @@ class ResultShape:
     a report, whose instant stands in ``ts``; None where results have a validity. With
     ``deletions`` some end, at ``ts``, what was said before: in the rows given their ``exp`` is
     negative; in flat columns it is null, and there is a further column ``op``, ``+`` or ``-``.
+    ``paths`` are the columns that hold a path, as the JSON text of its steps.
     """
 
     columns: tuple[str, ...]
     names: tuple[str, ...]
-    types: tuple[ColumnType, ...]
+    types: tuple[PropertyType, ...]
     event: ReportMode | None = None
     deletions: bool = False
+    paths: frozenset[int] = frozenset()
 
     @staticmethod
     def of(plan: PhysicalPlan) -> ResultShape:
@@ -62,7 +66,10 @@ class ResultShape:
         deletions = update_patterns(plan)[plan.root] is UpdatePattern.WITH_DELETIONS
         others = (*_TIMES, _OP) if deletions else _TIMES if event is None else _EVENTS
         names = column_names(plan.columns, others)
-        return ResultShape(plan.columns, names, column_types(plan), event, deletions)
+        kinds = column_types(plan)
+        types = tuple("string" if kind == "path" else kind for kind in kinds)
+        paths = frozenset(i for i, kind in enumerate(kinds) if kind == "path")
+        return ResultShape(plan.columns, names, types, event, deletions, paths)
 
     @property
     def schema(self) -> pa.Schema:
@@ -124,23 +131,30 @@ def csv_header(shape: ResultShape) -> bytes:
 class _JsonLines:
     """``{"bindings": {"x": "1", "y": "7"}, "ts": 5, "exp": 35}``, and of a report
     ``{"bindings": {"x": "1", "y": "7"}, "at": 60, "event": "entering"}``; what ends:
-    ``{"op": "-", "bindings": {"x": "1", "y": "7"}, "ts": 12}``."""
+    ``{"op": "-", "bindings": {"x": "1", "y": "7"}, "ts": 12}``; paths stand behind the bindings:
+    ``{"bindings": {"x": "1"}, "paths": {"p": [["1","a","4"]]}, "ts": 5, "exp": 35}``."""
 
     def __init__(self, shape: ResultShape, file: BinaryIO) -> None:
         self._file = file
         keys = [json.dumps(name, ensure_ascii=False) + ": " for name in shape.columns]
-        starts = ['{"bindings": {' + keys[0], *(", " + key for key in keys[1:])] if keys else []
+        self._paths = sorted(shape.paths)
+        self._plain = [i for i in range(len(keys)) if i not in shape.paths]
+        plain = ", ".join(keys[i] + _VALUE for i in self._plain)
+        paths = ", ".join(keys[i] + _VALUE for i in self._paths)
+        whole = f'{{"bindings": {{{plain}}}' + (f', "paths": {{{paths}}}' if paths else "")
         self._event = shape.event
         self._deletions = shape.deletions
         time = "ts" if shape.event is None else "at"
-        self._constants = [*starts, ("" if keys else '{"bindings": {') + f'}}, "{time}": ']
+        self._constants = f'{whole}, "{time}": '.split(_VALUE)
 
     def write(self, rows: pa.RecordBatch) -> None:
         columns: list[Column] = rows.columns
-        *vertices, ts, exp = columns
+        *given, ts, exp = columns
+        values = [_json_values(given[i]) for i in self._plain]
+        values += [pc.cast(given[i], pa.string()) for i in self._paths]
         parts: list[Column] = []
-        for constant, column in zip(self._constants, [*vertices, ts], strict=True):
-            parts += [pa.scalar(constant), _json_values(column)]
+        for constant, value in zip(self._constants, [*values, _json_values(ts)], strict=True):
+            parts += [pa.scalar(constant), value]
         if self._event is not None:
             parts.append(pa.scalar(f', "event": "{self._event}"}}\n'))
         else:

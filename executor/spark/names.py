@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal as OneOf
 
 from algebra.physical import (
     AggregateRows,
@@ -21,13 +22,15 @@ from algebra.physical import (
     ToKernel,
     WindowScan,
     WindowScanUnion,
+    WitnessPaths,
 )
 from algebra.plan import PhysicalPlan
 from algebra.scalar import Column, Literal, Value, parsed
 from algebra.values import PropertyType
 from executor.leaves import OWN_TIME
 
-ColumnType = PropertyType
+ColumnType = PropertyType | OneOf["path"]
+"""A path is text to all but those who write results: JSON of its steps."""
 NUMBERS: frozenset[ColumnType] = frozenset({"integer", "number"})
 Types = tuple[frozenset[ColumnType], ...]
 
@@ -66,6 +69,9 @@ def column_types(plan: PhysicalPlan) -> tuple[ColumnType, ...]:
                 known.append(inputs[0])
             case MergeUnion():
                 known.append(tuple(frozenset().union(*c) for c in zip(*inputs, strict=True)))
+            case WitnessPaths(output=output):
+                with_path: Types = (*inputs[0], frozenset({"path"}))
+                known.append(tuple(with_path[c] for c in output))
             case ReportRows():
                 known.append(inputs[0])
             case ComputeColumns(values=values):

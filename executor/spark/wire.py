@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from algebra.physical import AggregateRows, ComputeColumns, Rewindow
+from algebra.physical import AggregateRows, ComputeColumns, Rewindow, WitnessPaths
 from algebra.plan import PhysicalPlan
 from algebra.scalar import Literal, parsed
 from algebra.values import PropertyType, VertexType
@@ -91,6 +91,8 @@ def value_types(plan: PhysicalPlan) -> frozenset[PropertyType]:
                 read |= {"integer", "number"}
             case AggregateRows():
                 read |= {"integer", "number"}
+            case WitnessPaths():
+                read |= {"string"}
     return frozenset(read)
 
 

@@ -40,10 +40,10 @@ LATER: Mapping[str, Fault] = MappingProxyType(
             "an edge as a value is not supported yet",
             "select its two vertices or its properties, as e.amount",
         ),
-        "path value": Fault(
+        "optional path": Fault(
             "E-LATER",
-            "paths in the answer are not supported yet",
-            "select or connect the two vertices that the path joins",
+            "a path of an OPTIONAL block in the answer is not supported yet",
+            "match it without OPTIONAL, or select the two vertices that it joins",
         ),
         "same path": Fault(
             "E-LATER",
@@ -127,6 +127,13 @@ AGGREGATE_INSIDE = Fault(
     "E-AGG", "aggregates are allowed only in the final result", "move it to SELECT"
 )
 PATH_AS_VALUE = Fault("E-PATHVAR", "a path has no value", "it can only be returned as it is")
+OTHER_ENDS = Fault(
+    "E-PATHVAR",
+    "a path is constructed between the vertices that it joins",
+    "write it as in MATCH: of (x)-/p<:a+>/->(y), construct (x)-/p/->(y)",
+)
+NO_STORED_PATH = Fault("E-SYNTAX", "it is no path", "construct an edge, as (x)-[:label]->(y)")
+NO_PATH = Fault("E-SAFE", "no MATCH binds it", "name a path of a pattern, as in -/p<:likes+>/->")
 CONSTRUCTED = Fault(
     "E-SYNTAX",
     "an edge is constructed with its label only, between vertices as they are",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from languages import answers
@@ -66,9 +66,14 @@ class Head:
         return tuple(c.value.text for c in self.columns if isinstance(c.value, Name))
 
     @property
+    def paths(self) -> tuple[Column, ...]:
+        """The paths among the columns."""
+        return tuple(c for c in self.columns if isinstance(c.value, rq.Witnessed))
+
+    @property
     def looked_at(self) -> tuple[Name, ...]:
         """The edges and vertices that the other columns are made of."""
-        others = (c for c in self.columns if not isinstance(c.value, Name))
+        others = (c for c in self.columns if not isinstance(c.value, Name | rq.Witnessed))
         return tuple(name for column in others for name in column.names)
 
     @property
@@ -100,20 +105,56 @@ def edges_of(construct: Construct) -> list[Head]:
     for pattern in construct.patterns:
         names = [_built(node) for node in pattern.nodes]
         for left, link, right in zip(names, pattern.links, names[1:], strict=False):
+            pair = (left, right) if link.direction is Direction.RIGHT else (right, left)
+            ends = tuple(Column(end, None, end.at, (end,)) for end in pair)
             if isinstance(link, StoredPath):
-                raise LATER["path value"].error(link.variable.at, link.variable.text)
+                at = link.variable.at
+                heads.append(Head((*ends, _path(link.variable, None)), Name("Answer", at), at))
+                continue
             assert isinstance(link, Edge)
             label = _label(link)
-            pair = (left, right) if link.direction is Direction.RIGHT else (right, left)
-            heads.append(
-                Head(tuple(Column(end, None, end.at, (end,)) for end in pair), label, label.at)
-            )
-    ends = {name for head in heads for name in head.vertices}
+            heads.append(Head(ends, label, label.at))
+    connected = {name for head in heads for name in head.vertices}
     for pattern in construct.patterns:
         only = pattern.nodes[0].variable
-        if only is not None and only.text not in ends:
+        if only is not None and only.text not in connected:
             raise LATER["vertices"].error(only.at, only.text)
     return heads
+
+
+def _path(name: Name, called: Name | None) -> Column:
+    """The column of a path."""
+    text = name.text if called is None else called.text
+    return Column(rq.Witnessed(name.text, name.at), text, name.at, (name,))
+
+
+def with_paths(head: Head, alias: Callable[[str], str]) -> Head:
+    """The head whose paths are called as rules call them."""
+    columns = (
+        replace(column, value=replace(column.value, path=alias(column.value.path)))
+        if isinstance(column.value, rq.Witnessed)
+        else column
+        for column in head.columns
+    )
+    return replace(head, columns=tuple(columns))
+
+
+def check_paths(head: Head, rule: rq.Rule) -> None:
+    """The body of the rule has the paths of its head, and a constructed one between its own ends.
+
+    Raises:
+        QueryError: E-LATER for a path of an OPTIONAL block, E-PATHVAR for other ends.
+    """
+    of_alias = {atom.alias: atom for atom in rule.body if isinstance(atom, rq.PathAtom)}
+    for column in head.paths:
+        assert isinstance(column.value, rq.Witnessed)
+        (name,) = column.names
+        atom = of_alias.get(column.value.path)
+        if atom is None:
+            raise LATER["optional path"].error(name.at, name.text)
+        ends = tuple(map(rq.Variable, rule.variables[:2]))
+        if head.label is not None and ends != (atom.source, atom.target):
+            raise faults.OTHER_ENDS.error(name.at, name.text)
 
 
 def table_of(select: Select, scope: Scope) -> Head:
@@ -170,6 +211,8 @@ def with_columns(head: Head, rule: rq.Rule, fresh: Iterator[str]) -> rq.Rule:
 
 def _selected(item: Item, scope: Scope) -> Name | rq.Output:
     match item.value:
+        case Name() as name if name.text in scope.paths:
+            return rq.Witnessed(name.text, name.at)
         case Name() as name:
             scope.check_vertex(name, _UNBOUND)
             return name
@@ -219,6 +262,8 @@ def _output(value: Name | rq.Output, item: Item) -> str | answers.Column:
     if isinstance(value, Name):
         return name or value.text
     place = _place(item)
+    if isinstance(value, rq.Witnessed):
+        name = name or value.path
     return answers.Column(value, name, place)
 
 

@@ -48,6 +48,7 @@ class Links:
         self._predicates: dict[tuple[object, ...], str] = {}
         self._open: list[str] = []
         self._used: set[str] = set()
+        self._returned: dict[str, str] = {}
         for macro in macros:
             name = macro.name
             if name.text in self._macros:
@@ -59,6 +60,13 @@ class Links:
                     hint="give one of them another name",
                 )
             self._macros[name.text] = macro
+
+    def returned(self, path: str) -> str:
+        """What rules call the path of a variable, which is a column of the answer: said before
+        its pattern is added."""
+        if path not in self._returned:
+            self._returned[path] = self._program.names.own(path)
+        return self._returned[path]
 
     def add(self, body: Body, pattern: Pattern, source: Source) -> list[str]:
         """The atoms of a pattern of this source; the variables of its vertices."""
@@ -167,6 +175,13 @@ class Links:
 
         whole = regex.substitute(path.expression.regex, step)
         place = path.names[0].at
+        if path.variable is not None and path.variable.text in self._returned and not self._open:
+            if path.direction is Direction.EITHER:
+                whole = regex.alternation((whole, regex.inverse(whole)))
+            alias = self._returned[path.variable.text]
+            if path.variable not in self._program.heads:
+                self._program.heads.append(path.variable)
+            return PathAtom(whole, source, target, place, alias)
         if path.direction is not Direction.EITHER:
             return _path_atom(whole, source, target, place)
         key = ("path", at, whole)

@@ -46,14 +46,25 @@ class Scope:
         """Refuses what is no vertex that MATCH binds; ``unbound`` is what is wrong then.
 
         Raises:
-            QueryError: E-LATER for edges and paths, or ``unbound``.
+            QueryError: E-LATER for edges, E-PATHVAR for paths, or ``unbound``.
         """
         if name.text in self.edges:
             raise LATER["edge value"].error(name.at, name.text)
         if name.text in self.paths:
-            raise LATER["path value"].error(name.at, name.text)
+            raise faults.PATH_AS_VALUE.error(name.at, name.text)
         if name.text not in self.bound:
             raise unbound.error(name.at, name.text)
+
+    def check_path(self, name: Name) -> None:
+        """Refuses what is no path.
+
+        Raises:
+            QueryError: E-SYNTAX for vertices and edges, E-SAFE for nothing.
+        """
+        if name.text in self.vertices | self.edges:
+            raise faults.NO_STORED_PATH.error(name.at, name.text)
+        if name.text not in self.paths:
+            raise faults.NO_PATH.error(name.at, name.text)
 
     def check_edge(self, name: Name) -> None:
         """Refuses what is no edge.

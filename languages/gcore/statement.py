@@ -12,7 +12,7 @@ from languages.errors import line_of
 from languages.gcore import faults
 from languages.gcore.bodies import Body, Part, vertices_of
 from languages.gcore.conditions import MOST_ALTERNATIVES, alternatives, too_many
-from languages.gcore.heads import Head, edges_of, table_of, with_columns
+from languages.gcore.heads import Head, check_paths, edges_of, table_of, with_columns, with_paths
 from languages.gcore.links import Links
 from languages.gcore.optional import Choice, OptionalBlock, joined
 from languages.gcore.program import Program
@@ -46,8 +46,11 @@ class Statement:
         if isinstance(head, Construct):
             for edge in edges_of(head):
                 assert edge.label is not None
+                for column in edge.paths:
+                    self._scope.check_path(column.names[0])
                 for column in edge.columns:
-                    assert isinstance(column.value, Name)
+                    if not isinstance(column.value, Name):
+                        continue
                     self._scope.check_vertex(column.value, faults.NEW_VERTEX)
                 self._define(predicates[edge.label.text], edge)
         else:
@@ -80,6 +83,7 @@ class Statement:
 
     def _define(self, predicate: str, head: Head) -> None:
         """A rule for each combination of alternatives."""
+        head = with_paths(head, self._links.returned)
         found = 0
         for mandatory in product(*self._mandatory):
             choices = joined(self._optional, mandatory, head.variables, head.label is not None)
@@ -97,6 +101,7 @@ class Statement:
                 rule = body.finished(
                     predicate, head.vertices, head.at, head.looked_at, head.outputs
                 )
+                check_paths(head, rule)
                 self._program.add(with_columns(head, rule, body.anonymous))
 
     def _add(self, body: Body, part: Part) -> None:

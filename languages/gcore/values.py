@@ -162,6 +162,8 @@ def renamed(rule: rq.Rule, vertex: Renaming, edge: Renaming) -> rq.Rule:
                 return of
 
     def output(of: rq.Output) -> rq.Output:
+        if isinstance(of, rq.Witnessed):
+            return of
         if not isinstance(of, rq.Aggregated):
             return value(of)
         return of if of.argument is None else replace(of, argument=value(of.argument))

@@ -21,6 +21,7 @@ from algebra.physical import (
     ToKernel,
     WindowScan,
     WindowScanUnion,
+    WitnessPaths,
 )
 from algebra.plan import (
     Estimate,
@@ -84,7 +85,14 @@ def sample_plan(label: str = "a2q") -> PhysicalPlan:
     some = node(FilterRows("c0 <> c2 AND c2 <> 'c1'"), (join,), "xyz", 2)
     ended = node(Retract(), (some,), "xyz", 0.0625)
     kept = node(ProjectColumns((0, 2)), (ended,), "xz", 0.001)
-    computed = node(ComputeColumns(("c0", "c1", "c1 + 1")), (kept,), "xzm", 0.002)
+    witness = node(
+        WitnessPaths(
+            (0, 1), (0, 1, 2), 0, 1, 3, ((0, 0, False, 1), (1, 0, True, 2)), (2,), ("a",),
+            regex="0·^0",
+        ),
+        (kept, a), "xzp", 0.25,
+    )  # fmt: skip
+    computed = node(ComputeColumns(("c0", "c1", "c1 + 1")), (witness,), "xzm", 0.002)
     aggregate = AggregateRows((0,), (("count", None), ("sum", 2)), (0, 1, 2), DAY)
     counted = node(aggregate, (computed,), "xns", 0.004)
     node(ReportRows("entering", DAY), (counted,), "xns", 0.008)

@@ -157,6 +157,7 @@ def test_inputs_that_make_no_sense(
         (spark_errors.UnsafePlanError("m", "h"), UsageError),
         (spark_errors.JavaMissingError("m", "h"), RunError),
         (spark_errors.SparkFailedError("m", "h"), RunError),
+        (spark_errors.BudgetError("m", "h"), RunError),
         (spark_errors.CancelledError("m", "h"), StoppedError),
     ],
 )
@@ -178,6 +179,6 @@ def test_no_error_of_the_executor_is_forgotten() -> None:
     known = {
         spark_errors.InputError, spark_errors.OtherQueryError, spark_errors.OutputError,
         spark_errors.UnsafePlanError, spark_errors.JavaMissingError,
-        spark_errors.SparkFailedError, spark_errors.CancelledError,
+        spark_errors.SparkFailedError, spark_errors.BudgetError, spark_errors.CancelledError,
     }  # fmt: skip
     assert set(spark_errors.ExecutionError.__subclasses__()) == known

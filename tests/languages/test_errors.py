@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from catalog.defaults import default_catalog
 from languages import QueryError, parse
-from languages.canonical import input_labels, translate
+from languages.canonical import translate
 from languages.errors import CODES, listed
+from languages.labels_read import input_labels
 from languages.regular_query import Location
 from tests.languages.examples import EXAMPLES
 
@@ -118,12 +119,15 @@ OTHERS = [
     ("E-EDB", "A(e.n as m, e.k as m) <- a(x,y) as e", "1:13", "m", "two columns"),
     ("E-PROPERTY", "A(x) <- a(x,y), e.n > 1", "1:17", "e.n", "no atom of the body is called e"),
     ("E-PROPERTY", "A(x, e.n) <- a(x,y)", "1:6", "e.n", "no atom of the body is called e"),
-    ("E-PROPERTY", "A(x) <- a+(x,y) as p, p.n > 1", "1:23", "p.n", "p is a path"),
+    ("E-PATHVAR", "A(x) <- a+(x,y) as p, p.n > 1", "1:23", "p.n", "p is a path"),
     ("E-PROPERTY", "A(x) <- d(x,y) as e, e.n > 1. d(x,y) <- a(x,y)", "1:22", "e.n", "predicate d"),
     ("E-PROPERTY", "A(x) <- a(x,y) as e, e > 1", "1:22", "e", "compare one of its properties"),
     ("E-PROPERTY", "A(x) <- a(x,y) as e, b(y,z) as f, e < f", "1:35", "e", "is an edge"),
     ("E-PROPERTY", "A(x) <- a(x,y) as e, e + 1 > 2", "1:22", "e", "arithmetic is for numbers"),
-    ("E-PROPERTY", "A(x) <- a(x,y) as e, b+(x,y) as p, e = p", "1:36", "p", "p is a path"),
+    ("E-PATHVAR", "A(x) <- a(x,y) as e, b+(x,y) as p, e = p", "1:36", "p", "p is a path"),
+    ("E-PATHVAR", "A(x, p + 1 as q) <- a+(x,y) as p", "1:1", "p", "p is a path"),
+    ("E-PATHVAR", "A(x, p) <- a+(x,y) as p, a+(y,z) as p", "1:1", "p", "several paths"),
+    ("E-ARITY", "A(x, p) <- a+(x,y) as p. Answer(x) <- A(x, y)", "1:1", "A", "only the answer"),
     ("E-ARITY", "d(x, e.n) <- a(x,y) as e. A(x) <- d(x,y)", "1:1", "d", "a property of an edge"),
     ("E-SIZE", "A(x) <- a(x,y), " + "-" * 30 + "x > 1", "1:30", "", "more than 16 deep"),
     ("E-REC", "A(x,y) <- A(x,y)", "1:1", "A", "the rule of A depends on itself: A <- A"),

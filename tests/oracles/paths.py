@@ -25,7 +25,7 @@ Neighbours = Mapping[Letter, Mapping[Vertex, Iterable[Vertex]]]
 def path_pairs(regex: Regex, relations: Mapping[str, Collection[Pair]]) -> set[Pair]:
     """The pairs joined by a path of at least one edge whose word is in the language."""
     neighbours = _neighbours(regex, relations)
-    first: Rest = (_inverted_inwards(regex, False),)
+    first: Rest = (inverted_inwards(regex, invert=False),)
     starts = {v for letter in letters(first) for v in neighbours[letter]}
     return {(start, end) for start in starts for end in _reached(start, first, neighbours)}
 
@@ -33,7 +33,7 @@ def path_pairs(regex: Regex, relations: Mapping[str, Collection[Pair]]) -> set[P
 def simple_pairs(regex: Regex, relations: Mapping[str, Collection[Pair]]) -> set[Pair]:
     """The pairs joined by such a path that repeats no vertex: all of these are walked."""
     neighbours = _neighbours(regex, relations)
-    first: Rest = (_inverted_inwards(regex, False),)
+    first: Rest = (inverted_inwards(regex, invert=False),)
     found: set[Pair] = set()
 
     def walk(path: tuple[Vertex, ...], rests: frozenset[Rest]) -> None:
@@ -79,7 +79,7 @@ def _reached(start: Vertex, first: Rest, neighbours: Neighbours) -> set[Vertex]:
     return {vertex for vertex, rest in seen if all(map(nullable, rest))}
 
 
-def _inverted_inwards(regex: Regex, invert: bool) -> Regex:
+def inverted_inwards(regex: Regex, *, invert: bool) -> Regex:
     """The same language with ``^`` at the steps only, and sequences turned where needed."""
     match regex:
         case Step():
@@ -87,14 +87,14 @@ def _inverted_inwards(regex: Regex, invert: bool) -> Regex:
         case AnyBut():
             raise AssertionError("only a snapshot knows all labels")
         case Back(part):
-            return _inverted_inwards(part, not invert)
+            return inverted_inwards(part, invert=not invert)
         case Seq(parts):
             ordered = reversed(parts) if invert else parts
-            return Seq(tuple(_inverted_inwards(part, invert) for part in ordered))
+            return Seq(tuple(inverted_inwards(part, invert=invert) for part in ordered))
         case Alt(parts):
-            return Alt(tuple(_inverted_inwards(part, invert) for part in parts))
+            return Alt(tuple(inverted_inwards(part, invert=invert) for part in parts))
         case Repeat(part, least, most):
-            return Repeat(_inverted_inwards(part, invert), least, most)
+            return Repeat(inverted_inwards(part, invert=invert), least, most)
 
 
 @lru_cache(maxsize=65536)

@@ -141,11 +141,12 @@ class Closure:
 
 @dataclass(frozen=True)
 class PathAtom:
-    """``source regex target``."""
+    """``source regex target as path``."""
 
     regex: Regex
     source: Term
     target: Term
+    path: str | None = None
 
 
 @dataclass(frozen=True)
@@ -270,8 +271,9 @@ def _atom(atom: BodyAtom) -> str:
         case Closure(label, source, target, sign, alias):
             closure = f"{label}{sign}({_term(source)}, {_term(target)})"
             return f"{closure} as {alias}" if alias else closure
-        case PathAtom(regex, source, target):
-            return f"{_term(source)} {regex_text(regex)} {_term(target)}"
+        case PathAtom(regex, source, target, path):
+            plain = f"{_term(source)} {regex_text(regex)} {_term(target)}"
+            return f"{plain} as {path}" if path else plain
 
 
 def _term(term: Term) -> str:

@@ -65,8 +65,15 @@ def rows_of(expression: LogicalExpression, snapshot: Snapshot) -> set[Row]:
             return _calculated([scalar.text(value) for value in values], inputs[0])
         case logical.Aggregate(keys, calls, output):
             return _grouped(keys, [(c.function, c.column) for c in calls], output, inputs[0])
+        case logical.Witness(output=output):
+            return _with_a_path(output, inputs[0])
         case logical.Report():
             return inputs[0]
+
+
+def _with_a_path(output: Sequence[int], rows: set[Row]) -> set[Row]:
+    """Rows with a path each, whichever it is."""
+    return {tuple((*row, "path")[c] for c in output) for row in rows}
 
 
 def rows_of_plan(plan: PhysicalPlan, snapshot: Snapshot) -> set[Row]:
@@ -93,6 +100,8 @@ def rows_of_plan(plan: PhysicalPlan, snapshot: Snapshot) -> set[Row]:
                 rows = _walked_simply(path, inputs)
             case physical.Coalesce() | physical.Exchange() | physical.ToKernel():
                 rows = inputs[0]
+            case physical.WitnessPaths(output=output):
+                rows = _with_a_path(output, inputs[0])
             case physical.Rewindow():
                 raise AssertionError("what is valid in a window of a result, no snapshot tells")
             case physical.ReportRows():

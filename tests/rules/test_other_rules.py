@@ -98,5 +98,6 @@ def test_names_are_unique_and_each_operator_can_be_computed() -> None:
         "Empty",
         "Compute",
         "Aggregate",
+        "Witness",
         "Report",
     }

@@ -153,7 +153,7 @@ def test_files_come_as_far_as_each_has_come(tmp_path: Path) -> None:
     files = [csv_file(tmp_path / f"{i}.csv", own) for i, own in enumerate(dealt)]
     plan = delayed(reach())
     made = spool(tmp_path / "in", plan, {"input": files}, tmp_path / "bad", largest_slice=7)
-    slices = slices_of(made)
+    slices = slices_of(made, ended=False)
     *rows, end = [row[1:5] for part in slices for row in part]
     expected_order = arrivals(dealt, 7).edges
     assert rows == [
@@ -178,7 +178,7 @@ def test_a_stream_without_a_delay_is_sorted_beside_one_that_has_one(tmp_path: Pa
         "t": [csv_file(tmp_path / "t.csv", [("1", "2", "b", t) for t in (7, 4, 6)])],
     }
     made = spool(tmp_path / "in", plan, inputs, tmp_path / "bad")
-    (rows,) = slices_of(made)
+    (rows,) = slices_of(made, ended=False)
     assert [(row[0], row[4]) for row in rows] == [
         ("t", 4), ("s", 5), ("s", 3), ("t", 6), ("t", 7), ("t", FOREVER), ("s", 9), ("s", FOREVER),
     ]  # fmt: skip

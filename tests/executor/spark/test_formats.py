@@ -15,9 +15,10 @@ import pyarrow.parquet as pq
 from hypothesis import given
 from hypothesis import strategies as st
 
+from algebra.values import PropertyType
 from executor.dictionary import Dictionary
 from executor.spark.formats import PartFormat, ResultShape, result_writer
-from executor.spark.names import ColumnType, column_names
+from executor.spark.names import column_names
 
 Row = tuple[str | int | None, ...]
 
@@ -69,7 +70,7 @@ def cases(draw: st.DrawFn) -> tuple[ResultShape, list[list[Row]]]:
     kinds = draw(st.lists(st.sampled_from(list(VALUES)), max_size=3))
     columns = tuple(draw(st.lists(TEXT, min_size=len(kinds), max_size=len(kinds), unique=True)))
     row = st.tuples(*(VALUES[kind] for kind in kinds), TIMES, st.none() | TIMES)
-    types: list[ColumnType] = ["integer" if kind == "integers" else "string" for kind in kinds]
+    types: list[PropertyType] = ["integer" if kind == "integers" else "string" for kind in kinds]
     shape = ResultShape(columns, column_names(columns), tuple(types))
     return shape, draw(st.lists(st.lists(row, min_size=1, max_size=5), max_size=3))
 

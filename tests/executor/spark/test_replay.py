@@ -14,10 +14,11 @@ from executor.spark.replay import Spool, spool
 from tests.executor.spark.plans import csv_file, plan_of, random_edges, reach, scan
 
 
-def slices_of(made: Spool) -> list[list[tuple[object, ...]]]:
+def slices_of(made: Spool, *, ended: bool = True) -> list[list[tuple[object, ...]]]:
+    """The rows; where edges are sorted, one without a stream is at their end."""
     files = sorted(made.folder.glob("edges-*"), key=lambda file: file.stat().st_mtime_ns)
     slices = [pq.read_table(file).to_pylist() for file in files]
-    if slices:
+    if slices and ended:
         end = slices[-1].pop()
         assert (end["stream"], end["label"]) == (None, None), "the end of the input"
     return [[tuple(row.values()) for row in rows] for rows in slices]

@@ -36,10 +36,7 @@ NOT_YET = {
         "SELECT ‹e MATCH (x)-[e:a]->(y)",
         "CONSTRUCT (x)-[:r]->(‹e) MATCH (x)-[e:a]->()",
     ),
-    "path value": (
-        "SELECT ‹p MATCH (x)-/p<:a+>/->(y)",
-        "CONSTRUCT (x)-/‹p/->(y) MATCH (x)-/p<:a+>/->(y)",
-    ),
+    "optional path": ("SELECT x, ‹p MATCH (x)-[:b]->(y) OPTIONAL (x)-/p<:a+>/->(y)",),
     "same path": (f"{C} MATCH (x)-/p<:a+>/->(y), (x)-/‹p<:a+>/->(z)",),
     "named graph": (f"{C} {M} UNION ‹friends",),
     "two windows": (f"{C} {M} ON t, (x:P) ON s WINDOW (9), (y:‹P) ON s WINDOW (8)",),
@@ -257,6 +254,24 @@ WRONG = {
     "the length of a path": (f"{C} MATCH (x)-/p<:a+>/->(y) WHERE length(‹p) = 3", "E-PATHVAR", "p"),
     "a property of a path": (f"{C} MATCH (x)-/p<:a+>/->(y) WHERE ‹p.k = 3", "E-PATHVAR", "p"),
     "a property of a path, selected": ("SELECT ‹p.k MATCH (x)-/p<:a+>/->(y)", "E-PATHVAR", "p"),
+    "an edge between a path": (
+        "CONSTRUCT (x)-[:r]->(‹p) MATCH (x)-/p<:a+>/->(y)",
+        "E-PATHVAR",
+        "p",
+    ),
+    "a path between other vertices": (
+        "CONSTRUCT (y)-/‹p/->(x) MATCH (x)-/p<:a+>/->(y)",
+        "E-PATHVAR",
+        "p",
+    ),
+    "an edge as a path": ("CONSTRUCT (x)-/‹e/->(y) MATCH (x)-[e:a]->(y)", "E-SYNTAX", "e"),
+    "a path of nothing": (f"CONSTRUCT (x)-/‹p/->(y) {M}", "E-SAFE", "p"),
+    "a path called like a label": (
+        "SELECT x, p MATCH (x)-/‹p<:a+>/->(y), (y)-[:p]->(x)",
+        "E-EDB",
+        "p",
+    ),
+    "a path counted": ("SELECT x, count(‹p) AS n MATCH (x)-/p<:a+>/->(y)", "E-PATHVAR", "p"),
     "a path as a vertex": (f"{C} MATCH (x)-/p<:a+>/->(y), (‹p)-[:b]->()", "E-PATHVAR", "p"),
     "an edge as a vertex": (f"{C} MATCH (x)-[e:a]->(y), (‹e)-[:b]->()", "E-SYNTAX", "e"),
     "a macro in itself": (

@@ -1,0 +1,96 @@
+"""Every plan of a query that returns a path returns a real one, with the right rows."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from hypothesis import given, note
+from hypothesis import strategies as st
+
+from algebra.plan import PhysicalPlan
+from tests.oracles.judgement import Line
+from tests.oracles.query import Closure, PathAtom, text
+from tests.oracles.snapshot import Truth
+from tests.oracles.witnesses import Witnesses, returning, with_names
+from tests.properties.plans import THOROUGH, optimized, plans_of, read_back
+from tests.properties.running import judge, lines_of
+from tests.strategies.amount import examples
+from tests.strategies.queries import Case, cases
+
+ROWS = st.sampled_from([1, 3, 1000])
+
+
+@dataclass(frozen=True)
+class Returned:
+    """A case, the same that returns the path of an atom, and in which column."""
+
+    plain: Case
+    case: Case
+    number: int
+    column: int
+
+
+@st.composite
+def returned(draw: st.DrawFn) -> Returned:
+    """Cases with a path in the answer."""
+    case = draw(cases().filter(_has_path))
+    query = with_names(case.query)
+    answer = query.rules[-1]
+    numbers = [k for k, a in enumerate(answer.body) if isinstance(a, Closure | PathAtom)]
+    number = draw(st.sampled_from(numbers))
+    column = draw(st.integers(0, len(answer.variables)))
+    plain = replace(case, query=query)
+    whole = replace(case, query=returning(query, number, column))
+    return Returned(plain, whole, number, column)
+
+
+def _has_path(case: Case) -> bool:
+    answers = [rule for rule in case.query.rules if rule.head == "Answer"]
+    return len(answers) == 1 and any(
+        isinstance(a, PathAtom) or (isinstance(a, Closure) and a.alias is None)
+        for a in answers[0].body
+    )
+
+
+def check(of: Returned, plan: PhysicalPlan, lines: Sequence[Line]) -> None:
+    """Lines with paths are right."""
+    column = of.column
+    witnesses = Witnesses(of.plain.query, of.plain.edges, of.number)
+    rows = [replace(line, row=line.row[:column] + line.row[column + 1 :]) for line in lines]
+    judge(Truth(of.plain.query, of.plain.edges), plan, rows)
+    for line, row in zip(lines, rows, strict=True):
+        path = [tuple(step) for step in json.loads(line.row[column])]
+        faults = witnesses.faults(row.row, line.ts, line.exp, path)
+        assert not faults, f"{line}: {faults}\n{text(of.case.query)}"
+
+
+@given(of=returned(), seed=st.integers(0, 999), rows=ROWS)
+@examples(30)
+def test_plans_that_are_run(of: Returned, seed: int, rows: int) -> None:
+    note(text(of.case.query))
+    for plan in plans_of(optimized(of.case), most=8, seed=seed):
+        check(of, plan, lines_of(of.case, read_back(plan), rows))
+
+
+@given(of=returned(), partitions=st.integers(2, 4), seed=st.integers(0, 999), rows=ROWS)
+@examples(12)
+def test_plans_made_for_several_partitions(
+    of: Returned, partitions: int, seed: int, rows: int
+) -> None:
+    note(text(of.case.query))
+    options = replace(THOROUGH, parallelism=partitions)
+    for plan in plans_of(optimized(of.case, options, seed), most=6, seed=seed):
+        check(of, plan, lines_of(of.case, read_back(plan), rows))
+
+
+@given(of=returned(), seed=st.integers(0, 999), rows=ROWS)
+@examples(15)
+def test_simple_paths(of: Returned, seed: int, rows: int) -> None:
+    note(text(of.case.query))
+    plain, case = (
+        replace(c, query=replace(c.query, simple=True), edges=c.edges[:20])
+        for c in (of.plain, of.case)
+    )
+    simple = replace(of, plain=plain, case=case)
+    for plan in plans_of(optimized(case), most=6, seed=seed):
+        check(simple, plan, lines_of(case, plan, rows))
