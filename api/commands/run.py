@@ -76,6 +76,15 @@ def run(
             rich_help_panel=RUNNING,
         ),
     ] = "available-now",
+    largest_batch: Annotated[
+        int | None,
+        typer.Option(
+            metavar="EDGES",
+            min=1,
+            help="Take at most so many edges per micro-batch; 65536 unless said.",
+            rich_help_panel=RUNNING,
+        ),
+    ] = None,
     strict: Annotated[
         bool,
         typer.Option(
@@ -155,6 +164,7 @@ def run(
     )
     with shown_progress(progress, plan) as show:
         from executor.spark.errors import OutputError
+        from executor.spark.replay import LARGEST_SLICE
         from executor.spark.run import RunOptions
         from executor.spark.session import SessionOptions
         from executor.spark.sinks import output_of
@@ -172,6 +182,7 @@ def run(
                 checkpoint=checkpoint,
                 strict=strict,
                 interval=None if trigger == "available-now" else trigger,
+                largest_slice=largest_batch or LARGEST_SLICE,
                 session=SessionOptions(debug=debug),
             ),
             on_progress=show,
