@@ -107,6 +107,7 @@ def run(
     parallelism: opt.Parallelism = 1,
     path_semantics: opt.PathSemantics = "arbitrary",
     simple_budget: opt.SimpleBudget = None,
+    evaluate: opt.Evaluate = "eager",
     debug: opt.Debug = False,
 ) -> None:
     """Run a query, or a plan made before, on Spark, until its input ends."""
@@ -124,6 +125,7 @@ def run(
             ("--budget-ms", budget_ms), ("--budget-expressions", budget_expressions),
             ("--parallelism", parallelism > 1), ("--language", language),
             ("--path-semantics", path_semantics != "arbitrary"),
+            ("--evaluate", evaluate != "eager"),
         ):  # fmt: skip
             if given:
                 raise UsageError(f"{option} is for planning, and {read.name} is a plan already")
@@ -151,6 +153,7 @@ def run(
                     parallelism,
                     path_semantics,
                     simple_budget or DEFAULT_STEPS,
+                    evaluate,
                 ),
             )
         )

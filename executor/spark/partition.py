@@ -30,6 +30,7 @@ from executor.accounts import of_stage
 from executor.batch import FOREVER, Batch, without_repeated_ends
 from executor.dictionary import Dictionary
 from executor.held import Held, sorted_by_ts
+from executor.instants import come_to
 from executor.operators.rewindow import kept_beyond
 from executor.partitioned import pipeline_of
 from executor.pipeline import Pipeline
@@ -135,7 +136,8 @@ class PartitionBatch:
         timely, late = self._timely(arrived.rows, head.now)
         index.held.add(timely)
         rows = sorted_by_ts(_laid_together(self._wire.schema, index.held.due(now)))
-        output = self._output(index.dictionary, now, ended=ended)
+        time = self._come_to(now)
+        output = self._output(index.dictionary, time, ended=ended)
         results = 0
         begun: list[pa.Table] = []
         for chunk in _chunks(rows):
@@ -144,9 +146,9 @@ class PartitionBatch:
             results += chunk.results
             yield from output.rows(found)
             begun += self._begun(index)
-        if ended or index.pipeline.now != now != NEVER:
+        if ended or index.pipeline.now != time != NEVER:
             # Time passes also where no rows come.
-            found = self._given(index.pipeline.process({}, FOREVER if ended else now))
+            found = self._given(index.pipeline.process({}, FOREVER if ended else time))
             results += sum(map(len, found.values()))
             yield from output.rows(found)
         log.append(timely, now)
@@ -212,19 +214,24 @@ class PartitionBatch:
         index.held.add(rows)
         kept = _laid_together(self._wire.schema, index.held.due(head.now))
         runs = WindowLog(self._runs, blobs, head.runs, pipeline.linger).rows(head.now)
+        time = self._come_to(head.now)
         if kept.num_rows or runs.num_rows or found is not None:
             # Time passes also where no rows came: what was given must not be given again.
             recalled = self._runs.batches(runs, index.dictionary)
-            pipeline.replay(index.batches(self._wire, kept), head.now, recalled)
+            pipeline.replay(index.batches(self._wire, kept), time, recalled)
         pipeline.remember()
         if head.remembers:
-            pipeline.restore(blobs.get(MEMORY), head.now)
+            pipeline.restore(blobs.get(MEMORY), time)
         return _Rebuilt(index, found is not None, rows.num_rows)
 
     def _empty(self) -> Index:
         dictionary = Dictionary(kept_beyond(self._plan))
         pipeline = pipeline_of(self._plan, self._stage, dictionary, self._place)
         return Index(pipeline, dictionary)
+
+    def _come_to(self, now: int) -> int:
+        """How far time has come for the rows of this stage: leaves give edges that of a report."""
+        return come_to(now, None if self._stage.number else self._plan.evaluate_every)
 
     def _begun(self, index: Index) -> Iterator[pa.Table]:
         """The runs that the rows just processed began or extended, as rows of their log."""
