@@ -42,8 +42,28 @@ def test_the_plan_says_when_it_is_right(headrace: Commands) -> None:
     assert PhysicalPlan.from_json(done.out).to_json() == done.out
     eager = json.loads(headrace("optimize", QUERY).out)
     assert "evaluate_every" not in eager
-    assert eager["nodes"] == document["nodes"]
     assert eager["digest"] != document["digest"]
+
+
+def test_the_same_operators_for_another_meaning_are_another_plan(headrace: Commands) -> None:
+    query = "Answer(x, y) <- a(x, y)  WINDOW 10"
+    one, other = (
+        json.loads(headrace("optimize", query, "--evaluate", kind).out)
+        for kind in ("eager", "slide")
+    )
+    assert one["nodes"] == other["nodes"]
+    assert one["digest"] != other["digest"]
+
+
+def test_the_way_to_find_paths_is_chosen_by_cost(headrace: Commands) -> None:
+    def operators(*options: str) -> set[str]:
+        document = json.loads(headrace("optimize", *options).out)
+        return {node["op"] for node in document["nodes"]}
+
+    assert "SLIDE_PATH" in operators(QUERY, "--evaluate", "slide")
+    assert "SLIDE_PATH" not in operators(QUERY)
+    short = "Answer(x, y) <- a+(x, y)  WINDOW 2500"
+    assert "S_PATH" in operators(short, "--evaluate", "slide")
 
 
 @pytest.mark.parametrize(
