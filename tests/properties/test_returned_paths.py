@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from algebra.plan import PhysicalPlan
 from tests.oracles.judgement import Line
-from tests.oracles.query import Closure, PathAtom, text
-from tests.oracles.snapshot import Truth
+from tests.oracles.query import Closure, PathAtom, Query, Rule, Source, Step, Var, plus, text
+from tests.oracles.snapshot import Edge, Truth
 from tests.oracles.witnesses import Witnesses, returning, with_names
 from tests.properties.plans import THOROUGH, optimized, plans_of, read_back
 from tests.properties.running import judge, lines_of
@@ -94,3 +94,33 @@ def test_simple_paths(of: Returned, seed: int, rows: int) -> None:
     simple = replace(of, plain=plain, case=case)
     for plan in plans_of(optimized(case), most=6, seed=seed):
         check(simple, plan, lines_of(case, plan, rows))
+
+
+def test_two_paths_in_one_answer() -> None:
+    """Each is looked for by an operator of its own; the ends of neither need be kept."""
+    edges = (
+        Edge(0, "1", "2", "a"), Edge(1, "2", "3", "b"), Edge(2, "3", "4", "b"),
+        Edge(4, "2", "1", "a"), Edge(7, "4", "2", "b"),
+    )  # fmt: skip
+    rules = (
+        Rule(
+            "Answer",
+            ("q", "x", "p"),
+            (
+                PathAtom(plus(Step("a")), Var("x"), Var("y"), "p"),
+                PathAtom(plus(Step("b")), Var("y"), Var("z"), "q"),
+            ),
+        ),
+    )
+    sources = (("a", Source("s", 8)), ("b", Source("s", 8)))
+    case = Case(Query(rules, sources), edges)
+    for plan in plans_of(optimized(case)):
+        lines = lines_of(case, plan, 2)
+        assert {line.row[1] for line in lines} == {"1", "2"}
+        for line in lines:
+            q, x, p = line.row
+            first, second = json.loads(p), json.loads(q)
+            assert first[0][0] == x
+            assert first[-1][2] == second[0][0]
+            assert {step[1] for step in first} == {"a"}
+            assert {step[1] for step in second} == {"b"}
