@@ -196,6 +196,22 @@ class SimplePath(AutomatonPath):
 
 
 @dataclass(frozen=True, slots=True)
+class SlidePath(AutomatonPath):
+    """As S_PATH, for all edges of one ts as a set: by components of the product graph, per expiry.
+
+    ``period``: the time between two ts, what it was costed with; it is no part of what the
+    operator computes.
+    """
+
+    period: int = field(default=1, compare=False)
+    op: Literal["SLIDE_PATH"] = "SLIDE_PATH"
+
+    def __post_init__(self) -> None:
+        if self.period < 1:
+            raise ValueError("the period of SLIDE_PATH is at least one time unit")
+
+
+@dataclass(frozen=True, slots=True)
 class Coalesce:
     """Drops a row that earlier rows of its value already said; extends validity.
 
@@ -331,6 +347,7 @@ PhysicalOperator = (
     | HashJoin
     | SPath
     | SimplePath
+    | SlidePath
     | Coalesce
     | Rewindow
     | Exchange

@@ -18,12 +18,14 @@ from algebra import untrusted
 from algebra.logical import PathSemantics
 from algebra.physical import (
     PhysicalOperator,
+    Rewindow,
     SimplePath,
     WindowScan,
     WindowScanUnion,
     WitnessPaths,
 )
 from algebra.values import PropertyType, VertexType
+from algebra.window import LONGEST_WINDOW
 
 PLAN_VERSION: Literal[1] = 1
 
@@ -110,6 +112,8 @@ class PhysicalPlan(_Model):
     """A runnable plan: nodes in topological order, the root last.
 
     ``path_semantics`` says which paths the query counts; its document leaves it out if any.
+    ``evaluate_every`` says that results are right at its multiples, each of which tells of the
+    instant just before it; its document leaves it out if they are right at every instant.
     """
 
     version: Literal[1] = PLAN_VERSION
@@ -120,6 +124,7 @@ class PhysicalPlan(_Model):
     streams: tuple[PlanStream, ...]
     windows: tuple[PlanWindow, ...]
     path_semantics: PathSemantics = PathSemantics.ARBITRARY
+    evaluate_every: int | None = Field(default=None, gt=0, le=LONGEST_WINDOW)
 
     @model_validator(mode="after")
     def _well_formed(self) -> Self:
@@ -133,7 +138,26 @@ class PhysicalPlan(_Model):
         for node, scan in self.scans:
             if (scan.range is None) != (scan.slide is None):
                 raise ValueError(f"node {node.id} has a window of a range or a slide alone")
+        self._check_evaluation()
         return self
+
+    def _check_evaluation(self) -> None:
+        """Refuses what has no meaning at some instants alone."""
+        every = self.evaluate_every
+        if every is None:
+            return
+        for node, scan in self.scans:
+            if scan.slide is not None and scan.slide % every:
+                raise ValueError(
+                    f"node {node.id}: evaluate_every {every} is no divisor of its slide"
+                )
+            if scan.update_pattern is not None:
+                raise ValueError(f"node {node.id}: evaluate_every does not go with deletions")
+        for node in self.nodes:
+            if getattr(node.operator, "every", None) is not None:
+                raise ValueError(f"node {node.id}: evaluate_every does not go with another period")
+            if isinstance(node.operator, Rewindow | WitnessPaths):
+                raise ValueError(f"node {node.id}: evaluate_every does not go with {node.op}")
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -160,6 +184,8 @@ class PhysicalPlan(_Model):
         made_for: list[object] = [self.version, self.time_unit, self.parallelism]
         if self.path_semantics is not PathSemantics.ARBITRARY:
             made_for.append(self.path_semantics)
+        if self.evaluate_every is not None:
+            made_for.append(["evaluate_every", self.evaluate_every])
         disorder = [
             [stream.name, stream.delay, stream.idle_ms]
             for stream in self.streams
@@ -194,6 +220,7 @@ class PhysicalPlan(_Model):
             "time_unit": dumped["time_unit"],
             "parallelism": dumped["parallelism"],
             **({"path_semantics": dumped["path_semantics"]} if simple else {}),
+            **({"evaluate_every": self.evaluate_every} if self.evaluate_every else {}),
             "nodes": nodes,
             "root": dumped["root"],
             "streams": [stream.to_document() for stream in self.streams],

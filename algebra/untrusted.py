@@ -16,13 +16,12 @@ from typing import TYPE_CHECKING, Any, Final
 from algebra import predicate
 from algebra.automaton import MOST_STATES
 from algebra.physical import (
+    AutomatonPath,
     EmptyRelation,
     Exchange,
     FilterRows,
     HashJoin,
     ProjectColumns,
-    SimplePath,
-    SPath,
     WindowScan,
     WindowScanUnion,
     WitnessPaths,
@@ -205,7 +204,7 @@ def _refuse_operator(node: PlanNode, plan: PhysicalPlan) -> None:
             for listed in (*bindings, output, names):
                 _most(len(listed), WIDEST, "columns")
             _between([v for binding in bindings for v in binding], 0, MOST_VARIABLES, "a variable")
-        case SPath() | SimplePath() as path:
+        case AutomatonPath() as path:
             _refuse_path(path, len(node.inputs))
         case WitnessPaths() as witness:
             _refuse_path(witness, len(node.inputs) - 1)
@@ -238,7 +237,7 @@ def _refuse_scan(scan: WindowScan | WindowScanUnion, plan: PhysicalPlan) -> None
             _ = predicate.checked(each.predicate)
 
 
-def _refuse_path(path: SPath | SimplePath | WitnessPaths, inputs: int) -> None:
+def _refuse_path(path: AutomatonPath | WitnessPaths, inputs: int) -> None:
     _between([path.states], 1, MOST_STATES + 2, "the number of states")
     _most(len(path.transitions), MOST_TRANSITIONS, "transitions")
     _between([i for _, i, _, _ in path.transitions], 0, inputs, "the input of a transition")

@@ -18,6 +18,7 @@ from algebra.physical import (
     ReportRows,
     Retract,
     SimplePath,
+    SlidePath,
     SPath,
     ToKernel,
     WindowScan,
@@ -58,8 +59,8 @@ def update_pattern(operator: PhysicalOperator, inputs: Collection[UpdatePattern]
     if UpdatePattern.MARKED in patterns:
         raise ValueError(f"{operator.op} cannot tell which rows a deletion takes back")
     deletions = UpdatePattern.WITH_DELETIONS in patterns
-    if deletions and isinstance(operator, SimplePath):
-        raise ValueError("SIMPLE_PATH is not made for deletions")
+    if deletions and isinstance(operator, SimplePath | SlidePath):
+        raise ValueError(f"{operator.op} is not made for deletions")
     if isinstance(operator, HashJoin | SPath | Coalesce | AggregateRows | ReportRows):
         if deletions is not (operator.update_pattern is not None):
             raise ValueError(f"{operator.op} is {'not ' * deletions}made for deletions")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from algebra import durations
 from algebra.plan import PhysicalPlan
 from api.render import dot, html, measured, mermaid, search, text
 from api.render.diagram import Diagram, of_logical, of_plan
@@ -177,8 +178,16 @@ def summary(planned: Planned) -> str:
         f"{per(found.canonical_cost)}/{per.sign}{gain(found.canonical_cost, found.cost)}\n"
         f"searched {memo.group_count} groups, {memo.expression_count} expressions, "
         f"{found.physical_expressions} physical ones in {found.optimize_ms:.0f} ms{cut}"
+        + _reports(planned.plan)
         + (_ASSUMED if assumed else "")
     )
+
+
+def _reports(plan: PhysicalPlan) -> str:
+    if plan.evaluate_every is None:
+        return ""
+    period = durations.text(plan.evaluate_every, plan.time_unit)
+    return f"\nevaluated per slide: right at the multiples of {period}, of the instant before each"
 
 
 def gain(before: float, after: float) -> str:

@@ -9,7 +9,7 @@ import typer
 
 from algebra.physical import DEFAULT_STEPS
 from api.console import Session
-from headrace.requests import CostModelKind, PathSemanticsKind
+from headrace.requests import CostModelKind, Evaluation, PathSemanticsKind
 
 READING = "Input and catalog"
 PLANNING = "Planning"
@@ -167,6 +167,14 @@ SimpleBudget = Annotated[
         f"{DEFAULT_STEPS} unless said.",
         rich_help_panel=PLANNING,
         show_default=False,
+    ),
+]
+Evaluate = Annotated[
+    Evaluation,
+    typer.Option(
+        "--evaluate",
+        help="When results are right: eager, at every instant; slide, at the end of each slide.",
+        rich_help_panel=PLANNING,
     ),
 ]
 Out = Annotated[

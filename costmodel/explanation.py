@@ -31,6 +31,9 @@ MEANINGS: Mapping[str, str] = {
     "c": "pairs of rows per time unit on which a residual is checked",
     "n": "vertices of the snapshot graph",
     "k": "states of the minimal DFA",
+    "e": "edges valid at an instant",
+    "v": "how long an edge is valid",
+    "b": "time units between two reports",
     "CO": "constant: push a row",
     "Csigma": "constant: evaluate a predicate",
     "Uh": "constant: update a hash entry",
@@ -409,6 +412,38 @@ def simple_path(
         "PATH simple",
         symbols,
         (("T", "1 + p / n" if n > 1 else "1 + p", in_trees), ("cost", total, cost)),
+    )
+
+
+def slide_path(
+    edges: float,
+    n: float,
+    k: int,
+    output: Characteristics,
+    c: Constants,
+    *,
+    validity: float,
+    period: int,
+) -> Explanation:
+    """Ours: the edges of a slide as a set."""
+    levels = formulas.levels(validity, period)
+    symbols = {
+        "e": edges,
+        "v": validity,
+        "b": float(period),
+        "n": n,
+        "k": float(k),
+        "Ph": c.hash_probe,
+        "rO": output.arrival_rate,
+        "CO": c.push,
+    }
+    cost = formulas.slide_path(
+        edges, n, k, output.arrival_rate, c, validity=validity, period=period
+    )
+    walked = "(2 · e · k + n) · (1 + n / 64)"
+    total = f"L / b · {walked} · Ph / {formulas.PROBE_WORDS:g} + rO · CO"
+    return _explained(
+        None, "PATH per slide", symbols, (("L", "1 + v / b", levels), ("cost", total, cost))
     )
 
 

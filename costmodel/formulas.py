@@ -120,6 +120,27 @@ def simple_path(
     return SIMPLE_FACTOR * any_path + input_rate * k * c.hash_probe * per_vertex * per_vertex
 
 
+PROBE_WORDS = 16.0
+"""How many words of 64 bits are united in the time of a probe."""
+
+
+def slide_path(
+    edges: float, n: float, k: int, rate: float, c: Constants, *, validity: float, period: float
+) -> float:
+    """PATH as SLIDE_PATH runs here: L/b·(2·e·k + n)·(1 + n/64)·Ph/16 + rO·CO. Ours.
+
+    Per slide of b time units and for each of the L expiries the e valid edges are walked in k
+    states twice, with the new edges and without; each unites the sets of n targets, 64 at a time.
+    """
+    walked = (2 * edges * k + n) * (1 + n / 64)
+    return levels(validity, period) / period * walked * c.hash_probe / PROBE_WORDS + rate * c.push
+
+
+def levels(validity: float, period: float) -> float:
+    """L = 1 + v/b: how many expiries of edges there are at an instant."""
+    return 1 + validity / period
+
+
 def coalesce(input_rate: float, population: float, rate: float, c: Constants) -> float:
     """r·(I + P + E) + rO·CO: formula 11 with one input that is probed with itself."""
     return input_rate * (2 * keep(population, c) + c.hash_probe) + rate * c.push

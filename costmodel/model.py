@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
+from math import isfinite
 from typing import Any, Literal
 
 from algebra import logical, physical
@@ -263,6 +264,44 @@ def _simple_path(
     return formulas.simple_path(any_path, rate, states, per_vertex, model.constants)
 
 
+def _slide_inputs(inputs: Inputs) -> tuple[float, float]:
+    """The valid edges of all inputs, and the longest time for which one is valid that expires."""
+    validity = max((i.validity for i in inputs if isfinite(i.validity)), default=0.0)
+    return sum(i.population for i in inputs), validity
+
+
+def _slide_path(
+    model: CostModel, operator: physical.SlidePath, output: Characteristics, inputs: Inputs
+) -> float:
+    _, vertices, states = model.path_inputs(operator, inputs)
+    edges, validity = _slide_inputs(inputs)
+    return formulas.slide_path(
+        edges,
+        vertices,
+        states,
+        output.arrival_rate,
+        model.constants,
+        validity=validity,
+        period=operator.period,
+    )
+
+
+def _explain_slide_path(
+    model: CostModel, operator: physical.SlidePath, output: Characteristics, inputs: Inputs
+) -> explanation.Explanation:
+    _, vertices, states = model.path_inputs(operator, inputs)
+    edges, validity = _slide_inputs(inputs)
+    return explanation.slide_path(
+        edges,
+        vertices,
+        states,
+        output,
+        model.constants,
+        validity=validity,
+        period=operator.period,
+    )
+
+
 def _explain_simple_path(
     model: CostModel, operator: physical.SimplePath, output: Characteristics, inputs: Inputs
 ) -> explanation.Explanation:
@@ -347,6 +386,7 @@ _COSTS: Mapping[type, Callable[[CostModel, Any, Characteristics, Inputs], float]
     physical.HashJoin: _hash_join,
     physical.SPath: _s_path,
     physical.SimplePath: _simple_path,
+    physical.SlidePath: _slide_path,
     physical.Coalesce: _coalesce,
     physical.Rewindow: _coalesce,
     physical.Exchange: _exchange,
@@ -386,6 +426,7 @@ _EXPLANATIONS: Mapping[
     physical.HashJoin: _explain_hash_join,
     physical.SPath: _explain_s_path,
     physical.SimplePath: _explain_simple_path,
+    physical.SlidePath: _explain_slide_path,
     physical.Coalesce: lambda m, o, out, i: explanation.coalesce(i[0], out, m.constants),
     physical.Rewindow: lambda m, o, out, i: explanation.coalesce(i[0], out, m.constants, o.op),
     physical.Exchange: lambda m, o, out, i: explanation.exchange(

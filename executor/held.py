@@ -37,6 +37,14 @@ class Held:
     def __init__(self) -> None:
         self._runs: list[_Run] = []
 
+    def __getstate__(self) -> list[bytes]:
+        """Each run alone, as an Arrow stream, without the table that it is a part of."""
+        return [_bytes_of(run.rows) for run in self._runs]
+
+    def __setstate__(self, runs: list[bytes]) -> None:
+        tables = (pa.ipc.open_stream(run).read_all() for run in runs)
+        self._runs = [_Run(rows, len(rows)) for rows in tables]
+
     def __len__(self) -> int:
         return sum(len(run.rows) for run in self._runs)
 
@@ -68,6 +76,14 @@ class Held:
                 waiting.append(run.after(count) if count else run)
         self._runs = waiting
         return found
+
+
+def _bytes_of(rows: pa.Table) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, rows.schema) as writer:
+        writer.write_table(rows)
+    data: bytes = sink.getvalue().to_pybytes()
+    return data
 
 
 def _mergeable(before: pa.Table, run: pa.Table) -> bool:

@@ -27,6 +27,7 @@ from algebra.values import PropertyType, VertexType
 from executor import predicates
 from executor.batch import FOREVER, Batch, IntArray
 from executor.dictionary import Dictionary
+from executor.instants import next_instants
 from executor.predicates import Mask
 from executor.values import ARROW_TYPES
 
@@ -57,7 +58,8 @@ class Leaf:
     :meth:`executor.pipeline.Pipeline.process` knows the leaf; ``predicates`` are SQL over
     the scan's columns, all of which a row has to satisfy beside what the scan itself selects.
     ``types`` are those of the scan's properties; ``columns`` are the scan's columns that the
-    leaf gives, by their positions.
+    leaf gives, by their positions. ``every``: its rows count at the multiples of it, null: at every
+    instant (:mod:`executor.instants`).
     """
 
     node: int
@@ -66,6 +68,7 @@ class Leaf:
     vertex_type: VertexType
     types: tuple[PropertyType, ...] = ()
     columns: tuple[int, ...] = (0, 1)
+    every: int | None = None
 
     @property
     def fields(self) -> tuple[Field, ...]:
@@ -95,10 +98,18 @@ class Leaf:
         return len(self.columns)
 
     def expiry(self, ts: IntArray) -> IntArray:
-        """``floor(ts / slide) * slide + range`` (thesis Definition 30); of a stored graph never."""
+        """``floor(ts / slide) * slide + range`` (thesis Definition 30); of a stored graph never.
+
+        Per slide: the first report at which they are gone.
+        """
         if self.scan.range is None or self.scan.slide is None:
             return np.full(len(ts), FOREVER, np.int64)
-        return ts // self.scan.slide * self.scan.slide + self.scan.range
+        exp = ts // self.scan.slide * self.scan.slide + self.scan.range
+        return next_instants(exp, self.every)
+
+    def start(self, ts: IntArray) -> IntArray:
+        """From when on edges of these times count: at once, or from the next report on."""
+        return next_instants(ts, self.every)
 
     def select(self, edges: pa.RecordBatch) -> pa.RecordBatch:
         """The edges of this leaf: its stream, its labels, its predicates; order is kept.
@@ -152,7 +163,7 @@ class Leaf:
         if self.deletes and "op" in edges.schema.names:
             deletes = np.array([op == "-" for op in edges["op"].to_pylist()], np.bool_)
             exp = np.where(deletes, ~exp, exp)
-        return Batch(columns, ts, exp)
+        return Batch(columns, self.start(ts), exp)
 
     def _values(self, edges: pa.RecordBatch) -> list[pa.Array[Any]]:
         """The scan's columns."""
@@ -201,7 +212,8 @@ def leaves(plan: PhysicalPlan) -> tuple[Leaf, ...]:
             continue
         match node.operator:
             case WindowScan(stream=stream) | WindowScanUnion(stream=stream) as scan:
-                chains[node.id] = _scan_leaf(node.id, scan, streams.get(stream))
+                leaf = _scan_leaf(node.id, scan, streams.get(stream))
+                chains[node.id] = replace(leaf, every=plan.evaluate_every)
             case ToKernel() if below is not None:
                 chains[node.id] = replace(below, node=node.id)
                 handed_over.add(node.id)

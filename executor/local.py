@@ -19,6 +19,7 @@ from executor.batch import FOREVER, Batch, merged
 from executor.counters import Counters, given
 from executor.dictionary import Dictionary
 from executor.held import Held
+from executor.instants import come_to
 from executor.leaves import Leaf, leaves, property_column
 from executor.operators.rewindow import kept_beyond
 from executor.partitioned import Partitioned
@@ -135,13 +136,15 @@ class LocalRun:
         for leaf in self._leaves:
             encoded = [leaf.encode(batch, self.dictionary) for batch in chosen[leaf.node]]
             rows[leaf.node] = merged([Batch.empty(len(leaf.columns)), *encoded])
+        if until is not None:
+            until = come_to(until, self._plan.evaluate_every)
         return self.partitioned.process(rows, until)
 
     def _selected(self, leaf: Leaf, edges: pa.RecordBatch) -> pa.RecordBatch:
         *before, selected = leaf.steps(edges)
         for i, left in enumerate(before):
             ts = np.array(left["ts"].cast(pa.int64()), np.int64)
-            rows = Batch(np.empty((0, len(ts)), np.int64), ts, leaf.expiry(ts))
+            rows = Batch(np.empty((0, len(ts)), np.int64), leaf.start(ts), leaf.expiry(ts))
             self._passed[leaf.node][i] = self._passed[leaf.node][i].then(given(rows))
         return selected
 

@@ -40,6 +40,7 @@ from algebra.physical import (
     Retract,
     Rewindow,
     SimplePath,
+    SlidePath,
     SPath,
     ToKernel,
     WindowScan,
@@ -68,6 +69,7 @@ from executor.operators.path_with_deletions import PathWithDeletions
 from executor.operators.report import ReportOperator
 from executor.operators.rewindow import RewindowOperator
 from executor.operators.simple_path import SimplePathOperator
+from executor.operators.slide_path import SlidePathOperator
 from executor.operators.stateless import EmptyOperator, ProjectOperator, UnionOperator
 from executor.operators.taking_back import (
     CoalesceWithDeletions,
@@ -374,6 +376,9 @@ def _operator(
             own = _OwnRoots(dictionary, place) if roots == "own" and place.partitions > 1 else None
             kind = PathWithDeletions if pattern else PathOperator
             return kind(operator, inputs, own)
+        case SlidePath(roots=roots):
+            own = _OwnRoots(dictionary, place) if roots == "own" and place.partitions > 1 else None
+            return SlidePathOperator(operator, inputs, own)
         case SimplePath(roots="own") if place.partitions > 1:
             return SimplePathOperator(operator, inputs, _OwnRoots(dictionary, place))
         case SimplePath():

@@ -25,6 +25,7 @@ SYMBOLS = {
     "PATTERN": "⋈",
     "S_PATH": "P",
     "SIMPLE_PATH": "P",
+    "SLIDE_PATH": "P",
     "PATH": "P",
     "COALESCE": "⊔",
     "REWINDOW": "W",

@@ -7,10 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from math import gcd
 from typing import TYPE_CHECKING
 
 from algebra import durations
-from algebra.logical import LogicalExpression, LogicalQuery, PathSemantics, WScan, WScanUnion
+from algebra.logical import (
+    LogicalExpression,
+    LogicalQuery,
+    PathSemantics,
+    Rewindow,
+    Witness,
+    WScan,
+    WScanUnion,
+)
 from algebra.plan import PhysicalPlan, PlanStream
 from algebra.window import Window
 from catalog.defaults import DEFAULT_STREAM, default_catalog
@@ -21,6 +30,7 @@ from headrace.requests import PlanningOptions, PlanRequest
 from languages import QueryError, RegularQuery, detect, parse
 from languages.canonical import translate
 from languages.labels_read import input_labels, vertex_labels
+from languages.reports import operators_in, windows_in
 from optimizer import CannotPlanError, Optimization, Optimizer, Options
 from rules.registry import UnknownRuleError
 
@@ -107,6 +117,7 @@ def plan_of(
         budget_expressions=options.budget_expressions or defaults.budget_expressions,
         parallelism=options.parallelism,
         simple_budget=options.simple_budget,
+        evaluate_every=_evaluate_every(translated),
     )
     try:
         optimization = Optimizer(cost_model, chosen).optimize(
@@ -140,14 +151,51 @@ def _check_deletions(translated: Translated) -> None:
     """Refuses what no operator computes: simple paths over streams that take edges back."""
     if translated.logical.semantics is PathSemantics.ARBITRARY:
         return
-    read = (stream.name for stream in _plan_streams(translated.logical, translated.catalog))
-    deleting = [name for name in read if translated.catalog.streams[name].deletions]
+    deleting = [stream.name for stream in _streams_read(translated) if stream.deletions]
     if deleting:
         raise UsageError(
             f"--path-semantics simple does not go with deletions, which {deleting[0]} has",
             code="E-PLAN",
             hint="ask for --path-semantics arbitrary, or declare the stream without deletions",
         )
+
+
+def _evaluate_every(translated: Translated) -> int | None:
+    """The period of reports of an evaluation per slide: what all slides are multiples of.
+
+    None: results are right at every instant, as are those of stored graphs alone.
+
+    Raises:
+        UsageError: if the query has reports of its own, or edges that are taken back.
+    """
+    if translated.request.options.evaluate == "eager":
+        return None
+    if translated.regular_query.emit is not None:
+        raise UsageError(
+            "--evaluate slide does not go with EMIT, which tells of the very instants it names",
+            code="E-PLAN",
+            hint="leave one of them out: without EMIT, lines say from when to when they hold",
+        )
+    deleting = [s.name for s in _streams_read(translated) if s.deletions]
+    if deleting:
+        raise UsageError(
+            f"--evaluate slide does not go with deletions, which {deleting[0]} has",
+            code="E-PLAN",
+            hint="leave --evaluate out, or declare the stream without deletions",
+        )
+    for operator in operators_in(translated.logical.expression):
+        if isinstance(operator, Rewindow | Witness):
+            what = "views that are windowed" if isinstance(operator, Rewindow) else "paths returned"
+            raise UsageError(
+                f"--evaluate slide does not go with {what}", code="E-PLAN", hint="leave it out"
+            )
+    windows = windows_in(translated.logical.expression)
+    return gcd(*(window.slide for window in windows)) or None
+
+
+def _streams_read(translated: Translated) -> list[Stream]:
+    read = _plan_streams(translated.logical, translated.catalog)
+    return [translated.catalog.streams[stream.name] for stream in read]
 
 
 def default_window(options: PlanningOptions, time_unit: str) -> Window | None:

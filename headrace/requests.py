@@ -15,6 +15,7 @@ Stage = Literal["query", "logical", "memo", "physical", "plan"]
 Format = Literal["text", "json", "dot", "mermaid", "html"]
 CostModelKind = Literal["saturating", "thesis"]
 PathSemanticsKind = Literal["arbitrary", "simple"]
+Evaluation = Literal["eager", "slide"]
 STAGES: tuple[Stage, ...] = ("query", "logical", "memo", "physical", "plan")
 
 
@@ -25,7 +26,8 @@ class PlanningOptions:
     ``window`` and ``slide`` are written lengths of time for queries that have no window;
     budgets that are None are the optimizer's own; ``parallelism`` is how many partitions the
     plan is for; ``path_semantics`` says whether any paths count or only simple ones, which repeat
-    no vertex, and ``simple_budget`` how many steps the search for these may take for an edge.
+    no vertex, and ``simple_budget`` how many steps the search for these may take for an edge;
+    ``evaluate`` whether results are right at every instant or once per slide.
     """
 
     window: str | None = None
@@ -37,6 +39,7 @@ class PlanningOptions:
     parallelism: int = 1
     path_semantics: PathSemanticsKind = "arbitrary"
     simple_budget: int = DEFAULT_STEPS
+    evaluate: Evaluation = "eager"
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,9 @@ from algebra.logical import (
     LogicalOperator,
     Report,
     WScan,
+    WScanUnion,
 )
+from algebra.window import Window
 from languages.errors import QueryError
 from languages.regular_query import Emit, Location, RegularQuery
 from languages.windows import Length
@@ -76,7 +78,8 @@ def reported(expression: LogicalExpression, emit: Emit | None) -> LogicalExpress
     return LogicalExpression(Report(emit.mode, every), (expression,))
 
 
-def _operators(expression: LogicalExpression) -> Iterator[LogicalOperator]:
+def operators_in(expression: LogicalExpression) -> Iterator[LogicalOperator]:
+    """Each operator of an expression, shared ones once."""
     pending, seen = [expression], set[int]()
     while pending:
         current = pending.pop()
@@ -88,5 +91,11 @@ def _operators(expression: LogicalExpression) -> Iterator[LogicalOperator]:
 
 def slides_in(expression: LogicalExpression) -> int:
     """The greatest common divisor of the slides of all windows below; 1 without any."""
-    windows = (o.window for o in _operators(expression) if isinstance(o, WScan))
-    return gcd(*(window.slide for window in windows if window is not None)) or 1
+    return gcd(*(window.slide for window in windows_in(expression))) or 1
+
+
+def windows_in(expression: LogicalExpression) -> list[Window]:
+    """The windows of all scans below, each as often as it is there."""
+    reading = (o for o in operators_in(expression) if isinstance(o, WScan | WScanUnion))
+    windows = (scan.window for operator in reading for scan in operator.scans)
+    return [window for window in windows if window is not None]

@@ -33,6 +33,7 @@ from algebra.physical import (
     ProjectColumns,
     ReportRows,
     SimplePath,
+    SlidePath,
     SPath,
     ToKernel,
     WindowScan,
@@ -111,8 +112,8 @@ def _parts(operator: Hashable, inputs: tuple[str, ...]) -> tuple[str, str, tuple
             return "path", _over(r, inputs) + simple, ()
         case SPath(regex=text, roots=roots):
             return "S_PATH", text + (" by root" if roots == "own" else ""), inputs
-        case SimplePath(regex=text, roots=roots):
-            return "SIMPLE_PATH", text + (" by root" if roots == "own" else ""), inputs
+        case SimplePath(regex=text, roots=roots) | SlidePath(regex=text, roots=roots):
+            return operator.op, text + (" by root" if roots == "own" else ""), inputs
         case Exchange(spread, columns):
             return "EXCHANGE", f"{spread}({_listed(columns)})" if columns else spread, inputs
         case Compute(values):

@@ -118,6 +118,7 @@ class Optimizer:
             time_unit=time_unit,
             parallelism=parallelism,
             semantics=query.semantics,
+            evaluate_every=options.evaluate_every,
         )
         return Optimization(
             plan=made(best),

@@ -20,6 +20,7 @@ class Options:
     lets joins be reordered into ones without a shared variable. ``check`` looks at every
     invariant of the memo when the search ends. ``parallelism`` is the number of partitions
     that the plan is made for. ``simple_budget``: the steps that SIMPLE_PATH may take for an edge.
+    ``evaluate_every``: results are to be right at its multiples alone; None: at every instant.
     """
 
     disabled_rules: frozenset[str] = frozenset()
@@ -31,3 +32,4 @@ class Options:
     check: bool = False
     parallelism: int = 1
     simple_budget: int = DEFAULT_STEPS
+    evaluate_every: int | None = None

@@ -2,11 +2,11 @@
 
 A row stream is *coalesced* if no row lies inside what earlier rows of its value said. S-PATH
 over an automaton with one accepting state reports a pair only when its validity grows, so it
-delivers that; with several, two states may report the same. SIMPLE_PATH always delivers it. A
-filter keeps what it gets, and so does a projection that only reorders columns. Joins, unions and
-projections that drop columns make duplicates. Over deletions only COALESCE makes it so. AGGREGATE,
-WITNESS and REPORT hold each value of their input once, whether it comes coalesced or not, and give
-none twice.
+delivers that; with several, two states may report the same. SIMPLE_PATH and SLIDE_PATH always
+deliver it. A filter keeps what it gets, and so does a projection that only reorders columns. Joins,
+unions and projections that drop columns make duplicates. Over deletions only COALESCE makes it so.
+AGGREGATE, WITNESS and REPORT hold each value of their input once, whether it comes coalesced or
+not, and give none twice.
 
 Where rows may lie is the matter of :mod:`optimizer.placements`.
 """
@@ -27,6 +27,7 @@ from algebra.physical import (
     ReportRows,
     Rewindow,
     SimplePath,
+    SlidePath,
     SPath,
     WitnessPaths,
 )
@@ -188,7 +189,7 @@ def _name(place: Place) -> str:
 def makes_coalesced(operator: PhysicalOperator) -> bool:
     """Whether the result is coalesced whatever the inputs are."""
     match operator:
-        case Coalesce() | Rewindow() | EmptyRelation() | SimplePath():
+        case Coalesce() | Rewindow() | EmptyRelation() | SimplePath() | SlidePath():
             return True
         case AggregateRows() | WitnessPaths() | ReportRows():
             return True

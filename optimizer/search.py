@@ -49,6 +49,7 @@ class Search(MemoListener):
         self.options = options
         self.listeners = tuple(listeners)
         self.side = AlgebraSide(paths_of_labels="PathOfLabel" not in options.disabled_rules)
+        self.side.times.late = options.evaluate_every or 0
         self.memo: Memo = self.side.new_memo(self)
         self.context = Context(
             self.memo,
@@ -66,7 +67,7 @@ class Search(MemoListener):
         self._stack: list[Task] = []
         self._by_type: dict[type, tuple[RuleEntry, ...]] = {}
         self._implementations = implementations_by_operator(
-            options.parallelism, options.simple_budget
+            options.parallelism, options.simple_budget, options.evaluate_every
         )
         self.enforcing = Enforcers(self, options.parallelism)
         self._estimates: dict[GroupId, Characteristics] = {}

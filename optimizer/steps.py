@@ -102,6 +102,7 @@ def plan_of(
     parallelism: int = 1,
     *,
     semantics: PathSemantics = PathSemantics.ARBITRARY,
+    evaluate_every: int | None = None,
 ) -> PhysicalPlan:
     """The document of a plan; ``columns`` are what the query calls the answer's columns."""
     ordered = in_order(root)
@@ -145,6 +146,7 @@ def plan_of(
         root=len(nodes) - 1,
         streams=streams,
         path_semantics=semantics,
+        evaluate_every=evaluate_every,
         windows=tuple(sorted(scans, key=lambda w: (w.stream, w.label, w.range, w.slide))),
     )
 

@@ -32,6 +32,7 @@ from algebra.physical import (
     PhysicalOperator,
     ProjectColumns,
     SimplePath,
+    SlidePath,
     SPath,
     WindowScan,
     WindowScanUnion,
@@ -166,17 +167,34 @@ class PathBySimplePath(ImplementationRule):
             yield SimplePath(s.states, s.transitions, s.accepting, s.regex, budget=self._budget)
 
 
+class PathBySlides(ImplementationRule):
+    """P[r](S)  ⇒  SLIDE_PATH over the minimal DFA of r, where evaluation is per slide"""
+
+    name = "PathBySlides"
+    operator = Path
+
+    def __init__(self, period: int | None = None) -> None:
+        self._period = period
+
+    def implement(self, expression: GroupExpression) -> Iterator[PhysicalOperator]:
+        path: Any = expression.operator
+        assert isinstance(path, Path)
+        if self._period is not None and path.semantics is PathSemantics.ARBITRARY:
+            s = _spath(path.regex)
+            yield SlidePath(s.states, s.transitions, s.accepting, s.regex, period=self._period)
+
+
 class PathByOwnRoots(ImplementationRule):
     """P[r](S)  ⇒  S_PATH by root: each partition has all edges and the trees of its own roots
 
-    For several partitions; SIMPLE_PATH for simple paths.
+    For several partitions; SIMPLE_PATH for simple paths, or SLIDE_PATH.
     """
 
     name = "PathByOwnRoots"
     operator = Path
 
-    def __init__(self, budget: int = DEFAULT_STEPS) -> None:
-        self._ways = PathBySPath(), PathBySimplePath(budget)
+    def __init__(self, budget: int = DEFAULT_STEPS, period: int | None = None) -> None:
+        self._ways = PathBySPath(), PathBySimplePath(budget), PathBySlides(period)
 
     def implement(self, expression: GroupExpression) -> Iterator[PhysicalOperator]:
         for way in self._ways:

@@ -97,8 +97,11 @@ def transformation_rules() -> tuple[TransformationRule, ...]:
     )
 
 
-def implementation_rules(simple_budget: int = DEFAULT_STEPS) -> tuple[ImplementationRule, ...]:
-    """Every implementation rule; the budget is that of :class:`algebra.physical.SimplePath`."""
+def implementation_rules(
+    simple_budget: int = DEFAULT_STEPS, period: int | None = None
+) -> tuple[ImplementationRule, ...]:
+    """Every implementation rule; the budget is that of :class:`algebra.physical.SimplePath`, the
+    period that of an evaluation per slide."""
     return (
         implementation.ScanByWindow(),
         implementation.ScanOfSeveral(),
@@ -109,7 +112,8 @@ def implementation_rules(simple_budget: int = DEFAULT_STEPS) -> tuple[Implementa
         implementation.FilteredPatternByHashJoin(),
         implementation.PathBySPath(),
         implementation.PathBySimplePath(simple_budget),
-        implementation.PathByOwnRoots(simple_budget),
+        implementation.PathBySlides(period),
+        implementation.PathByOwnRoots(simple_budget, period),
         implementation.RewindowByRuns(),
         implementation.EmptyByNothing(),
         root_rules.ComputeByColumns(),
@@ -122,10 +126,11 @@ def implementation_rules(simple_budget: int = DEFAULT_STEPS) -> tuple[Implementa
 def implementations_by_operator(
     parallelism: int = 1,
     simple_budget: int = DEFAULT_STEPS,
+    period: int | None = None,
 ) -> dict[type, tuple[ImplementationRule, ...]]:
     """The implementation rules for so many partitions, by the logical operator they compute."""
     found: dict[type, tuple[ImplementationRule, ...]] = {}
-    for rule in implementation_rules(simple_budget):
+    for rule in implementation_rules(simple_budget, period):
         if parallelism > 1 or not isinstance(rule, implementation.PathByOwnRoots):
             found[rule.operator] = (*found.get(rule.operator, ()), rule)
     return found

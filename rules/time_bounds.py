@@ -64,6 +64,8 @@ class TimeBounds:
         self._known: dict[GroupId, Bounds] = {}
         self.any = False
         """Whether any scan gives the times of edges; if not, nothing is bounded."""
+        self.late = 0
+        """How long after its own time an edge arrives, at most: it may wait for its slide."""
 
     def attach(self, memo: Memo) -> None:
         """Says whose groups they are."""
@@ -83,10 +85,13 @@ class TimeBounds:
         both = _joined(operator.bindings, residual, (left, right))
         first, second = range(left.arrivals), range(left.arrivals, both.arrivals)
         horizon = (
-            _horizon(operator.bindings[0], both, first, second),
-            _horizon(operator.bindings[1], both, second, first),
+            self._later(_horizon(operator.bindings[0], both, first, second)),
+            self._later(_horizon(operator.bindings[1], both, second, first)),
         )
         return operator if horizon == (None, None) else replace(operator, horizon=horizon)
+
+    def _later(self, horizon: Horizon | None) -> Horizon | None:
+        return None if horizon is None else (horizon[0], horizon[1] + self.late)
 
     def of(self, group: GroupId) -> Bounds:
         """The bounds of a group, read off its first expression."""

@@ -84,6 +84,7 @@ def explain(
     parallelism: opt.Parallelism = 1,
     path_semantics: opt.PathSemantics = "arbitrary",
     simple_budget: opt.SimpleBudget = None,
+    evaluate: opt.Evaluate = "eager",
     debug: opt.Debug = False,
 ) -> None:
     """Show how a query is understood, planned and costed."""
@@ -122,6 +123,7 @@ def explain(
             parallelism,
             path_semantics,
             simple_budget or DEFAULT_STEPS,
+            evaluate,
         ),
     )
     colour = out is None and watched(sys.stdout)

@@ -27,6 +27,7 @@ def optimize(
     parallelism: opt.Parallelism = 1,
     path_semantics: opt.PathSemantics = "arbitrary",
     simple_budget: opt.SimpleBudget = None,
+    evaluate: opt.Evaluate = "eager",
     debug: opt.Debug = False,
 ) -> None:
     """Find the cheapest plan of a query and write it as JSON, for headrace run."""
@@ -55,6 +56,7 @@ def optimize(
                 parallelism,
                 path_semantics,
                 simple_budget or DEFAULT_STEPS,
+                evaluate,
             ),
         )
     )

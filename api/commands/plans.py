@@ -61,6 +61,7 @@ def plans(
     parallelism: opt.Parallelism = 1,
     path_semantics: opt.PathSemantics = "arbitrary",
     simple_budget: opt.SimpleBudget = None,
+    evaluate: opt.Evaluate = "eager",
     debug: opt.Debug = False,
 ) -> None:
     """Show the complete plans of a query: how many there are, and the cheapest ones."""
@@ -92,6 +93,7 @@ def plans(
                 parallelism,
                 path_semantics,
                 simple_budget or DEFAULT_STEPS,
+                evaluate,
             ),
         )
     )

@@ -76,6 +76,15 @@ def run(
             rich_help_panel=RUNNING,
         ),
     ] = "available-now",
+    largest_batch: Annotated[
+        int | None,
+        typer.Option(
+            metavar="EDGES",
+            min=1,
+            help="Take at most so many edges per micro-batch; 65536 unless said.",
+            rich_help_panel=RUNNING,
+        ),
+    ] = None,
     strict: Annotated[
         bool,
         typer.Option(
@@ -98,6 +107,7 @@ def run(
     parallelism: opt.Parallelism = 1,
     path_semantics: opt.PathSemantics = "arbitrary",
     simple_budget: opt.SimpleBudget = None,
+    evaluate: opt.Evaluate = "eager",
     debug: opt.Debug = False,
 ) -> None:
     """Run a query, or a plan made before, on Spark, until its input ends."""
@@ -115,6 +125,7 @@ def run(
             ("--budget-ms", budget_ms), ("--budget-expressions", budget_expressions),
             ("--parallelism", parallelism > 1), ("--language", language),
             ("--path-semantics", path_semantics != "arbitrary"),
+            ("--evaluate", evaluate != "eager"),
         ):  # fmt: skip
             if given:
                 raise UsageError(f"{option} is for planning, and {read.name} is a plan already")
@@ -142,6 +153,7 @@ def run(
                     parallelism,
                     path_semantics,
                     simple_budget or DEFAULT_STEPS,
+                    evaluate,
                 ),
             )
         )
@@ -152,6 +164,7 @@ def run(
     )
     with shown_progress(progress, plan) as show:
         from executor.spark.errors import OutputError
+        from executor.spark.replay import LARGEST_SLICE
         from executor.spark.run import RunOptions
         from executor.spark.session import SessionOptions
         from executor.spark.sinks import output_of
@@ -169,6 +182,7 @@ def run(
                 checkpoint=checkpoint,
                 strict=strict,
                 interval=None if trigger == "available-now" else trigger,
+                largest_slice=largest_batch or LARGEST_SLICE,
                 session=SessionOptions(debug=debug),
             ),
             on_progress=show,

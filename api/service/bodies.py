@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from algebra.physical import DEFAULT_STEPS
-from headrace.requests import CostModelKind, Format, PathSemanticsKind, Stage
+from headrace.requests import CostModelKind, Evaluation, Format, PathSemanticsKind, Stage
 
 LONGEST_QUERY = 100_000
 MOST_EXPRESSIONS = 200_000
@@ -40,6 +40,9 @@ class OptionsBody(_Body):
         ge=1,
         le=2**31 - 1,
         description="steps that simple paths may take for an edge",
+    )
+    evaluate: Evaluation = Field(
+        default="eager", description="slide: results are right once per slide, at its end"
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from executor.counters import Counters
+from executor.spark.snapshot import Snapshot
 from executor.spark.window_log import Blob, Directory
 from executor.watermarks import Watermark
 
@@ -26,7 +27,8 @@ class Head:
     watermark, or where edges come in order the largest ts seen. ``late`` counts the edges that came
     when it had passed them, by stream. ``directory`` is that of the input that is still valid,
     ``runs`` that of the runs of REWINDOW. ``remembers``: there is a memory
-    (:meth:`executor.pipeline.Pipeline.memory`) among the blobs.
+    (:meth:`executor.pipeline.Pipeline.memory`) among the blobs. ``rebuilt`` counts how often the
+    index was made anew, ``restored`` how often from a snapshot, ``replayed`` the rows that it took.
     """
 
     token: str = ""
@@ -37,11 +39,14 @@ class Head:
     results: int = 0
     late: Mapping[str, int] = field(default_factory=dict)
     rebuilt: int = 0
+    restored: int = 0
+    replayed: int = 0
     operators: Mapping[int, Counters] = field(default_factory=dict)
     directory: Directory = field(default_factory=Directory)
     runs: Directory = field(default_factory=lambda: Directory((), FIRST_OF_RUNS))
     remembers: bool = False
     watermark: Watermark = field(default_factory=Watermark)
+    snapshot: Snapshot = field(default_factory=Snapshot)
 
     def to_json(self) -> str:
         """The text that is kept in Spark's state."""
@@ -53,12 +58,13 @@ class Head:
         values: dict[str, Any] = json.loads(text)
         operators = {int(k): Counters(**v) for k, v in values.pop("operators").items()}
         watermark = Watermark.from_document(values.pop("watermark", {}))
+        snapshot = Snapshot(**values.pop("snapshot", {}))
         logs: dict[str, Any] = {
             name: Directory(tuple(Blob(**blob) for blob in log.pop("blobs")), **log)
             for name in ("directory", "runs")
             if (log := values.pop(name, None)) is not None
         }
-        return Head(**values, operators=operators, watermark=watermark, **logs)
+        return Head(**values, operators=operators, watermark=watermark, snapshot=snapshot, **logs)
 
 
 def batch_of(before: Head, after: Head) -> dict[str, Any]:
@@ -70,6 +76,8 @@ def batch_of(before: Head, after: Head) -> dict[str, Any]:
     return {
         "edges": after.edges - before.edges,
         "rebuilt": after.rebuilt - before.rebuilt,
+        "restored": after.restored - before.restored,
+        "replayed": after.replayed - before.replayed,
         "operators": work,
     }
 

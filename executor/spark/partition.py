@@ -5,8 +5,9 @@ partitions of the next stage, or of the last stage blocks of results; then a rep
 
 A partition's rows are sorted by ts and run through the in-process
 :class:`executor.pipeline.Pipeline`, whose state is in memory
-(:mod:`executor.spark.index_home`) and is rebuilt from the log
-(:mod:`executor.spark.window_log`) when it is not at hand.
+(:mod:`executor.spark.index_home`). When it is not at hand it is read from a snapshot
+(:mod:`executor.spark.snapshot`), if there is one, and brought up to date from the log
+(:mod:`executor.spark.window_log`).
 """
 
 from __future__ import annotations
@@ -29,10 +30,12 @@ from executor.accounts import of_stage
 from executor.batch import FOREVER, Batch, without_repeated_ends
 from executor.dictionary import Dictionary
 from executor.held import Held, sorted_by_ts
+from executor.instants import come_to
 from executor.operators.rewindow import kept_beyond
 from executor.partitioned import pipeline_of
 from executor.pipeline import Pipeline
 from executor.placement import Place
+from executor.spark import snapshot as snapshots
 from executor.spark.head import Head, batch_of, totals
 from executor.spark.index_home import IndexHome
 from executor.spark.index_home import Place as Home
@@ -40,6 +43,7 @@ from executor.spark.late import SILENT, TOLD, LateRows, added, sources_of
 from executor.spark.output import Blocks, Messages, Output
 from executor.spark.packing import partition_keys, table_of
 from executor.spark.processor import LATE, REPORT
+from executor.spark.snapshot import Snapshot
 from executor.spark.window_log import MEMORY, BlobStore, WindowLog
 from executor.spark.wire import LeafWire, Wire, runs_wire, wire_of
 from executor.stages import Stage, stages_of
@@ -64,6 +68,22 @@ class Index:
         if self.pipeline.now is not None:
             self.dictionary.tick(self.pipeline.now)
         return wire.batches(rows, self.dictionary)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of memory held."""
+        operators = self.pipeline.counters.values()
+        of_operators = sum(own.state_bytes for own in operators)
+        return of_operators + self.dictionary.nbytes + self.held.nbytes
+
+
+@dataclass(frozen=True, slots=True)
+class _Rebuilt:
+    """An index made anew: whether from a snapshot, and how many rows were replayed."""
+
+    index: Index
+    restored: bool
+    replayed: int
 
 
 _INDEXES: IndexHome[Index] = IndexHome()  # a worker process has one, for all its tasks
@@ -99,10 +119,13 @@ class PartitionBatch:
         """What is found, as it is found; at last the report."""
         head = self.head
         index = _INDEXES.take(self._home, head.token, head.worker)
-        rebuilt = index is None and head.token != ""
-        if index is None:
-            index = self._rebuilt(head, blobs)
-        log = WindowLog(self._wire, blobs, head.directory, index.pipeline.linger)
+        made = self._rebuilt(head, blobs) if index is None else None
+        index = made.index if made is not None else index
+        assert index is not None
+        snapshot = head.snapshot
+        log = WindowLog(
+            self._wire, blobs, head.directory, index.pipeline.linger, apart=snapshot.before
+        )
         runs = WindowLog(self._runs, blobs, head.runs, index.pipeline.linger)
         started = of_stage(self._stage, self._place, index.pipeline)
 
@@ -113,7 +136,8 @@ class PartitionBatch:
         timely, late = self._timely(arrived.rows, head.now)
         index.held.add(timely)
         rows = sorted_by_ts(_laid_together(self._wire.schema, index.held.due(now)))
-        output = self._output(index.dictionary, now, ended=ended)
+        time = self._come_to(now)
+        output = self._output(index.dictionary, time, ended=ended)
         results = 0
         begun: list[pa.Table] = []
         for chunk in _chunks(rows):
@@ -122,9 +146,9 @@ class PartitionBatch:
             results += chunk.results
             yield from output.rows(found)
             begun += self._begun(index)
-        if ended or index.pipeline.now != now != NEVER:
+        if ended or index.pipeline.now != time != NEVER:
             # Time passes also where no rows come.
-            found = self._given(index.pipeline.process({}, FOREVER if ended else now))
+            found = self._given(index.pipeline.process({}, FOREVER if ended else time))
             results += sum(map(len, found.values()))
             yield from output.rows(found)
         log.append(timely, now)
@@ -132,6 +156,11 @@ class PartitionBatch:
         memory = None if ended else index.pipeline.memory()
         if memory is not None:
             blobs.put(MEMORY, memory)
+        counters = of_stage(self._stage, self._place, index.pipeline)
+        snapshot = snapshot.then(
+            timely.num_rows, snapshots.work_between(self._plan, started, counters)
+        )
+        snapshot = self._snapshot(snapshot, index, log, blobs, ended=ended)
 
         last = self._next is None
         self.head = Head(
@@ -142,14 +171,15 @@ class PartitionBatch:
             edges=head.edges + self._edges(rows),
             results=head.results + (results if last else 0),
             late=added(head.late, late.of_streams),
-            rebuilt=head.rebuilt + rebuilt,
-            operators=totals(
-                head.operators, started, of_stage(self._stage, self._place, index.pipeline)
-            ),
+            rebuilt=head.rebuilt + (made is not None and head.token != ""),
+            restored=head.restored + (made is not None and made.restored),
+            replayed=head.replayed + (made.replayed if made is not None else 0),
+            operators=totals(head.operators, started, counters),
             directory=log.directory,
             runs=runs.directory,
             remembers=memory is not None,
             watermark=watermark,
+            snapshot=snapshot,
         )
         _INDEXES.keep(self._home, self.head.token, index)
         told = report(self.head, index, self._stage.number, self._place.partition)
@@ -159,23 +189,49 @@ class PartitionBatch:
             [*arrived.late, *filter(None, [late.lines])],
         )
 
-    def _rebuilt(self, head: Head, blobs: BlobStore) -> Index:
-        """The index made anew from the input that is still valid, or waits, and what is kept
-        beside it."""
-        dictionary = Dictionary(kept_beyond(self._plan))
-        pipeline = pipeline_of(self._plan, self._stage, dictionary, self._place)
-        index = Index(pipeline, dictionary)
+    def _snapshot(
+        self, last: Snapshot, index: Index, log: WindowLog, blobs: BlobStore, *, ended: bool
+    ) -> Snapshot:
+        """The snapshot to go on with: the last one, a new one if that is due, or none."""
+        # A run of REWINDOW goes on from rows that may have expired: the log has them no more.
+        if ended or self._runs.flows:
+            return last
+        since, kept = log.kept(since=last.before), log.kept()
+        if last.is_due(since, kept, index.nbytes):
+            return snapshots.write(index, blobs, last, log.directory.next_number)
+        if last.chunks and since == kept:
+            return snapshots.given_up(last, blobs)
+        return last
+
+    def _rebuilt(self, head: Head, blobs: BlobStore) -> _Rebuilt:
+        """The index made anew: from a snapshot and the input since, or from all input that is
+        still valid, or waits; and what is kept beside it."""
+        found: Index | None = snapshots.read(head.snapshot, blobs)
+        index = self._empty() if found is None else found
+        pipeline = index.pipeline
         log = WindowLog(self._wire, blobs, head.directory, pipeline.linger)
-        index.held.add(log.rows(head.now))
+        rows = log.rows(head.now, since=0 if found is None else head.snapshot.before)
+        index.held.add(rows)
         kept = _laid_together(self._wire.schema, index.held.due(head.now))
         runs = WindowLog(self._runs, blobs, head.runs, pipeline.linger).rows(head.now)
-        if kept.num_rows or runs.num_rows:
-            recalled = self._runs.batches(runs, dictionary)
-            pipeline.replay(index.batches(self._wire, kept), head.now, recalled)
+        time = self._come_to(head.now)
+        if kept.num_rows or runs.num_rows or found is not None:
+            # Time passes also where no rows came: what was given must not be given again.
+            recalled = self._runs.batches(runs, index.dictionary)
+            pipeline.replay(index.batches(self._wire, kept), time, recalled)
         pipeline.remember()
         if head.remembers:
-            pipeline.restore(blobs.get(MEMORY), head.now)
-        return index
+            pipeline.restore(blobs.get(MEMORY), time)
+        return _Rebuilt(index, found is not None, rows.num_rows)
+
+    def _empty(self) -> Index:
+        dictionary = Dictionary(kept_beyond(self._plan))
+        pipeline = pipeline_of(self._plan, self._stage, dictionary, self._place)
+        return Index(pipeline, dictionary)
+
+    def _come_to(self, now: int) -> int:
+        """How far time has come for the rows of this stage: leaves give edges that of a report."""
+        return come_to(now, None if self._stage.number else self._plan.evaluate_every)
 
     def _begun(self, index: Index) -> Iterator[pa.Table]:
         """The runs that the rows just processed began or extended, as rows of their log."""
@@ -238,10 +294,13 @@ def report(head: Head, index: Index, stage: int, partition: int) -> dict[str, An
         "results": head.results,
         "late": head.late,
         "rebuilt": head.rebuilt,
+        "restored": head.restored,
+        "replayed": head.replayed,
         "operators": {str(node): asdict(t) for node, t in head.operators.items()},
         "vertices": index.dictionary.entries,
         "blobs": len(blobs),
         "blob_bytes": sum(blob.size for blob in blobs),
+        "snapshot_bytes": head.snapshot.size,
         "peak_bytes": peak if sys.platform == "darwin" else peak * 1024,
     }
 

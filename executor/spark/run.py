@@ -167,12 +167,11 @@ def _stream(spark: SparkSession, plan: PhysicalPlan, batches: Batches, options: 
     """Streams the spool through the plan until all of it is done."""
     if not batches.spool.slice_ends:
         return
-    with free_pool() as workers:
-        try:
-            query = _started(spark, plan, batches, options, workers)
-        except PySparkException as error:
-            raise _failure(error) from error
-        _wait(query, batches)
+    try:
+        with free_pool() as workers:
+            _wait(_started(spark, plan, batches, options, workers), batches)
+    except (PySparkException, Py4JError, ConnectionError) as error:
+        raise _failure(error) from error
 
 
 def _started(

@@ -202,19 +202,28 @@ def _settings(folder: Path, options: SessionOptions) -> dict[str, str]:
     }
 
 
+_LOGGERS_OF_PY4J = (None, "py4j", "py4j.clientserver", "py4j.java_gateway")
+
+
 @contextmanager
 def _quiet(options: SessionOptions) -> Iterator[None]:
-    """Keeps Py4J from logging, by the root logger, that a JVM died: the query reports it."""
+    """Keeps Py4J from logging that a JVM died: the query reports it.
+
+    It logs by the root logger and by those of its modules, which may hand on to a handler of
+    the root, past the root's filters.
+    """
 
     def not_of_py4j(record: logging.LogRecord) -> bool:
         return options.debug or "py4j" not in Path(record.pathname).parts
 
-    root = logging.getLogger()
-    root.addFilter(not_of_py4j)
+    loggers = [logging.getLogger(name) for name in _LOGGERS_OF_PY4J]
+    for logger in loggers:
+        logger.addFilter(not_of_py4j)
     try:
         yield
     finally:
-        root.removeFilter(not_of_py4j)
+        for logger in loggers:
+            logger.removeFilter(not_of_py4j)
 
 
 def _say_nothing(request: object, client_address: object) -> None:

@@ -48,7 +48,8 @@ class BlobStore(Protocol):
 class Blob:
     """An entry of a log's directory: consecutive rows of one window.
 
-    ``first`` and ``last`` are the smallest and largest ts, ``expiry`` the largest expiry.
+    ``first`` and ``last`` are the smallest and largest ts, ``expiry`` the largest expiry, ``size``
+    is in bytes.
     """
 
     number: int
@@ -57,6 +58,7 @@ class Blob:
     last: int
     expiry: int
     size: int
+    rows: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +73,23 @@ class WindowLog:
     """The still valid input of one partition.
 
     ``directory`` after the changes is the caller's to keep, beside the blobs. ``linger`` is how
-    long rows are needed after they expired.
+    long rows are needed after they expired. Blobs from number ``apart`` on are not merged with
+    earlier ones, so that what came since a snapshot can be told from what is in it.
     """
 
-    def __init__(self, wire: Wire, store: BlobStore, directory: Directory, linger: int = 0) -> None:
+    def __init__(
+        self,
+        wire: Wire,
+        store: BlobStore,
+        directory: Directory,
+        linger: int = 0,
+        *,
+        apart: int = 0,
+    ) -> None:
         self._wire = wire
         self._store = store
         self._linger = linger
+        self._apart = apart
         self.directory = directory
 
     def append(self, rows: pa.Table, now: int) -> None:
@@ -92,11 +104,17 @@ class WindowLog:
         for window in np.unique(windows).tolist():
             self._append(window, rows.filter(pa.array(windows == window)))
 
-    def rows(self, now: int) -> pa.Table:
-        """All rows that expire after ``now - linger``, sorted by ts."""
+    def rows(self, now: int, *, since: int = 0) -> pa.Table:
+        """All rows that expire after ``now - linger``, sorted by ts; of those in blobs from
+        number ``since`` on."""
         now -= self._linger
-        tables = [self._valid(self._read(blob), now) for blob in self.directory.blobs]
+        blobs = [blob for blob in self.directory.blobs if blob.number >= since]
+        tables = [self._valid(self._read(blob), now) for blob in blobs]
         return sorted_by_ts(pa.concat_tables([self._wire.schema.empty_table(), *tables]))
+
+    def kept(self, *, since: int = 0) -> int:
+        """How many rows are in blobs from number ``since`` on, some of them expired."""
+        return sum(blob.rows for blob in self.directory.blobs if blob.number >= since)
 
     def _append(self, window: int, rows: pa.Table) -> None:
         added = self._put(window, rows)
@@ -107,7 +125,11 @@ class WindowLog:
 
     def _before(self, added: Blob) -> Blob | None:
         """The blob to merge ``added`` with, if it has grown as large as the one before it."""
-        same = [blob for blob in self.directory.blobs if blob.window == added.window]
+        same = [
+            blob
+            for blob in self.directory.blobs
+            if blob.window == added.window and blob.number >= self._apart
+        ]
         if len(same) < 2:
             return None
         before = same[-2]
@@ -121,7 +143,7 @@ class WindowLog:
         ts = rows["ts"].to_numpy()
         expiry = int(self._wire.expiry(rows).max())
         number = self.directory.next_number
-        blob = Blob(number, window, int(ts.min()), int(ts.max()), expiry, len(data))
+        blob = Blob(number, window, int(ts.min()), int(ts.max()), expiry, len(data), len(ts))
         self._store.put(number, data)
         self.directory = Directory((*self.directory.blobs, blob), number + 1)
         return blob

@@ -17,6 +17,7 @@ from algebra.physical import (
     Retract,
     Rewindow,
     SimplePath,
+    SlidePath,
     SPath,
     ToKernel,
     WindowScan,
@@ -73,11 +74,14 @@ def sample_plan(label: str = "a2q") -> PhysicalPlan:
     simple = node(
         SimplePath(3, ((0, 0, False, 1), (1, 0, True, 2)), (2,), "a·^a", budget=9), (a,), "yz", 2
     )
+    sliding = node(
+        SlidePath(3, ((0, 0, False, 1), (1, 0, True, 2)), (2,), "a·^a", period=DAY), (a,), "yz", 2
+    )
     empty = node(EmptyRelation(2), (), "yz", 0)
     several = node(
         WindowScanUnion("e", (("b", "c0 <> c1"), ("c", None)), 30 * DAY, DAY), (), "yz", 0.75
     )
-    both = node(MergeUnion(), (path, simple, empty, several), "yz", 3)
+    both = node(MergeUnion(), (path, simple, sliding, empty, several), "yz", 3)
     moved = node(Exchange("hash", (0,)), (both,), "yz", 1.5)
     once = node(Coalesce(), (moved,), "yz", 40)
     again = node(Rewindow(DAY, 3600), (once,), "yz", 40)

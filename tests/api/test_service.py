@@ -57,6 +57,16 @@ def test_simple_paths_are_asked_for_in_the_options(client: httpx.Client) -> None
     problem(client.post("/optimize", json=wrong), 422)
 
 
+def test_evaluation_per_slide_is_asked_for_in_the_options(client: httpx.Client) -> None:
+    query = "Answer(x, y) <- a2q+(x, y) WINDOW 3d SLIDE 1d"
+    body = {"query": query, "options": {"evaluate": "slide"}}
+    plan = client.post("/optimize", json=body).json()["plan"]
+    assert plan["evaluate_every"] == 86400
+    SCHEMA.validate(plan)
+    wrong = {"query": query, "options": {"evaluate": "sometimes"}}
+    problem(client.post("/optimize", json=wrong), 422)
+
+
 @pytest.mark.parametrize("detail", ["costs", "trace", "why"])
 def test_details_belong_to_the_plan(client: httpx.Client, detail: str) -> None:
     for place in ({"stage": "memo"}, {"format": "html"}):

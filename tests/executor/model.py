@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from hypothesis import strategies as st
 
-from algebra.physical import HashJoin, SPath
+from algebra.physical import AutomatonPath, HashJoin
 from executor.batch import Batch
 from executor.operators.base import Operator, TimeDriven
 
@@ -54,13 +54,15 @@ def joined(join: HashJoin, inputs: Sequence[Values[Vertex]]) -> Values[Vertex]:
     return found
 
 
-def walked(path: SPath, inputs: Sequence[Values[Vertex]]) -> Values[Vertex]:
+def walked(path: AutomatonPath, inputs: Sequence[Values[Vertex]]) -> Values[Vertex]:
     """The roots and ends of accepted walks."""
     nodes = tree_nodes(path, inputs)
     return {(root, vertex) for root, vertex, state in nodes if state in path.accepting}
 
 
-def tree_nodes(path: SPath, inputs: Sequence[Values[Vertex]]) -> set[tuple[Vertex, Vertex, int]]:
+def tree_nodes(
+    path: AutomatonPath, inputs: Sequence[Values[Vertex]]
+) -> set[tuple[Vertex, Vertex, int]]:
     """All (root, vertex, state) of the spanning forest, without the roots themselves."""
     steps: dict[tuple[Vertex, int], set[tuple[Vertex, int]]] = defaultdict(set)
     for state, number, inverse, to in path.transitions:

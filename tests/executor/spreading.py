@@ -14,6 +14,7 @@ from algebra.physical import (
     MergeUnion,
     PhysicalOperator,
     ProjectColumns,
+    SlidePath,
     SPath,
     ToKernel,
     WindowScan,
@@ -54,6 +55,7 @@ class _Spreading:
             root=root,
             streams=self._old.streams,
             windows=self._old.windows,
+            evaluate_every=self._old.evaluate_every,
         )
 
     def _add(
@@ -101,7 +103,7 @@ class _Spreading:
                 inputs = self._for_union(old.inputs)
             case HashJoin():
                 inputs = self._for_join(operator, old.inputs)
-            case SPath():
+            case SPath() | SlidePath():
                 if self._random.random() < 0.7:
                     operator = replace(operator, roots="own")
                     inputs = [self._everywhere(i) for i in old.inputs]

@@ -85,6 +85,31 @@ def mismatches(
     return found
 
 
+def per_slide_mismatches(truth: Truth, lines: Sequence[Line], period: int) -> list[Mismatch]:
+    """The reports at which the lines are wrong, where they are to be right per slide.
+
+    A report at a multiple of the period says what holds at the last instant before it; those
+    looked at go on until all is gone.
+    """
+    last = max((*truth.changes, *(line.ts for line in lines), 0)) // period + 2
+    instants = range(period, last * period, period)
+    found = []
+    for instant, said in zip(instants, _sweep(lines, instants), strict=True):
+        right = truth.at(instant - 1)
+        if said != right:
+            found.append(Mismatch(instant, right - said, said - right))
+    return found
+
+
+def between_reports(lines: Iterable[Line], period: int) -> list[str]:
+    """Lines that begin or end elsewhere than at a report."""
+    return [
+        f"{line} does not go from report to report"
+        for line in lines
+        if line.ts % period or (line.exp != ALWAYS and line.exp % period)
+    ]
+
+
 def _sweep(lines: Sequence[Line], instants: Sequence[int]) -> Iterable[frozenset[Row]]:
     """What the lines say at each of the instants, which are in order."""
     events = sorted(

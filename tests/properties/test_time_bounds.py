@@ -33,7 +33,7 @@ SHAPES = [
 
 
 @st.composite
-def _bounded_cases(draw: st.DrawFn) -> Case:
+def bounded_cases(draw: st.DrawFn) -> Case:
     """Few edges whose times are compared in any way."""
     shape = draw(st.sampled_from(SHAPES))
     body = [
@@ -70,7 +70,7 @@ def _bounded_cases(draw: st.DrawFn) -> Case:
     )
 
 
-@given(case=_bounded_cases(), seed=st.integers(0, 999))
+@given(case=bounded_cases(), seed=st.integers(0, 999))
 @examples(60)
 def test_plans_say_what_they_said(case: Case, seed: int) -> None:
     note(text(case.query))

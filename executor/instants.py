@@ -1,0 +1,36 @@
+"""Evaluation per slide: results are right at the multiples of a period, not at every instant.
+
+What is true at the last instant before a multiple is reported as of that multiple. So an edge valid
+in ``[ts, exp)`` counts at the multiples k with ``ts < k <= exp``, which are those in
+``[next(ts), next(exp))`` with the next multiple after either: leaves give edges that validity, in
+which all edges of a slide begin at once, and operators compute with it as with any other.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from executor.batch import FOREVER, IntArray
+from executor.watermarks import NEVER
+
+
+def next_instants(times: IntArray, every: int | None) -> IntArray:
+    """The first multiple of ``every`` after each time; what never comes stays, as all does if None.
+
+    A multiple too far away for a number of 64 bits is the instant before FOREVER.
+    """
+    if every is None:
+        return times
+    start = times // every * every
+    far = start >= FOREVER - every
+    return np.where(times == FOREVER, FOREVER, np.where(far, FOREVER - 1, start + every))
+
+
+def come_to(now: int, every: int | None) -> int:
+    """How far the time of reports has come when application time has come to ``now``.
+
+    Rows that come at ``now`` are still to count at the next multiple.
+    """
+    if every is None or now in (NEVER, FOREVER):
+        return now
+    return int(next_instants(np.array([now], np.int64), every)[0])

@@ -1,0 +1,128 @@
+"""--evaluate, as a user has it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from algebra.plan import PhysicalPlan, PlanError
+from tests.api.command import Commands, process
+
+QUERY = "Answer(x, y) <- a+(x, y)  WINDOW 25 SLIDE 10"
+EDGES = [(1, 2, 1), (2, 3, 9), (3, 4, 10), (4, 5, 19), (5, 1, 32), (1, 2, 33), (2, 3, 61)]
+CATALOG = (
+    "streams:\n  s:\n    deletions: true\n    labels:\n"
+    "      a: {rate: 1, distinct_src: 9, distinct_trg: 9}\n"
+)
+
+
+@pytest.fixture
+def edges(tmp_path: Path) -> str:
+    file = tmp_path / "edges.csv"
+    lines = ["src,trg,label,ts", *(f"{x},{y},a,{ts}" for x, y, ts in EDGES)]
+    file.write_text("\n".join(lines) + "\n", "utf-8")
+    return str(file)
+
+
+def connected(t: int) -> set[tuple[str, str]]:
+    """By closing the edges valid at an instant."""
+    found = {(x, y) for x, y, ts in EDGES if ts <= t < ts // 10 * 10 + 25}
+    while more := {(x, z) for x, y in found for v, z in found if y == v} - found:
+        found |= more
+    return {(str(x), str(y)) for x, y in found}
+
+
+def test_the_plan_says_when_it_is_right(headrace: Commands) -> None:
+    done = headrace("optimize", QUERY, "--evaluate", "slide")
+    document = json.loads(done.out)
+    assert document["evaluate_every"] == 10
+    assert PhysicalPlan.from_json(done.out).to_json() == done.out
+    eager = json.loads(headrace("optimize", QUERY).out)
+    assert "evaluate_every" not in eager
+    assert eager["nodes"] == document["nodes"]
+    assert eager["digest"] != document["digest"]
+
+
+@pytest.mark.parametrize(
+    ("windows", "period"),
+    [("WINDOW 9", 1), ("ON input (a) WINDOW 20 SLIDE 6 ON input (b) WINDOW 9 SLIDE 4", 2)],
+)
+def test_reports_are_at_what_all_slides_are_multiples_of(
+    headrace: Commands, windows: str, period: int
+) -> None:
+    query = f"Answer(x, y) <- a(x, y), b(x, y) {windows}"
+    document = json.loads(headrace("optimize", query, "--evaluate", "slide").out)
+    assert document["evaluate_every"] == period
+
+
+def test_explain_says_so(headrace: Commands) -> None:
+    told = "evaluated per slide: right at the multiples of 10s, of the instant before each"
+    assert told in headrace("explain", QUERY, "--evaluate", "slide").out
+    assert "per slide" not in headrace("explain", QUERY).out
+
+
+def test_reports_of_the_query_itself_are_refused(headrace: Commands) -> None:
+    done = headrace("explain", f"{QUERY} EMIT SNAPSHOT EVERY 10", "--evaluate", "slide")
+    assert done.code == 2
+    assert "--evaluate slide does not go with EMIT" in done.error
+
+
+def test_streams_with_deletions_are_refused(headrace: Commands, tmp_path: Path) -> None:
+    catalog = tmp_path / "catalog.yaml"
+    catalog.write_text(CATALOG, "utf-8")
+    done = headrace("explain", QUERY, "--catalog", catalog, "--evaluate", "slide")
+    assert done.code == 2
+    assert "does not go with deletions, which s has" in done.error
+
+
+def test_a_plan_is_evaluated_as_it_says(headrace: Commands, tmp_path: Path) -> None:
+    plan = tmp_path / "plan.json"
+    assert headrace("optimize", QUERY, "--out", plan).code == 0
+    done = headrace("run", plan, "--evaluate", "slide")
+    assert done.code == 2
+    assert "--evaluate is for planning" in done.error
+
+
+@pytest.mark.parametrize("every", [0, 4, 20, 2**62, "10", 1.5])
+def test_a_period_that_does_not_fit_is_refused(headrace: Commands, every: object) -> None:
+    document: dict[str, Any] = json.loads(headrace("optimize", QUERY).out)
+    del document["digest"]
+    PhysicalPlan.from_document(document | {"evaluate_every": 5})
+    with pytest.raises(PlanError, match="evaluate_every"):
+        PhysicalPlan.from_document(document | {"evaluate_every": every})
+
+
+def test_plans_with_deletions_or_reports_of_their_own_are_refused(
+    headrace: Commands, tmp_path: Path
+) -> None:
+    catalog = tmp_path / "catalog.yaml"
+    catalog.write_text(CATALOG, "utf-8")
+    for options in ([QUERY, "--catalog", catalog], [f"{QUERY} EMIT SNAPSHOT EVERY 10"]):
+        document = json.loads(headrace("optimize", *options).out)
+        del document["digest"]
+        PhysicalPlan.from_document(document)
+        with pytest.raises(PlanError, match="evaluate_every does not go with"):
+            PhysicalPlan.from_document(document | {"evaluate_every": 5})
+
+
+@pytest.mark.spark
+@pytest.mark.timeout(900)
+def test_a_run_on_spark(edges: str, tmp_path: Path) -> None:
+    """In two partitions, of two stages."""
+    done = process(
+        "run", QUERY, "-i", edges, "--evaluate", "slide", "--parallelism", "2",
+        "--output", tmp_path / "out", "--no-progress",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    lines = [
+        json.loads(line)
+        for file in sorted((tmp_path / "out").glob("*.jsonl"))
+        for line in file.read_text("utf-8").splitlines()
+    ]
+    assert all(line["ts"] % 10 == line["exp"] % 10 == 0 for line in lines)
+    for report in range(10, 100, 10):
+        said = {tuple(r["bindings"].values()) for r in lines if r["ts"] <= report < r["exp"]}
+        assert said == connected(report - 1), f"at {report}"
