@@ -16,7 +16,12 @@ import httpx
 import pytest
 
 from api.service import Settings, create_app
-from api.service.bodies import LONGEST_QUERY, MOST_ALTERNATIVES, MOST_EXPRESSIONS
+from api.service.bodies import (
+    LONGEST_QUERY,
+    MOST_ALTERNATIVES,
+    MOST_EXPRESSIONS,
+    OptionsBody,
+)
 from api.service.jobs import Limits
 from catalog import load
 from tests.api.command import CATALOG, ROOT, environment
@@ -112,3 +117,8 @@ def test_the_metrics(client: httpx.Client) -> None:
     shown = set(re.findall(r"^\| `(headrace_\w+)` \|", TEXT, re.MULTILINE))
     told = re.findall(r"^# HELP (\w+) ", client.get("/metrics").text, re.MULTILINE)
     assert shown == {name for name in told if not name.endswith("_created")}
+
+
+def test_the_options() -> None:
+    shown = TEXT.partition("`options` are named")[2].partition("\n\n")[0]
+    assert re.findall(r"`(\w+)`", shown) == list(OptionsBody.model_fields)

@@ -100,7 +100,7 @@ def test_who_waits_on_is_not_let_down_by_who_hangs_up(client: httpx.Client) -> N
 
 def test_equal_requests_at_once_have_one_search(client: httpx.Client) -> None:
     before = metric(client, SEARCHES)
-    asked = {"query": clique(5)}
+    asked = body(clique(8, "5d"), 2_000)
     with ThreadPoolExecutor(8) as asking:
         answers = list(asking.map(lambda _: client.post("/optimize", json=asked), range(8)))
     assert {answer.status_code for answer in answers} == {200}
