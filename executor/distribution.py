@@ -209,7 +209,13 @@ def _witnessed(
     where = {distribution for distribution in edges if distribution != NOTHING}
     if not (where <= {BROADCAST} or (given == SINGLE and where == {SINGLE})):
         raise ValueError("edges of a path may lie apart from the rows that it is for")
-    return _grouped(given, keys, output)
+    if given.kind != "hash":
+        if given == ANY:
+            raise ValueError("the rows of a key may lie on several partitions")
+        return given
+    if not given.columns & set(keys):
+        raise ValueError(f"its rows lie {given}, and that is by no key")
+    return _moved(given, output)
 
 
 def _united(inputs: Sequence[Distribution]) -> Distribution:

@@ -5,6 +5,7 @@ In: a :class:`PlanRequest`. Out: a :class:`Planned`, which holds every stage on 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import gcd
 from typing import TYPE_CHECKING
@@ -27,7 +28,8 @@ from costmodel import CostModel
 from headrace.errors import InvalidQueryError, UsageError
 from headrace.requests import PlanningOptions, PlanRequest
 from languages import QueryError, RegularQuery, detect, parse
-from languages.canonical import input_labels, translate, vertex_labels
+from languages.canonical import translate
+from languages.labels_read import input_labels, vertex_labels
 from languages.reports import operators_in, windows_in
 from optimizer import CannotPlanError, Optimization, Optimizer, Options
 from rules.registry import UnknownRuleError
@@ -92,8 +94,19 @@ def optimize(request: PlanRequest, *, trace: bool = False) -> Planned:
         InvalidQueryError: for an invalid query, with its place.
         UsageError: for anything else in the request that cannot be used.
     """
-    translated = translate_query(request)
-    options = request.options
+    return plan_of(translate_query(request), trace=trace)
+
+
+def plan_of(
+    translated: Translated, *, trace: bool = False, cancelled: Callable[[], bool] | None = None
+) -> Planned:
+    """Finds the cheapest plan of a query that was translated; ``cancelled`` is asked often, and
+    once it says so the best plan found until then is taken.
+
+    Raises:
+        UsageError: for what cannot be planned so.
+    """
+    options = translated.request.options
     _check_deletions(translated)
     cost_model = CostModel(options.cost_model, translated.catalog, parallelism=options.parallelism)
     defaults = Options()
@@ -112,6 +125,7 @@ def optimize(request: PlanRequest, *, trace: bool = False) -> Planned:
             streams,
             translated.catalog.time_unit,
             trace=trace,
+            cancelled=cancelled,
         )
     except UnknownRuleError as error:
         raise UsageError(str(error), code="E-RULE") from error

@@ -24,29 +24,22 @@ from typing import TypeGuard
 from algebra import regex
 from algebra.automaton import AutomatonError, minimal_dfa
 from algebra.logical import (
-    Aggregate,
-    Compute,
-    Empty,
-    Filter,
     LogicalExpression,
     LogicalQuery,
     Path,
     PathSemantics,
     Pattern,
-    Project,
-    Report,
     Rewindow,
-    Union,
     Witness,
     WScan,
 )
-from algebra.predicate import TRUE, Predicate
+from algebra.predicate import Predicate
 from algebra.regex import Regex
 from algebra.window import Window
-from catalog.model import Catalog, PropertyType, VertexType
+from catalog.model import Catalog, PropertyType
 from languages import answer_algebra
 from languages.answers import computes, is_aggregate
-from languages.checks import aliases, evaluation_order, predicates
+from languages.checks import aliases, evaluation_order
 from languages.condition_types import resolved, types_in, vertex
 from languages.conditions import key, predicate, unified
 from languages.errors import QueryError, line_of
@@ -66,6 +59,17 @@ from languages.regular_query import (
     Rule,
     VertexAtom,
 )
+from languages.relations import (
+    Relation,
+    called,
+    filtered,
+    nothing,
+    over,
+    projected,
+    sized,
+    union,
+    vertex_type_of,
+)
 from languages.reports import reported
 from languages.returned_paths import (
     Ends,
@@ -76,10 +80,6 @@ from languages.returned_paths import (
 )
 from languages.vertex_properties import with_rows_of_vertices
 from languages.views import with_views
-
-MOST_OPERATORS = 10_000
-"""The largest expression: derived predicates are unfolded wherever they are used."""
-DEEPEST = 200
 
 
 def translate(
@@ -132,23 +132,6 @@ def translate(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Relation:
-    """What a predicate stands for, and how large it is when unfolded.
-
-    ``types`` are those of the columns, None where streams disagree.
-    """
-
-    expression: LogicalExpression
-    types: tuple[PropertyType | None, ...]
-    operators: int = 1
-    depth: int = 1
-
-    @property
-    def empty(self) -> bool:
-        return isinstance(self.expression.operator, Empty)
-
-
 @dataclass(slots=True)
 class _Translation:
     """The relations of the predicates defined so far (``exp`` in the algorithm)."""
@@ -158,7 +141,7 @@ class _Translation:
     inputs: Inputs
     semantics: PathSemantics = PathSemantics.ARBITRARY
     named_edges: frozenset[str] = frozenset()
-    relations: dict[str, _Relation] = field(default_factory=dict)
+    relations: dict[str, Relation] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
 
     def define(self, name: str) -> None:
@@ -169,8 +152,8 @@ class _Translation:
             if is_aggregate(several[0]):
                 relation = self._aggregated(several)
             else:
-                relation = reduce(_union, map(self._rule, several))
-            relation = _sized(relation, name, several[0].location)
+                relation = reduce(union, map(self._rule, several))
+            relation = sized(relation, name, several[0].location)
         elif name in self.named_edges:
             (label,) = regex.refs(self.aliases[name])
             relation = self.relations[str(label)]
@@ -178,27 +161,27 @@ class _Translation:
             relation = self._path(self.aliases[name], self.inputs.locations[name])
         else:
             scan, vertex_type = self.inputs.scan(name)
-            relation = _Relation(LogicalExpression(scan), (vertex_type, vertex_type))
-        self.relations[name] = _named(relation, name)
+            relation = Relation(LogicalExpression(scan), (vertex_type, vertex_type))
+        self.relations[name] = called(relation, name)
 
-    def _rule(self, rule: Rule) -> _Relation:
+    def _rule(self, rule: Rule) -> Relation:
         """The rows of a rule's head."""
         if path_columns(rule):
             return self._with_paths(rule)
         columns, relation = self._bound(rule, named=False)
         if relation.empty:
-            return _nothing(len(rule.variables))
+            return nothing(len(rule.variables))
         if computes(rule):
             compute = answer_algebra.computed(columns)
-            relation = _over(compute, [relation], answer_algebra.types_of(compute, relation.types))
-        return _named(relation, rule.head)
+            relation = over(compute, [relation], answer_algebra.types_of(compute, relation.types))
+        return called(relation, rule.head)
 
-    def _with_paths(self, rule: Rule) -> _Relation:
+    def _with_paths(self, rule: Rule) -> Relation:
         """The rows of a head that holds paths: those without, and with each the paths."""
         without, paths = without_paths(rule)
         relation = self._rule(without)
         if relation.empty:
-            return _nothing(len(rule.variables))
+            return nothing(len(rule.variables))
         columns, own = list(without.variables), path_columns(rule)
         keys = tuple(range(sum(name not in own for name in rule.variables)))
         for path in paths:
@@ -208,11 +191,11 @@ class _Translation:
                 place = {name: k for k, name in enumerate(columns) if name in own or k in keys}
                 output = tuple(place[name] for name in rule.variables)
             relation = self._witnessed(relation, path, keys, output)
-        return _named(_sized(relation, rule.head, rule.location), rule.head)
+        return called(sized(relation, rule.head, rule.location), rule.head)
 
     def _witnessed(
-        self, rows: _Relation, path: Ends, keys: tuple[int, ...], output: tuple[int, ...]
-    ) -> _Relation:
+        self, rows: Relation, path: Ends, keys: tuple[int, ...], output: tuple[int, ...]
+    ) -> Relation:
         """Rows with a path each, over what the path's own expression names."""
         alive = regex.nonempty(self._alive(path.atom.regex))
         refs = regex.refs(alive)
@@ -224,7 +207,7 @@ class _Translation:
         )  # fmt: skip
         types = (*rows.types, None)
         inputs = [rows, *(self.relations[str(ref)] for ref in refs)]
-        return _over(witness, inputs, tuple(types[column] for column in output))
+        return over(witness, inputs, tuple(types[column] for column in output))
 
     def _called(self, ref: regex.Ref) -> str:
         """What a step of a returned path is called: its label, without the stream's name."""
@@ -233,21 +216,21 @@ class _Translation:
         derived = name in self.rules or name in self.aliases
         return scan.label if isinstance(scan, WScan) and not derived else name
 
-    def _aggregated(self, rules: Sequence[Rule]) -> _Relation:
+    def _aggregated(self, rules: Sequence[Rule]) -> Relation:
         """The aggregates of an answer over the full bindings of its rules."""
         parts = [self._bound(rule, named=True) for rule in rules]
         parts = [(columns, relation) for columns, relation in parts if not relation.empty]
         if not parts:
-            return _nothing(len(rules[0].variables))
+            return nothing(len(rules[0].variables))
         computes, aggregate = answer_algebra.aggregated([columns for columns, _ in parts])
         relations = [relation for _, relation in parts]
         for place, compute in enumerate(computes):
             if compute is not None:
                 types = answer_algebra.types_of(compute, relations[place].types)
-                relations[place] = _over(compute, [relations[place]], types)
-        whole = reduce(_union, relations)
+                relations[place] = over(compute, [relations[place]], types)
+        whole = reduce(union, relations)
         types = answer_algebra.types_of_aggregates(aggregate, whole.types)
-        return _over(aggregate, [whole], types)
+        return over(aggregate, [whole], types)
 
     def _identity(self, rule: Rule) -> Iterator[Property]:
         """What tells the edges of a rule apart beside their ends: all properties there are."""
@@ -259,7 +242,7 @@ class _Translation:
     def _is_input(self, atom: EdgeAtom) -> bool:
         return atom.predicate not in self.rules and atom.predicate not in self.aliases
 
-    def _bound(self, rule: Rule, *, named: bool) -> tuple[answer_algebra.Columns, _Relation]:
+    def _bound(self, rule: Rule, *, named: bool) -> tuple[answer_algebra.Columns, Relation]:
         """The columns of a rule's bindings that its head looks at; where all edges are to be
         ``named``, all that tells its bindings apart."""
         rule = with_rows_of_vertices(rule, self.inputs)
@@ -285,20 +268,20 @@ class _Translation:
         keys: JoinKeys,
         head: tuple[str, ...],
         others: tuple[str, ...],
-    ) -> _Relation:
+    ) -> Relation:
         """The columns ``head`` of the join of the atoms; ``others`` are for its conditions."""
         atoms = [self._atom(atom, number, wanted, keys) for number, atom in enumerate(rule.body)]
         if any(relation.empty for relation, _ in atoms):
-            return _nothing(len(head))
+            return nothing(len(head))
         self._warn_of_types(rule, atoms)
         if len(atoms) == 1:
             ((relation, binding),) = atoms
             columns = [binding.index(name) for name in head]
-            relation = _projected(relation, columns)
+            relation = projected(relation, columns)
             if rule.window is not None:
                 _check_no_deletions(relation.expression, rule)
-                relation = _over(Rewindow(rule.window), [relation], relation.types)
-            return _named(relation, rule.head)
+                relation = over(Rewindow(rule.window), [relation], relation.types)
+            return called(relation, rule.head)
         number: dict[str, int] = {}
         types: dict[str, PropertyType | None] = {}
         for relation, binding in atoms:
@@ -312,26 +295,26 @@ class _Translation:
             tuple(name.partition(" ")[0] for name in number),
         )
         inputs = [relation for relation, _ in atoms]
-        joined = _over(pattern, inputs, tuple(types[name] for name in output))
+        joined = over(pattern, inputs, tuple(types[name] for name in output))
         if wanted.residual:
             place = {name: column for column, name in reversed(list(enumerate(output)))}
             place |= {name: place[lead] for name, lead in keys.leader.items() if lead in place}
             condition = predicate(wanted.residual, place, rule.location)
-            joined = _projected(_filtered(joined, condition), range(len(head)))
-        return _named(_sized(joined, rule.head, rule.location), rule.head)
+            joined = projected(filtered(joined, condition), range(len(head)))
+        return called(sized(joined, rule.head, rule.location), rule.head)
 
-    def _plain(self, atom: Atom) -> _Relation:
+    def _plain(self, atom: Atom) -> Relation:
         """The relation of an atom, before anything is asked of it."""
         if isinstance(atom, VertexAtom):
             scan, vertex_type = self.inputs.vertex_scan(atom)
-            return _Relation(LogicalExpression(scan), (vertex_type, vertex_type))
+            return Relation(LogicalExpression(scan), (vertex_type, vertex_type))
         if isinstance(atom, EdgeAtom):
             return self.relations[atom.predicate]
         if atom.alias is not None:
             return self.relations[atom.alias]
         return self._path(atom.regex, atom.location)
 
-    def _scanned(self, atom: Atom, properties: tuple[str, ...]) -> _Relation:
+    def _scanned(self, atom: Atom, properties: tuple[str, ...]) -> Relation:
         """The relation of an atom, with properties of its edges as columns."""
         plain = self._plain(atom)
         if not properties and self._leaves_out_loops(atom):
@@ -342,12 +325,12 @@ class _Translation:
         scan = plain.expression.operator
         assert isinstance(scan, WScan)
         _, _, types = self.inputs.origin(atom)
-        scanned = _Relation(
+        scanned = Relation(
             LogicalExpression(replace(scan, properties=properties)),
             (*plain.types, *(types[name] for name in properties)),
         )
         loops = not self._leaves_out_loops(atom)
-        return scanned if loops else _filtered(scanned, Predicate("c0 <> c1"))
+        return scanned if loops else filtered(scanned, Predicate("c0 <> c1"))
 
     def _leaves_out_loops(self, atom: Atom) -> TypeGuard[EdgeAtom]:
         """Whether it is a simple path, written as one step."""
@@ -355,7 +338,7 @@ class _Translation:
 
     def _atom(
         self, atom: Atom, number: int, wanted: Needs, keys: JoinKeys
-    ) -> tuple[_Relation, tuple[str, ...]]:
+    ) -> tuple[Relation, tuple[str, ...]]:
         """The filtered relation of an atom, and the variable that each column is bound to.
 
         A column that no variable is left for gets one with a blank in its name, one that holds
@@ -369,14 +352,14 @@ class _Translation:
             if isinstance(term, Constant) and column and one_vertex:
                 binding.append(f"_ {number} {column}")
             elif isinstance(term, Constant):
-                value = vertex(term, _vertex_type(relation.types[column]), atom.location)
-                relation = _filtered(relation, Predicate.column_equals(column, value))
+                value = vertex(term, vertex_type_of(relation.types[column]), atom.location)
+                relation = filtered(relation, Predicate.column_equals(column, value))
                 binding.append(f"_ {number} {column}")
             elif term.name in binding and one_vertex:
                 binding.append(f"_ {number} {column}")
             elif term.name in binding:
                 condition = Predicate.columns_equal(binding.index(term.name), column)
-                relation = _filtered(relation, condition)
+                relation = filtered(relation, condition)
                 binding.append(f"_ {number} {column}")
             else:
                 binding.append(term.name)
@@ -385,14 +368,14 @@ class _Translation:
         if wanted.own[number]:
             place = {name: column for column, name in enumerate(binding)}
             condition = predicate(wanted.own[number], place, atom.location)
-            relation = _filtered(relation, condition)
+            relation = filtered(relation, condition)
         ends = [0] if one_vertex else [0, 1]
         kept = [*ends, *(2 + wanted.scanned[number].index(n) for n in wanted.kept[number])]
         if len(wanted.own) > 1:  # of a single atom, the head is all that is kept
             named = [keys.column(binding[column]) for column in kept]
             again = [column in named[:place] for place, column in enumerate(named)]
             kept = [column for column, twice in zip(kept, again, strict=True) if not twice]
-            relation = _projected(relation, kept)
+            relation = projected(relation, kept)
             binding = list(dict.fromkeys(named))
         return relation, tuple(binding)
 
@@ -405,7 +388,7 @@ class _Translation:
         rules = self.rules.get(atom.predicate, ())
         return bool(rules) and all(len(set(rule.variables)) == 1 for rule in rules)
 
-    def _path(self, path: Regex, at: Location) -> _Relation:
+    def _path(self, path: Regex, at: Location) -> Relation:
         """PATH over the different relations of its steps, or what it comes down to."""
         alive = self._alive(path)
         used = {ref: self.relations[str(ref)] for ref in regex.refs(alive)}
@@ -418,14 +401,14 @@ class _Translation:
         )
         match regex.nonempty(numbered):
             case regex.Nothing():
-                return _nothing(2)
+                return nothing(2)
             case regex.Symbol(_, inverse) if self.semantics is PathSemantics.ARBITRARY:
-                return _projected(relations[0], [1, 0]) if inverse else relations[0]
+                return projected(relations[0], [1, 0]) if inverse else relations[0]
         self._check_size(numbered, at)
         types = {vertex_type for relation in relations for vertex_type in relation.types}
         vertex_type = types.pop() if len(types) == 1 else None
-        return _sized(
-            _over(Path(numbered, self.semantics), relations, (vertex_type, vertex_type)), "", at
+        return sized(
+            over(Path(numbered, self.semantics), relations, (vertex_type, vertex_type)), "", at
         )
 
     def _alive(self, path: Regex) -> Regex:
@@ -446,9 +429,7 @@ class _Translation:
                 hint="bounded repeats after a star multiply the states; say less, or a* for a{0,9}",
             ) from None
 
-    def _warn_of_types(
-        self, rule: Rule, atoms: Iterable[tuple[_Relation, tuple[str, ...]]]
-    ) -> None:
+    def _warn_of_types(self, rule: Rule, atoms: Iterable[tuple[Relation, tuple[str, ...]]]) -> None:
         types: dict[str, PropertyType] = {}
         for relation, binding in atoms:
             for name, vertex_type in zip(binding, relation.types, strict=True):
@@ -484,16 +465,6 @@ def _check_no_deletions(expression: LogicalExpression, rule: Rule) -> None:
         pending += new
 
 
-def input_labels(query: RegularQuery) -> tuple[str, ...]:
-    """The labels of edges that a query reads from streams, in the order of their first use."""
-    derived = {rule.head for rule in query.rules} | set(aliases(query.rules))
-    derived |= dict(query.label_sets).keys()
-    own = dict(query.leaves)
-    used = [name for rule in query.rules for atom in rule.body for name in predicates(atom)]
-    used = [own[name].label if name in own else name for name in used]
-    return tuple(name for name in dict.fromkeys(used) if name not in derived)
-
-
 def _named_edges(rules: Iterable[Rule]) -> frozenset[str]:
     """The names given to edges, which are no paths."""
     atoms = (atom for rule in rules for atom in rule.body)
@@ -503,91 +474,6 @@ def _named_edges(rules: Iterable[Rule]) -> frozenset[str]:
 def _is_one_step(atom: Atom) -> TypeGuard[EdgeAtom]:
     """Whether it was written as a path, of one step."""
     return isinstance(atom, EdgeAtom) and atom.one_step
-
-
-def vertex_labels(query: RegularQuery) -> tuple[str, ...]:
-    """The labels of vertices that a query reads, in the order of their first use."""
-    atoms = (atom for rule in query.rules for atom in rule.body)
-    return tuple(dict.fromkeys(a.predicate for a in atoms if isinstance(a, VertexAtom)))
-
-
-def _over(
-    operator: (
-        Pattern
-        | Path
-        | Union
-        | Filter
-        | Project
-        | Rewindow
-        | Compute
-        | Aggregate
-        | Witness
-        | Report
-    ),
-    inputs: Sequence[_Relation],
-    types: tuple[PropertyType | None, ...],
-) -> _Relation:
-    return _Relation(
-        LogicalExpression(operator, tuple(relation.expression for relation in inputs)),
-        types,
-        1 + sum(relation.operators for relation in inputs),
-        1 + max(relation.depth for relation in inputs),
-    )
-
-
-def _sized(relation: _Relation, text: str, at: Location) -> _Relation:
-    """``relation``, refused if it is too large to plan."""
-    if relation.operators <= MOST_OPERATORS and relation.depth <= DEEPEST:
-        return relation
-    raise QueryError(
-        "E-SIZE",
-        f"unfolded, it has more than {MOST_OPERATORS} operators, "
-        f"or more than {DEEPEST} one above the other",
-        at=at,
-        text=text,
-        hint="let fewer rules build on each other",
-    )
-
-
-def _nothing(columns: int) -> _Relation:
-    return _Relation(LogicalExpression(Empty(columns)), (None,) * columns)
-
-
-def _named(relation: _Relation, name: str) -> _Relation:
-    """``relation`` called ``name``, unless it is a label or has a name of its own."""
-    expression = relation.expression
-    if expression.name is not None or isinstance(expression.operator, WScan):
-        return relation
-    return replace(relation, expression=replace(expression, name=name))
-
-
-def _union(left: _Relation, right: _Relation) -> _Relation:
-    if left.empty or right.empty:
-        return right if left.empty else left
-    types = tuple(
-        one if one == other else None for one, other in zip(left.types, right.types, strict=True)
-    )
-    return _over(Union(), [left, right], types)
-
-
-def _filtered(relation: _Relation, predicate: Predicate) -> _Relation:
-    if relation.empty or predicate == TRUE:
-        return relation
-    return _over(Filter(predicate), [relation], relation.types)
-
-
-def _projected(relation: _Relation, columns: Sequence[int]) -> _Relation:
-    if relation.empty:
-        return _nothing(len(columns))
-    if list(columns) == list(range(len(relation.types))):
-        return relation
-    types = tuple(relation.types[column] for column in columns)
-    return _over(Project(tuple(columns)), [relation], types)
-
-
-def _vertex_type(column_type: PropertyType | None) -> VertexType | None:
-    assert column_type in ("string", "integer", None)
-    return column_type
 
 
 def _distinct(names: Sequence[str]) -> tuple[str, ...]:

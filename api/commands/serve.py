@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from api import options as opt
-from api.console import say
+from api.console import say, say_warning
 from headrace.errors import UsageError
 
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -23,31 +24,79 @@ def serve(
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any free one.")] = 8080,
     catalog: opt.CatalogFile = None,
+    home: Annotated[
+        Path | None,
+        typer.Option(
+            envvar="HEADRACE_HOME",
+            help="Folder of what is kept; by default that for a user's data.",
+        ),
+    ] = None,
+    database: Annotated[
+        str | None,
+        typer.Option(
+            envvar="HEADRACE_DATABASE",
+            metavar="URL",
+            help="Keep it in this database instead, as postgresql+psycopg://...",
+        ),
+    ] = None,
+    tokens: Annotated[
+        Path | None,
+        typer.Option(
+            envvar="HEADRACE_TOKENS",
+            metavar="FILE",
+            help="Ask for one of these bearer tokens: on each line scopes (read,plan) and a token.",
+        ),
+    ] = None,
+    allow_origin: Annotated[
+        list[str] | None,
+        typer.Option(help="Pages of this origin may use it from a browser. Repeatable."),
+    ] = None,
+    searches: Annotated[
+        int, typer.Option(min=1, max=64, help="Searches at once, each in a process.")
+    ] = 2,
     debug: opt.Debug = False,
 ) -> None:
-    """Serve POST /optimize and POST /explain; the API is described at /docs."""
-    import uvicorn
-
+    """Serve plans over HTTP, and keep them; the API is described at /docs."""
     from api.request import read_catalog
-    from api.service import create_app
+    from api.service import Settings, create_app
+    from api.service.logs import to_stderr
+    from api.service.serving import server_of
+    from api.service.settings import default_home
+    from api.service.store import sqlite_url
+    from api.service.tokens import read_tokens
 
-    # Behind loopback no page of another site may call it by a name of its own.
-    hosts = ("127.0.0.1", "localhost", "[::1]") if host in _LOOPBACK else ()
-    app = create_app(read_catalog(catalog), hosts)
+    local = host in _LOOPBACK
+    known = read_tokens(tokens) if tokens is not None else ()
+    if not (local or known):
+        say_warning(f"whoever reaches {host} may use this service: --tokens asks who it is")
+    settings = Settings(
+        database=database or sqlite_url(home or default_home()),
+        catalog=read_catalog(catalog),
+        # Behind loopback no page of another site may call it by a name of its own.
+        hosts=("127.0.0.1", "localhost", "[::1]") if local else (),
+        origins=tuple(allow_origin or ()),
+        tokens=known,
+        searches_at_once=searches,
+    )
     listening = _bound(host, port)
-    name = f"[{host}]" if ":" in host else host
-    say(f"Headrace listens on http://{name}:{listening.getsockname()[1]} (API at /docs)")
-    server = uvicorn.Server(uvicorn.Config(app, log_level="debug" if debug else "warning"))
     with listening, contextlib.suppress(KeyboardInterrupt):  # that is how it is meant to end
-        server.run(sockets=[listening])
+        app = create_app(settings)
+        name = f"[{host}]" if ":" in host else host
+        say(f"Headrace listens on http://{name}:{listening.getsockname()[1]} (API at /docs)")
+        to_stderr(debug=debug)
+        server_of(app).run(sockets=[listening])
 
 
 def _bound(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        return socket.create_server((host, port), family=family)
+        listening = socket.create_server((host, port), family=family)
     except OSError as error:
         raise UsageError(
             f"cannot listen on {host} port {port}: {os.strerror(error.errno or 0)}",
             hint="--port takes another, 0 any free one",
         ) from error
+    # Connections have it from here. asyncio sets it only where the socket says that it is TCP,
+    # which this does not, and each answer would wait 40 ms for the client's acknowledgement.
+    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listening

@@ -14,7 +14,7 @@ from algebra.plan_schema import plan_schema
 from api.service import create_app
 from catalog import load
 from tests.api.command import Commands
-from tests.api.test_service import served
+from tests.api.serving import LOOPBACK, served, settings
 
 SCHEMA = Draft202012Validator(plan_schema())
 QUERY = "Answer(x, m, f, e.since) <- likes(x, m), member(x, f) as e. WINDOW 1h"
@@ -160,14 +160,14 @@ def test_one_label_of_a_stream_and_of_a_stored_graph(
     assert "input.likes  window 1h" in clause.out
 
 
-def test_streams_of_a_request_may_be_stored() -> None:
+def test_streams_of_a_request_may_be_stored(tmp_path: Path) -> None:
     statistics = {"distinct_src": 5, "distinct_trg": 5}
     streams: dict[str, dict[str, Any]] = {
         "s": {"labels": {"likes": {"rate": 1, **statistics}}},
         "g": {"stored": True, "labels": {"member": {"population": 9, **statistics}}},
     }
     body = {"query": QUERY.replace(", e.since", "").replace(" as e", ""), "streams": streams}
-    with served(create_app(None, ("127.0.0.1", "localhost"))) as client:
+    with served(create_app(settings(tmp_path, hosts=LOOPBACK))) as client:
         answer: httpx.Response = client.post("/optimize", json=body)
         assert answer.status_code == 200, answer.text
         plan = answer.json()["plan"]

@@ -9,7 +9,7 @@ import pytest
 
 from api.service import create_app
 from tests.api.command import Commands
-from tests.api.test_service import served
+from tests.api.serving import LOOPBACK, served, settings
 
 AMLSIM = Path(__file__).parents[2] / "examples" / "amlsim"
 
@@ -85,8 +85,8 @@ def test_what_is_wrong_with_them(headrace: Commands, inputs: tuple[str | Path, .
     assert "no column 'id'; it has 'src', 'trg', 'ts'" in done.error
 
 
-def test_a_request_describes_them() -> None:
-    with served(create_app(None, ("127.0.0.1", "localhost"))) as client:
+def test_a_request_describes_them(tmp_path: Path) -> None:
+    with served(create_app(settings(tmp_path, hosts=LOOPBACK))) as client:
         likes = {"labels": {"likes": {"rate": 1, "distinct_src": 9, "distinct_trg": 9}}}
         people = {
             "vertices": True,

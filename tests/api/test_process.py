@@ -142,9 +142,9 @@ def on_terminal(*arguments: str, **more: str) -> str:
     return seen.decode()
 
 
-def test_serve_answers_until_it_is_interrupted() -> None:
+def test_serve_answers_until_it_is_interrupted(tmp_path: Path) -> None:
     with subprocess.Popen(
-        command_line("serve", "--port", "0", "--catalog", CATALOG),
+        command_line("serve", "--port", "0", "--catalog", CATALOG, "--home", tmp_path),
         cwd=ROOT,
         env=environment(),
         stderr=subprocess.PIPE,

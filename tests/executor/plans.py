@@ -20,6 +20,7 @@ from algebra.physical import (
     SPath,
     ToKernel,
     WindowScan,
+    WitnessPaths,
 )
 from algebra.plan import Estimate, NodeProperties, PhysicalPlan, PlanNode, PlanStream, PlanWindow
 from algebra.regex import Regex
@@ -77,6 +78,8 @@ def width_of(operator: PhysicalOperator, inputs: Sequence[int]) -> int:
         case WindowScan() | SPath():
             return 2
         case HashJoin(output=kept) | ProjectColumns(columns=kept):
+            return len(kept)
+        case WitnessPaths(output=kept):
             return len(kept)
         case EmptyRelation(width=width):
             return width

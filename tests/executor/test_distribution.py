@@ -17,6 +17,7 @@ from algebra.physical import (
     SPath,
     ToKernel,
     WindowScan,
+    WitnessPaths,
 )
 from algebra.plan import PhysicalPlan, PlanError
 from executor.distribution import check, distributions
@@ -31,6 +32,9 @@ SINGLE, EVERYWHERE = Exchange("single"), Exchange("broadcast")
 BY_0, BY_1 = Exchange("hash", (0,)), Exchange("hash", (1,))
 PLUS = SPath(2, ((0, 0, False, 1), (1, 0, False, 1)), (1,))
 OWN = replace(PLUS, roots="own")
+WITNESS = WitnessPaths(
+    (1,), (1, 2, 0), 0, 1, 2, ((0, 0, False, 1), (1, 0, False, 1)), (1,), ("a",)
+)  # fmt: skip
 
 
 def over_leaf(*nodes: Node, partitions: int = 2) -> PhysicalPlan:
@@ -63,6 +67,10 @@ def over_leaf(*nodes: Node, partitions: int = 2) -> PhysicalPlan:
         ([(BY_1, (1,)), (EmptyRelation(2), ()), (MergeUnion(), (2, 3))], "hash(1)"),
         ([(EmptyRelation(2), ()), (MergeUnion(), (2, 2)), (OWN, (3,))], "nothing"),
         ([(EmptyRelation(2), ()), (CROSS, (1, 2)), (Coalesce(), (3,))], "nothing"),
+        ([(BY_1, (1,)), (EVERYWHERE, (1,)), (WITNESS, (2, 3))], "hash(0)"),
+        ([(SINGLE, (1,)), (SINGLE, (1,)), (WITNESS, (2, 3))], "single"),
+        ([(SINGLE, (1,)), (EVERYWHERE, (1,)), (WITNESS, (2, 3))], "single"),
+        ([(EmptyRelation(2), ()), (WITNESS, (2, 1))], "nothing"),
     ],
 )
 def test_what_is_delivered(nodes: list[Node], root: str) -> None:
@@ -98,6 +106,22 @@ def test_what_is_delivered(nodes: list[Node], root: str) -> None:
             r"node 3 \(TO_KERNEL\): it does not stand over a scan",
         ),
         ([(CHAIN, (1,))], "two inputs"),
+        (
+            [(BY_0, (1,)), (EVERYWHERE, (1,)), (WITNESS, (2, 3))],
+            r"lie hash\(0\), and that is by no key",
+        ),
+        ([(EVERYWHERE, (1,)), (WITNESS, (1, 2))], "the rows of a key may lie on several"),
+        ([(BY_1, (1,)), (WITNESS, (2, 1))], r"node 3 \(WITNESS\): edges of a path may lie apart"),
+        ([(BY_1, (1,)), (SINGLE, (1,)), (WITNESS, (2, 3))], "edges of a path may lie apart"),
+        ([(SINGLE, (1,)), (WITNESS, (2,))], "rows, and edges that paths are made of"),
+        ([(SINGLE, (1,)), (replace(WITNESS, keys=(2,)), (2, 2))], "no such column"),
+        ([(SINGLE, (1,)), (replace(WITNESS, output=(3,)), (2, 2))], "no such column"),
+        (
+            [(SINGLE, (1,)), (replace(WITNESS, labels=()), (2, 2))],
+            "each input of edges has a label",
+        ),
+        ([(SINGLE, (1,)), (replace(WITNESS, states=1), (2, 2))], "automaton names a state"),
+        ([(SINGLE, (1,)), (WITNESS, (2, 2)), (WITNESS, (2, 3))], "a path is made of pairs"),
     ],
 )
 def test_what_is_refused(nodes: list[Node], problem: str) -> None:

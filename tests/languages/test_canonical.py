@@ -23,7 +23,8 @@ from algebra.window import Window
 from catalog.defaults import DEFAULT_STATISTICS, default_catalog
 from catalog.model import Catalog, Stream, VertexType
 from languages import QueryError, parse
-from languages.canonical import input_labels, translate
+from languages.canonical import translate
+from languages.labels_read import input_labels
 from tests.languages.examples import EXAMPLES
 from tests.oracles.query import text
 from tests.oracles.snapshot import Truth

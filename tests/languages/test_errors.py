@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from catalog.defaults import default_catalog
 from languages import QueryError, parse
-from languages.canonical import input_labels, translate
+from languages.canonical import translate
 from languages.errors import CODES, listed
+from languages.labels_read import input_labels
 from languages.regular_query import Location
 from tests.languages.examples import EXAMPLES
 

@@ -6,7 +6,8 @@ from algebra.logical import LogicalQuery
 from algebra.text import one_line
 from catalog import Catalog, loads
 from languages import QueryError, parse
-from languages.canonical import translate, vertex_labels
+from languages.canonical import translate
+from languages.labels_read import vertex_labels
 from languages.printer import text
 from languages.regular_query import RegularQuery
 

@@ -119,6 +119,26 @@ def test_rows_that_end_others() -> None:
     ]
 
 
+def test_paths() -> None:
+    shape = ResultShape(
+        ("p", "x", "q"), ("p", "x", "q"), ("string",) * 3, paths=frozenset({0, 2})
+    )  # fmt: skip
+    first, second = '[["1","a","4"]]', '[["4","^b","say \\"7\\""]]'
+    batch = batch_of([(first, "1", second, 5, 35)], shape.names)
+    assert written("jsonl", shape, [batch]).decode() == (
+        f'{{"bindings": {{"x": "1"}}, "paths": {{"p": {first}, "q": {second}}}, '
+        '"ts": 5, "exp": 35}\n'
+    )
+    alone = ResultShape(("p",), ("p",), ("string",), paths=frozenset({0}))
+    assert written("jsonl", alone, [batch_of([(first, 5, None)], ("p",))]).decode() == (
+        f'{{"bindings": {{}}, "paths": {{"p": {first}}}, "ts": 5, "exp": null}}\n'
+    )
+    line = written("csv", shape, [batch]).decode().splitlines()[1]
+    assert next(csv.reader([line])) == [first, "1", second, "5", "35"]
+    table = pq.read_table(io.BytesIO(written("parquet", shape, [batch])))
+    assert table.to_pylist() == [{"p": first, "x": "1", "q": second, "ts": 5, "exp": 35}]
+
+
 @given(case=cases())
 def test_parquet(case: tuple[ResultShape, list[list[Row]]]) -> None:
     shape, batches = case

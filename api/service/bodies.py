@@ -1,0 +1,105 @@
+"""What clients send and are sent."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from algebra.physical import DEFAULT_STEPS
+from headrace.requests import CostModelKind, Evaluation, Format, PathSemanticsKind, Stage
+
+LONGEST_QUERY = 100_000
+MOST_EXPRESSIONS = 200_000
+MOST_ALTERNATIVES = 1_000
+
+_Length = Annotated[str, Field(max_length=40)]
+
+
+class _Body(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class OptionsBody(_Body):
+    """How to plan; the names are those of the command line."""
+
+    window: _Length | None = Field(default=None, description="where the query has none: 30d")
+    slide: _Length | None = None
+    cost_model: CostModelKind = "saturating"
+    disabled_rules: tuple[Annotated[str, Field(max_length=100)], ...] = Field(
+        default=(), max_length=100
+    )
+    budget_ms: float | None = Field(default=None, gt=0)
+    budget_expressions: int | None = Field(default=None, ge=1, le=MOST_EXPRESSIONS)
+    parallelism: int = Field(default=1, ge=1, le=1024, description="partitions to plan for")
+    path_semantics: PathSemanticsKind = Field(
+        default="arbitrary", description="simple: a path may not repeat a vertex"
+    )
+    simple_budget: int = Field(
+        default=DEFAULT_STEPS,
+        ge=1,
+        le=2**31 - 1,
+        description="steps that simple paths may take for an edge",
+    )
+    evaluate: Evaluation = Field(
+        default="eager", description="slide: results are right once per slide, at its end"
+    )
+
+
+class OptimizeBody(_Body):
+    """A query, and what is known of its streams."""
+
+    query: str = Field(max_length=LONGEST_QUERY)
+    language: str | None = Field(default=None, max_length=40)
+    catalog: dict[str, Any] | None = Field(default=None, description="a whole catalog, as in YAML")
+    streams: dict[str, Any] | None = Field(default=None, description="only the catalog's streams")
+    options: OptionsBody = OptionsBody()
+
+
+class ExplainBody(OptimizeBody):
+    """A query, which stage of it to show, and how."""
+
+    stage: Stage = "physical"
+    format: Format = "json"
+    costs: bool = Field(default=False, description="with the cost formula of each operator")
+    trace: bool = Field(default=False, description="with each step of the search")
+    why: bool = Field(default=False, description="with what decided for each operator")
+
+
+class Optimized(BaseModel):
+    """A plan that is kept; ``id`` names what was asked, ``plan.digest`` the plan itself."""
+
+    id: str
+    plan: dict[str, Any]
+    cost: float
+    shared_cost: float
+    canonical_cost: float
+    memo: dict[str, Any]
+    stop_reason: str
+    optimize_ms: float
+    warnings: tuple[str, ...]
+
+
+class StreamDocument(BaseModel):
+    """A stream as the catalog describes it; ``version`` counts how often it was put here.
+
+    ``version`` is 0 for a stream of the catalog's file.
+    """
+
+    name: str
+    version: int
+    time_unit: str
+    stream: dict[str, Any]
+
+
+class Problem(BaseModel):
+    """What is wrong (RFC 9457); ``position`` is the place in the query, from 1."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    code: str | None = None
+    hint: str | None = None
+    position: dict[str, int] | None = None
+    request_id: str | None = None

@@ -1,0 +1,283 @@
+"""What a worker process does for the service: one search, and the document of it.
+
+In: a :class:`Job`, which holds all that is asked as JSON values. Out: an :class:`Outcome`, the
+answer to be sent as it is; errors of the client are answers too.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from time import monotonic
+from typing import Any, Literal
+
+from algebra.automaton import AutomatonError, minimal_dfa
+from algebra.plan import PLAN_VERSION
+from algebra.regex import Regex, Symbol, refs, substitute
+from api.explanation import document, explained, misplaced
+from api.render.diagram import of_plan
+from api.render.text import render
+from api.service.problems import MEDIA_TYPE, document_of, json_bytes, problem_document
+from catalog.document import from_document
+from headrace.documents import RankedPlan, memo_statistics, plans_document
+from headrace.errors import HeadraceError, InvalidQueryError, UsageError
+from headrace.planning import Planned, Translated, plan_of, translate_query
+from headrace.requests import PlanningOptions, PlanRequest
+from languages.errors import QueryError
+from languages.regular_query import PathAtom
+from optimizer.errors import SearchCancelledError
+
+JSON = "application/json"
+LONGEST_LISTING_SECONDS = 20.0
+"""How long one may look for alternatives to a plan, its search included."""
+
+Kind = Literal["optimize", "explain", "memo", "trace", "alternatives"]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one query may ask of a worker; sizes of answers in bytes."""
+
+    atoms: int = 100
+    states: int = 256
+    answer: int = 50_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A query, its catalog as a document (None: one is assumed) and its options.
+
+    ``options`` are the fields of :class:`headrace.requests.PlanningOptions`; ``release`` is what
+    plans: another release may find another plan.
+    """
+
+    query: str
+    language: str | None
+    catalog: Mapping[str, Any] | None
+    options: Mapping[str, Any]
+    release: str
+
+    @property
+    def id(self) -> str:
+        """A digest of it all: equal questions have equal ids, on any machine."""
+        return _digest(self.document())
+
+    def document(self) -> dict[str, Any]:
+        """As JSON values, from which :func:`asked` makes it again."""
+        return {
+            "query": self.query,
+            "language": self.language,
+            "catalog": self.catalog,
+            "options": dict(self.options),
+            "release": self.release,
+            "plan_version": PLAN_VERSION,
+        }
+
+
+def asked(stored: Mapping[str, Any]) -> Asked:
+    """What was asked, from its document."""
+    return Asked(
+        stored["query"],
+        stored["language"],
+        stored["catalog"],
+        stored["options"],
+        stored["release"],
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What is to be shown of a search: ``details`` are arguments of its kind.
+
+    ``files`` tells states of the catalog's files apart, if statistics are measured there.
+    """
+
+    kind: Kind
+    asked: Asked
+    details: Mapping[str, Any] = field(default_factory=dict)
+    files: str = ""
+    limits: Limits = field(default_factory=Limits)
+
+    @property
+    def key(self) -> str:
+        """Jobs of one key have one outcome."""
+        return _digest([self.kind, self.asked.id, dict(self.details), self.files])
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """An answer: HTTP status, body, and what the search was like.
+
+    ``stop_reason`` is None if nothing was searched; ``fault`` is what the log should have of an
+    error that is ours.
+    """
+
+    status: int
+    body: bytes
+    media_type: str = JSON
+    stop_reason: str | None = None
+    seconds: float = 0.0
+    expressions: int = 0
+    fault: str = ""
+
+
+def run(job: Job, cancelled: Callable[[], bool]) -> Outcome:
+    """Does a job; never raises."""
+    try:
+        outcome = _RUN[job.kind](job, cancelled)
+    except HeadraceError as error:
+        return _problem(document_of(error))
+    except SearchCancelledError:
+        detail = "there are too many plans to list them in time; a smaller budget helps"
+        return _problem(problem_document(422, detail, code="E-SIZE"))
+    except Exception as error:
+        detail = f"a fault of Headrace: {type(error).__name__}"
+        document = problem_document(500, detail, code="E-INTERNAL")
+        fault = traceback.format_exc()
+        return Outcome(500, json_bytes(document), MEDIA_TYPE, fault=fault)
+    if len(outcome.body) > job.limits.answer:
+        detail = f"the answer would have more than {job.limits.answer:,} bytes"
+        return _problem(problem_document(422, detail, code="E-SIZE"))
+    return outcome
+
+
+def _optimized(job: Job, cancelled: Callable[[], bool]) -> Outcome:
+    planned = plan_of(_translated(job), cancelled=cancelled)
+    found = planned.optimization
+    answer = {
+        "id": job.asked.id,
+        "plan": planned.plan.to_document(),
+        "cost": found.cost,
+        "shared_cost": found.shared_cost,
+        "canonical_cost": found.canonical_cost,
+        "memo": memo_statistics(planned),
+        "stop_reason": found.stop_reason,
+        "optimize_ms": found.optimize_ms,
+        "warnings": list(planned.warnings),
+    }
+    return _outcome(planned, json_bytes(answer))
+
+
+def _explained(job: Job, cancelled: Callable[[], bool]) -> Outcome:
+    stage, form = job.details["stage"], job.details["format"]
+    shown = {name: job.details[name] for name in ("costs", "trace", "why")}
+    wrong = misplaced(stage, form, **shown)
+    if wrong is not None:
+        raise UsageError(f"{wrong} goes with stage physical and format text or json")
+    found: Translated | Planned = _translated(job)
+    if stage not in ("query", "logical"):
+        found = plan_of(found, trace=shown["trace"], cancelled=cancelled)
+    said = {"costs": shown["costs"], "why": shown["why"]}
+    if form == "json":
+        return _outcome(found, json_bytes(document(found, stage, **said)))
+    text = explained(found, stage, form, **said)
+    media = "text/html" if form == "html" else "text/plain"
+    return _outcome(found, text.encode("utf-8", "replace"), f"{media}; charset=utf-8")
+
+
+def _memo(job: Job, cancelled: Callable[[], bool]) -> Outcome:
+    planned = plan_of(_translated(job), cancelled=cancelled)
+    return _outcome(planned, json_bytes(document(planned, "memo")))
+
+
+def _trace(job: Job, cancelled: Callable[[], bool]) -> Outcome:
+    planned = plan_of(_translated(job), trace=True, cancelled=cancelled)
+    found = document(planned, "physical", why=True)
+    return _outcome(planned, json_bytes(found))
+
+
+def _alternatives(job: Job, cancelled: Callable[[], bool]) -> Outcome:
+    until = monotonic() + LONGEST_LISTING_SECONDS
+    planned = plan_of(_translated(job), cancelled=lambda: cancelled() or monotonic() > until)
+    space = planned.optimization.plans
+    cheapest = enumerate(islice(space.ranked(), job.details["limit"]), start=1)
+    found = plans_document(
+        space.count,
+        [RankedPlan(rank, plan) for rank, plan in cheapest],
+        lambda ranked: render(of_plan(ranked.plan)),
+    )
+    return _outcome(planned, json_bytes(found))
+
+
+_RUN: Mapping[Kind, Callable[[Job, Callable[[], bool]], Outcome]] = {
+    "optimize": _optimized,
+    "explain": _explained,
+    "memo": _memo,
+    "trace": _trace,
+    "alternatives": _alternatives,
+}
+
+
+def _translated(job: Job) -> Translated:
+    known = None if job.asked.catalog is None else from_document(job.asked.catalog)
+    options = dict(job.asked.options)
+    options["disabled_rules"] = tuple(options["disabled_rules"])
+    translated = translate_query(
+        PlanRequest(
+            job.asked.query,
+            language=job.asked.language,
+            catalog=known,
+            options=PlanningOptions(**options),
+        )
+    )
+    try:
+        _check_size(translated, job.limits)
+    except QueryError as error:
+        raise InvalidQueryError(error, job.asked.query) from error
+    return translated
+
+
+def _check_size(translated: Translated, limits: Limits) -> None:
+    atoms = [atom for rule in translated.regular_query.rules for atom in rule.body]
+    if len(atoms) > limits.atoms:
+        raise QueryError(
+            "E-SIZE",
+            f"the query has {len(atoms):,} atoms, and this service plans {limits.atoms:,}",
+            at=atoms[limits.atoms].location,
+        )
+    for atom in atoms:
+        if not isinstance(atom, PathAtom):
+            continue
+        try:
+            states = minimal_dfa(_numbered(atom.regex)).states
+        except AutomatonError as error:
+            raise QueryError("E-SIZE", str(error), at=atom.location) from error
+        if states > limits.states:
+            raise QueryError(
+                "E-SIZE",
+                f"the path's automaton has {states:,} states, and this service plans "
+                f"{limits.states:,}",
+                at=atom.location,
+            )
+
+
+def _numbered(path: Regex) -> Regex:
+    number = {ref: i for i, ref in enumerate(refs(path))}
+    return substitute(path, lambda step: Symbol(number[step.ref], step.inverse))
+
+
+def _outcome(found: Translated, body: bytes, media_type: str = JSON) -> Outcome:
+    if not isinstance(found, Planned):
+        return Outcome(200, body, media_type)
+    searched = found.optimization
+    return Outcome(
+        200,
+        body,
+        media_type,
+        searched.stop_reason,
+        searched.optimize_ms / 1000,
+        searched.memo.expression_count,
+    )
+
+
+def _problem(found: dict[str, Any]) -> Outcome:
+    return Outcome(found["status"], json_bytes(found), MEDIA_TYPE)
+
+
+def _digest(document: object) -> str:
+    text = json.dumps(document, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode("ascii")).hexdigest()[:32]

@@ -1,0 +1,115 @@
+"""Bounds on what a client may ask of the service."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+
+from starlette.datastructures import MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from api.service.problems import problem
+
+
+class _TooLargeError(Exception):
+    """The body went over the limit while it was read."""
+
+
+class BodyLimit:
+    """Refuses request bodies over a number of bytes, whatever the client says of them."""
+
+    def __init__(self, app: ASGIApp, limit: int) -> None:
+        self._app = app
+        self._limit = limit
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Passes a request on, unless it is too large."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        declared = dict(scope["headers"]).get(b"content-length", b"0")
+        if declared.isdigit() and int(declared) > self._limit:
+            await self._refusal(scope, receive, send)
+            return
+        read = 0
+        answering = False
+
+        async def counted() -> Message:
+            nonlocal read
+            message = await receive()
+            read += len(message.get("body", b""))
+            if read > self._limit:
+                raise _TooLargeError
+            return message
+
+        async def unless_too_large(message: Message) -> None:
+            # The application may have an answer of its own to an error while reading.
+            nonlocal answering
+            if read <= self._limit:
+                answering = True
+                await send(message)
+
+        with contextlib.suppress(_TooLargeError):
+            await self._app(scope, counted, unless_too_large)
+        if read > self._limit and not answering:
+            await self._refusal(scope, receive, send)
+
+    async def _refusal(self, scope: Scope, receive: Receive, send: Send) -> None:
+        detail = f"the request has more than {self._limit:,} bytes"
+        await problem(413, detail, code="E-SIZE")(scope, receive, send)
+
+
+class KnownHosts:
+    """Refuses requests that call the service by another name: behind loopback no page of
+    another site may reach it by a name of its own."""
+
+    def __init__(self, app: ASGIApp, hosts: tuple[str, ...]) -> None:
+        self._app = app
+        self._hosts = frozenset(hosts)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Passes a request on, if its host is known."""
+        if scope["type"] == "http":
+            host = dict(scope["headers"]).get(b"host", b"").decode("latin-1")
+            name = re.sub(r":\d*$", "", host).lower()
+            if name not in self._hosts:
+                detail = "this service is not called by that name"
+                await problem(400, detail)(scope, receive, send)
+                return
+        await self._app(scope, receive, send)
+
+
+_PAGE = (
+    "default-src 'none'; connect-src 'self'; img-src 'self' data: https://fastapi.tiangolo.com; "
+    "script-src 'unsafe-inline' https://cdn.jsdelivr.net; style-src https://cdn.jsdelivr.net"
+)
+"""For the one page, the description of the API, which FastAPI makes."""
+
+_DRAWING = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
+_HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+
+
+class SafeHeaders:
+    """Tells browsers to run nothing, to frame nothing and to guess nothing."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Passes a request on, and adds to its answer."""
+        policy = _PAGE if scope.get("path") == "/docs" else _DRAWING
+
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in {**_HEADERS, "Content-Security-Policy": policy}.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        await self._app(scope, receive, with_headers)

@@ -1,0 +1,114 @@
+"""One JSON line for each request and each fault, with the id of the request."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import sys
+import uuid
+from contextvars import ContextVar
+from datetime import UTC, datetime
+from time import perf_counter
+from typing import Any
+
+from starlette.datastructures import MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from api.service.metrics import Metrics
+from api.service.problems import problem
+
+LOG = logging.getLogger("headrace.service")
+REQUEST_ID: ContextVar[str] = ContextVar("request_id", default="")
+
+_GIVEN = re.compile(rb"[A-Za-z0-9._-]{1,100}")
+_OWN = frozenset(vars(logging.makeLogRecord({}))) | {
+    "message",
+    "asctime",
+    "taskName",
+    "color_message",
+}
+
+
+class JsonLines(logging.Formatter):
+    """A record as one line of JSON; what was given as ``extra`` stands beside the message."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line of a record."""
+        line: dict[str, Any] = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+        }
+        if REQUEST_ID.get():
+            line["request_id"] = REQUEST_ID.get()
+        line.update({k: v for k, v in vars(record).items() if k not in _OWN})
+        if record.exc_info:
+            line["fault"] = self.formatException(record.exc_info)
+        return json.dumps(line, default=str)
+
+
+def to_stderr(*, debug: bool = False) -> None:
+    """Has what happens logged as JSON lines on standard error."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonLines())
+    logging.basicConfig(
+        level=logging.DEBUG if debug else logging.INFO, handlers=[handler], force=True
+    )
+
+
+class Account:
+    """Gives each request an id, logs and counts it, and lets no exception out.
+
+    Neither queries nor headers are logged: they may hold what is nobody's business.
+    """
+
+    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
+        self._app = app
+        self._metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Passes a request on."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        given = dict(scope["headers"]).get(b"x-request-id", b"")
+        id_ = given.decode("ascii") if _GIVEN.fullmatch(given) else uuid.uuid4().hex
+        REQUEST_ID.set(id_)
+        status = 0
+
+        async def answering(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                MutableHeaders(scope=message)["X-Request-Id"] = id_
+            await send(message)
+
+        started = perf_counter()
+        try:
+            await self._app(scope, receive, answering)
+        except Exception as error:
+            LOG.exception("fault")
+            if not status:
+                detail = f"a fault of Headrace: {type(error).__name__}"
+                refusal = problem(500, detail, code="E-INTERNAL", request_id=id_)
+                await refusal(scope, receive, answering)
+        finally:
+            self._tell(scope, status, perf_counter() - started)
+
+    def _tell(self, scope: Scope, status: int, seconds: float) -> None:
+        # The path as it was declared: there are only so many of these.
+        route = getattr(scope.get("route"), "path", "other")
+        method = scope["method"] if route != "other" else "other"
+        self._metrics.requests.labels(route, method, str(status)).inc()
+        self._metrics.request_seconds.labels(route).observe(seconds)
+        LOG.info(
+            "request",
+            extra={
+                "method": scope["method"],
+                "route": route,
+                "status": status,
+                "ms": round(seconds * 1000, 3),
+            },
+        )

@@ -1,0 +1,208 @@
+"""Who waits for which search: requests that are equal share one, and later ones its outcome."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import math
+import threading
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from time import monotonic
+
+from api.service.jobs import Job, Outcome
+from api.service.metrics import Metrics
+from api.service.workers import Worker, WorkerDiedError
+
+LOG = logging.getLogger("headrace.service")
+CANCELLED = "cancelled"
+
+
+class BusyError(Exception):
+    """There are as many searches waiting as may; ``seconds`` says when to try again."""
+
+    def __init__(self, seconds: int) -> None:
+        super().__init__(seconds)
+        self.seconds = seconds
+
+
+class ClosingError(Exception):
+    """The service is shutting down."""
+
+
+Keep = Callable[[Job, Outcome], Awaitable[None]]
+"""What is done with the outcome of a search before those who wait for it have it."""
+
+
+@dataclass(eq=False)
+class _Flight:
+    """A search that some wait for."""
+
+    job: Job
+    cancelled: threading.Event = field(default_factory=threading.Event)
+    waiters: int = 0
+    begun: bool = False
+    task: asyncio.Task[Outcome] | None = None
+
+
+class Searches:
+    """The searches of the service; all of it but :meth:`close` runs in its event loop."""
+
+    def __init__(
+        self, at_once: int, most_waiting: int, cache_bytes: int, metrics: Metrics, keep: Keep
+    ) -> None:
+        self._workers = [Worker() for _ in range(at_once)]
+        self._threads = ThreadPoolExecutor(at_once, "headrace-search")
+        self._idle: asyncio.Queue[Worker] = asyncio.Queue()
+        for worker in self._workers:
+            self._idle.put_nowait(worker)
+        self._most_waiting = most_waiting
+        self._cache = _Cache(cache_bytes)
+        self._flights: dict[str, _Flight] = {}
+        self._usual_seconds = 0.1
+        self._metrics = metrics
+        self._keep = keep
+        self.closing = False
+        self.ready = False
+
+    async def find(self, job: Job) -> Outcome:
+        """The outcome of a job. Cancelled, it is searched on only if others wait for it.
+
+        Raises:
+            BusyError: if too many searches wait already.
+            ClosingError: if the service shuts down.
+            WorkerDiedError: if the process of the search came to an end.
+        """
+        if self.closing:
+            raise ClosingError
+        key = job.key
+        if (known := self._cache.get(key)) is not None:
+            self._metrics.cache_hits.labels("memory").inc()
+            return known
+        flight = self._flights.get(key)
+        if flight is None:
+            if self._queued() >= self._most_waiting + self._idle.qsize():
+                raise BusyError(self._when())
+            flight = self._flights[key] = _Flight(job)
+            flight.task = asyncio.create_task(self._fly(key, flight))
+            flight.task.add_done_callback(lambda task: task.cancelled() or task.exception())
+        else:
+            self._metrics.cache_hits.labels("shared").inc()
+        assert flight.task is not None
+        flight.waiters += 1
+        try:
+            return await asyncio.shield(flight.task)
+        except asyncio.CancelledError:
+            if self.closing:
+                raise ClosingError from None
+            raise
+        finally:
+            flight.waiters -= 1
+            if not flight.waiters and not flight.task.done():
+                self._abandon(key, flight)
+
+    def cancel_all(self) -> None:
+        """Ends all searches; those who wait are told so. May be called from any thread that
+        runs the loop, or a signal handler of it."""
+        self.closing = True
+        for key, flight in list(self._flights.items()):
+            self._abandon(key, flight)
+
+    async def start(self) -> None:
+        """Starts the processes, which takes seconds; ``ready`` says that they are there."""
+        loop = asyncio.get_running_loop()
+        taken = [await self._idle.get() for _ in self._workers]
+        starts = [loop.run_in_executor(self._threads, worker.start) for worker in taken]
+        done = await asyncio.gather(*starts, return_exceptions=True)
+        for worker in taken:
+            self._idle.put_nowait(worker)
+        self.ready = not any(done)
+
+    async def close(self) -> None:
+        """Ends all searches and their processes."""
+        self.cancel_all()
+        await asyncio.to_thread(self._threads.shutdown, wait=True)
+        for worker in self._workers:
+            worker.stop()
+
+    def _abandon(self, key: str, flight: _Flight) -> None:
+        # Whoever asks the same from now on has a search of its own.
+        if self._flights.get(key) is flight:
+            del self._flights[key]
+        flight.cancelled.set()
+        if not flight.begun and flight.task is not None:
+            flight.task.cancel()
+
+    async def _fly(self, key: str, flight: _Flight) -> Outcome:
+        try:
+            outcome = await self._searched(flight)
+            if outcome.stop_reason is not None:
+                self._metrics.plans.labels(outcome.stop_reason).inc()
+                self._metrics.planning_seconds.observe(outcome.seconds)
+                self._metrics.search_expressions.observe(outcome.expressions)
+            if outcome.stop_reason == CANCELLED or flight.cancelled.is_set():
+                LOG.info("search cancelled", extra={"plan_id": flight.job.asked.id})
+                raise ClosingError
+            if outcome.fault:
+                LOG.error("fault in a search", extra={"fault": outcome.fault})
+            if outcome.status == 200:
+                await self._keep(flight.job, outcome)
+                self._cache.put(key, outcome)
+            return outcome
+        finally:
+            if self._flights.get(key) is flight:
+                del self._flights[key]
+
+    async def _searched(self, flight: _Flight) -> Outcome:
+        with self._metrics.waiting.track_inprogress():
+            worker = await self._idle.get()
+        flight.begun = True
+        started = monotonic()
+        self._metrics.searches.labels(flight.job.kind).inc()
+        loop = asyncio.get_running_loop()
+        try:
+            with self._metrics.running.track_inprogress():
+                return await loop.run_in_executor(
+                    self._threads, worker.do, flight.job, flight.cancelled
+                )
+        except WorkerDiedError as error:
+            self._metrics.died.inc()
+            LOG.error("search died", extra={"reason": str(error), "plan_id": flight.job.asked.id})
+            raise
+        finally:
+            self._usual_seconds += 0.2 * (monotonic() - started - self._usual_seconds)
+            self._idle.put_nowait(worker)
+
+    def _queued(self) -> int:
+        return sum(not flight.begun for flight in self._flights.values())
+
+    def _when(self) -> int:
+        """In how many seconds there should be room again."""
+        rounds = (self._queued() + 1) / len(self._workers)
+        return max(1, math.ceil(rounds * self._usual_seconds))
+
+
+class _Cache:
+    """Outcomes by their keys, those used last up to so many bytes."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._bytes = 0
+        self._kept: OrderedDict[str, Outcome] = OrderedDict()
+
+    def get(self, key: str) -> Outcome | None:
+        with contextlib.suppress(KeyError):
+            self._kept.move_to_end(key)
+        return self._kept.get(key)
+
+    def put(self, key: str, outcome: Outcome) -> None:
+        if key in self._kept:
+            self._bytes -= len(self._kept.pop(key).body)
+        self._kept[key] = outcome
+        self._bytes += len(outcome.body)
+        while self._bytes > self._most:
+            _, oldest = self._kept.popitem(last=False)
+            self._bytes -= len(oldest.body)

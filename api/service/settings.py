@@ -1,0 +1,51 @@
+"""How a service is set up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from platformdirs import user_data_path
+
+from api.service.jobs import Limits
+from api.service.tokens import Token
+from catalog.model import Catalog
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """A service: its database, what it knows at the start, who may use it, and its bounds.
+
+    ``database`` is an address as SQLAlchemy reads it. ``catalog`` is for requests that bring
+    none. ``hosts`` are the names by which the service may be called and ``origins`` the pages
+    that may use it from a browser; without ``hosts`` all names are fine, without ``origins`` no
+    page. Without ``tokens`` none is asked for.
+    """
+
+    database: str = field(repr=False)  # it may have a password
+    catalog: Catalog | None = None
+    hosts: tuple[str, ...] = ()
+    origins: tuple[str, ...] = ()
+    tokens: tuple[Token, ...] = ()
+    searches_at_once: int = 2
+    most_waiting: int = 16
+    longest_search_ms: float = 10_000.0
+    largest_body: int = 1_000_000
+    most_plans: int = 10_000
+    most_streams: int = 1_000
+    cache_bytes: int = 64_000_000
+    limits: Limits = field(default_factory=Limits)
+
+
+def default_home() -> Path:
+    """The folder for a user's data on this system."""
+    return user_data_path("headrace", appauthor=False)
+
+
+def release() -> str:
+    """The version of Headrace."""
+    try:
+        return version("headrace")
+    except PackageNotFoundError:
+        return "unknown"

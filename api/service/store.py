@@ -1,0 +1,277 @@
+"""What the service keeps over restarts: streams and plans, in SQLite or another database.
+
+Every method is one short transaction, so that several processes may have one database. What
+is kept of a plan is what was asked and the answer; all else follows from that.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Connection,
+    Engine,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    Text,
+    create_engine,
+    delete,
+    event,
+    func,
+    insert,
+    select,
+    update,
+)
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError, IntegrityError, ProgrammingError, SQLAlchemyError
+
+from headrace.errors import UsageError
+
+T = TypeVar("T")
+
+SCHEMA_VERSION = 1
+LOCK_SECONDS = 30
+"""How long a transaction waits for that of another process."""
+
+_WRITES = "headrace_writes"
+
+_METADATA = MetaData()
+_SCHEMA = Table(
+    "headrace_schema",
+    _METADATA,
+    Column("id", Integer, primary_key=True, autoincrement=False),
+    Column("version", Integer, nullable=False),
+)
+_STREAMS = Table(
+    "headrace_streams",
+    _METADATA,
+    Column("name", String(100), primary_key=True),
+    Column("version", Integer, nullable=False),
+    Column("time_unit", String(40), nullable=False),
+    Column("document", Text),  # none: it was deleted, and its versions count on
+)
+_PLANS = Table(
+    "headrace_plans",
+    _METADATA,
+    Column("id", String(64), primary_key=True),
+    Column("asked", Text, nullable=False),
+    Column("answer", LargeBinary, nullable=False),
+    Column("stop_reason", String(40), nullable=False),
+    Column("made_us", BigInteger, nullable=False, index=True),
+)
+
+_MIGRATIONS: Mapping[int, Callable[[Connection], None]] = {}
+"""What takes a database of some version to the next one."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptStream:
+    """A stream that was put: its document as in a catalog of that time unit."""
+
+    name: str
+    version: int
+    time_unit: str
+    document: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class KeptPlan:
+    """What was asked and answered, the latter as it was sent."""
+
+    id: str
+    asked: Mapping[str, Any]
+    answer: bytes
+    stop_reason: str
+
+
+class Store:
+    """A database with streams and plans; may be used by many threads."""
+
+    def __init__(self, url: str, most_plans: int) -> None:
+        """Opens the database, and makes or brings up to date its tables.
+
+        Raises:
+            UsageError: if it cannot be used.
+        """
+        self._most_plans = most_plans
+        try:
+            self._engine = _engine(url)
+        except (ArgumentError, ModuleNotFoundError) as error:
+            # The address may have a password, and so may the error.
+            raise UsageError(
+                f"no such kind of database: {type(error).__name__}", code="E-STORE"
+            ) from error
+        try:
+            self._prepare()
+        except SQLAlchemyError as error:
+            shown = make_url(url).render_as_string(hide_password=True)
+            raise UsageError(
+                f"cannot use the database {shown}: {_reason(error)}", code="E-STORE"
+            ) from error
+
+    def close(self) -> None:
+        """Closes all connections."""
+        self._engine.dispose()
+
+    def check(self) -> None:
+        """Raises SQLAlchemyError if the database does not answer."""
+        with self._reading() as connection:
+            connection.execute(select(_SCHEMA.c.version))
+
+    def streams(self) -> tuple[KeptStream, ...]:
+        """All streams, by name."""
+        with self._reading() as connection:
+            found = connection.execute(
+                select(_STREAMS).where(_STREAMS.c.document.is_not(None)).order_by(_STREAMS.c.name)
+            ).all()
+        return tuple(
+            KeptStream(row.name, row.version, row.time_unit, json.loads(row.document))
+            for row in found
+        )
+
+    def put_stream(self, name: str, time_unit: str, document: Mapping[str, Any]) -> int:
+        """Keeps a stream in place of what was there; its new version."""
+        values = {"time_unit": time_unit, "document": json.dumps(document)}
+
+        def put(connection: Connection) -> int:
+            known = _STREAMS.c.name == name
+            # The row is locked by this, so that no version is given twice.
+            changed = connection.execute(
+                update(_STREAMS).where(known).values(version=_STREAMS.c.version + 1, **values)
+            )
+            if not changed.rowcount:
+                connection.execute(insert(_STREAMS).values(name=name, version=1, **values))
+            version: int = connection.execute(select(_STREAMS.c.version).where(known)).scalar_one()
+            return version
+
+        return self._write(put)
+
+    def delete_stream(self, name: str) -> bool:
+        """Forgets a stream; whether there was one."""
+
+        def gone(connection: Connection) -> bool:
+            there = (_STREAMS.c.name == name) & _STREAMS.c.document.is_not(None)
+            return (
+                connection.execute(update(_STREAMS).where(there).values(document=None)).rowcount > 0
+            )
+
+        return self._write(gone)
+
+    def plan(self, id_: str) -> KeptPlan | None:
+        """A plan that was kept, if it still is."""
+        with self._reading() as connection:
+            row = connection.execute(select(_PLANS).where(_PLANS.c.id == id_)).one_or_none()
+        if row is None:
+            return None
+        return KeptPlan(row.id, json.loads(row.asked), row.answer, row.stop_reason)
+
+    def keep_plan(self, plan: KeptPlan) -> None:
+        """Keeps a plan, in place of one of its id; the oldest go if there are too many."""
+        values = {
+            "asked": json.dumps(plan.asked),
+            "answer": plan.answer,
+            "stop_reason": plan.stop_reason,
+            "made_us": time.time_ns() // 1000,
+        }
+
+        def keep(connection: Connection) -> None:
+            changed = connection.execute(
+                update(_PLANS).where(_PLANS.c.id == plan.id).values(**values)
+            )
+            if not changed.rowcount:
+                connection.execute(insert(_PLANS).values(id=plan.id, **values))
+            count = connection.execute(select(func.count()).select_from(_PLANS)).scalar_one()
+            if count > self._most_plans:
+                oldest = (
+                    select(_PLANS.c.id)
+                    .order_by(_PLANS.c.made_us, _PLANS.c.id)
+                    .limit(count - self._most_plans)
+                )
+                connection.execute(delete(_PLANS).where(_PLANS.c.id.in_(oldest)))
+
+        self._write(keep)
+
+    def _prepare(self) -> None:
+        def prepare(connection: Connection) -> None:
+            _METADATA.create_all(connection)
+            version = connection.execute(select(_SCHEMA.c.version)).scalar_one_or_none()
+            if version is None:
+                connection.execute(insert(_SCHEMA).values(id=1, version=SCHEMA_VERSION))
+                return
+            if version > SCHEMA_VERSION:
+                raise UsageError(
+                    f"the database is of a newer Headrace: its tables are of version {version}, "
+                    f"and this one knows {SCHEMA_VERSION}",
+                    code="E-STORE",
+                    hint="--home or --database takes another one",
+                )
+            for known in range(version, SCHEMA_VERSION):
+                _MIGRATIONS[known](connection)
+                connection.execute(update(_SCHEMA).values(version=known + 1))
+
+        self._write(prepare)
+
+    @contextmanager
+    def _reading(self) -> Iterator[Connection]:
+        with self._engine.begin() as connection:
+            yield connection
+
+    def _write(self, change: Callable[[Connection], T]) -> T:
+        """Makes a change; once more if another process was the first to insert the same."""
+        engine = self._engine.execution_options(**{_WRITES: True})
+        try:
+            with engine.begin() as connection:
+                return change(connection)
+        except (IntegrityError, ProgrammingError):
+            with engine.begin() as connection:
+                return change(connection)
+
+
+def sqlite_url(home: Path) -> str:
+    """The address of the database in a folder, which is made if it is not there.
+
+    Raises:
+        UsageError: if it cannot be made.
+    """
+    try:
+        home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise UsageError(f"cannot use {home}: {error.strerror}", code="E-STORE") from error
+    place = str(home.absolute() / "headrace.db")
+    return URL.create("sqlite", database=place).render_as_string()
+
+
+def _engine(url: str) -> Engine:
+    if make_url(url).get_backend_name() != "sqlite":
+        return create_engine(url, pool_pre_ping=True)
+    engine = create_engine(url, connect_args={"timeout": LOCK_SECONDS})
+
+    @event.listens_for(engine, "connect")
+    def _connected(connection: Any, _: object) -> None:
+        connection.isolation_level = None  # transactions are begun below, and not by the driver
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("PRAGMA synchronous=FULL")
+
+    @event.listens_for(engine, "begin")
+    def _begun(connection: Connection) -> None:
+        # To write after reading, in one transaction, fails if another has written in between.
+        writes = connection.get_execution_options().get(_WRITES)
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+    return engine
+
+
+def _reason(error: SQLAlchemyError) -> str:
+    original = getattr(error, "orig", None)
+    return str(original or type(error).__name__).partition("\n")[0]

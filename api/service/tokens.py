@@ -1,0 +1,106 @@
+"""Who may do what: bearer tokens with scopes, if there are any."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, get_args
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from api.service.problems import problem
+from headrace.errors import UsageError
+
+TokenScope = Literal["read", "plan"]
+SHORTEST = 16
+"""Characters of a token; shorter ones can be guessed."""
+
+OPEN = frozenset({"/healthz", "/readyz", "/docs", "/docs/oauth2-redirect", "/openapi.json"})
+"""What needs no token: it says nothing of queries and streams."""
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """The digest of a token, and what it is good for; ``plan`` includes ``read``."""
+
+    digest: bytes = field(repr=False)
+    scopes: frozenset[TokenScope]
+
+
+def token(secret: str, *scopes: TokenScope) -> Token:
+    """A token of its text, which is not kept."""
+    allowed = frozenset(scopes)
+    if "plan" in allowed:
+        allowed |= {"read"}
+    return Token(_digest(secret), allowed)
+
+
+def read_tokens(path: Path) -> tuple[Token, ...]:
+    """The tokens of a file: on each line scopes, separated by commas, and a token.
+
+    Raises:
+        UsageError: if the file cannot be read or a line is none; it is not shown.
+    """
+    try:
+        lines = path.read_text("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"cannot read the tokens of {path}: {type(error).__name__}") from error
+    found = [
+        _parsed(line, f"{path}:{number}")
+        for number, line in enumerate(lines, start=1)
+        if line.strip() and not line.lstrip().startswith("#")
+    ]
+    if not found:
+        raise UsageError(f"{path} has no token", hint="without --tokens none is asked for")
+    return tuple(found)
+
+
+def _parsed(line: str, place: str) -> Token:
+    words = line.split()
+    known = get_args(TokenScope)
+    if len(words) != 2 or not set(words[0].split(",")) <= set(known):
+        raise UsageError(
+            f"{place}: expected scopes ({', '.join(known)}) and a token, as: read,plan 8f2c..."
+        )
+    if len(words[1]) < SHORTEST:
+        raise UsageError(f"{place}: the token has fewer than {SHORTEST} characters")
+    scopes: list[TokenScope] = [scope for scope in known if scope in words[0].split(",")]
+    return token(words[1], *scopes)
+
+
+class Guard:
+    """Passes on what a token allows: ``read`` to look, ``plan`` for all else."""
+
+    def __init__(self, app: ASGIApp, tokens: tuple[Token, ...]) -> None:
+        self._app = app
+        self._tokens = tokens
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Passes a request on, or refuses it with 401 or 403."""
+        if scope["type"] != "http" or scope["path"] in OPEN:
+            await self._app(scope, receive, send)
+            return
+        scopes = self._scopes(dict(scope["headers"]).get(b"authorization", b""))
+        needed: TokenScope = "read" if scope["method"] in ("GET", "HEAD", "OPTIONS") else "plan"
+        if scopes is None:
+            asking = {"WWW-Authenticate": 'Bearer realm="headrace"'}
+            refusal = problem(401, "this needs a bearer token", headers=asking)
+        elif needed not in scopes:
+            refusal = problem(403, f"this needs a token with the scope {needed}")
+        else:
+            await self._app(scope, receive, send)
+            return
+        await refusal(scope, receive, send)
+
+    def _scopes(self, header: bytes) -> frozenset[TokenScope] | None:
+        kind, _, secret = header.partition(b" ")
+        digest = hashlib.sha256(secret.strip()).digest()
+        # All are compared, so that the time tells nothing.
+        found = [t.scopes for t in self._tokens if hmac.compare_digest(t.digest, digest)]
+        return found[0] if found and kind.lower() == b"bearer" else None
+
+
+def _digest(secret: str) -> bytes:
+    return hashlib.sha256(secret.encode("utf-8")).digest()

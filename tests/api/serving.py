@@ -1,0 +1,126 @@
+"""A service to be asked: in a thread of this process, or as a process of its own."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import signal
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any, TypeVar
+
+import httpx
+from fastapi import FastAPI
+
+from api.service import Settings
+from api.service.serving import server_of
+from api.service.store import sqlite_url
+from tests.api.command import ROOT, command_line, environment
+
+T = TypeVar("T")
+
+LOOPBACK = ("127.0.0.1", "localhost")
+
+
+def settings(home: Path, **others: Any) -> Settings:
+    """A service that keeps what it keeps in a folder."""
+    return Settings(sqlite_url(home), **others)
+
+
+@contextmanager
+def served(app: FastAPI) -> Iterator[httpx.Client]:
+    """A client of the service, which listens on a free port of this machine."""
+    server = server_of(app)
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        address = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+        thread.start()
+        try:
+            with httpx.Client(base_url=address, timeout=120, trust_env=False) as client:
+                yield client
+        finally:
+            server.should_exit = True
+            thread.join(60)
+
+
+@dataclass(frozen=True)
+class Running:
+    """A service that is a process; ``log`` is the file of what it says."""
+
+    process: subprocess.Popen[bytes]
+    address: str
+    log: Path
+
+    def client(self) -> httpx.Client:
+        return httpx.Client(base_url=self.address, timeout=120, trust_env=False)
+
+
+@contextmanager
+def running(home: Path, *options: str | Path) -> Iterator[Running]:
+    """``headrace serve`` as a process, which is told to end and has to end well."""
+    log = home.with_name(f"{home.name}.log")
+    with (
+        log.open("ab") as writing,
+        subprocess.Popen(
+            command_line("serve", "--port", "0", "--home", home, *options),
+            cwd=ROOT,
+            env=environment(),
+            stderr=writing,
+        ) as process,
+    ):
+        try:
+            start = writing.tell()
+            found = until(
+                lambda: re.findall(
+                    r"listens on (http://127\.0\.0\.1:\d+)", log.read_text("utf-8")[start:]
+                )
+            )
+            yield Running(process, found[0], log)
+            if process.poll() is None:
+                process.send_signal(signal.SIGTERM)
+                assert process.wait(60) in (0, -signal.SIGTERM, 143)
+        finally:
+            process.kill()
+
+
+def until(look: Callable[[], T], seconds: float = 60) -> T:
+    """What is there, once there is something."""
+    end = time.monotonic() + seconds
+    while not (found := look()):
+        assert time.monotonic() < end, "it did not come to be"
+        time.sleep(0.05)
+    return found
+
+
+def metric(client: httpx.Client, name: str) -> float:
+    """The value of a counter; 0 where nothing was counted."""
+    lines = client.get("/metrics").text.splitlines()
+    values = [line.removeprefix(f"{name} ") for line in lines if line.startswith(f"{name} ")]
+    return float(values[0]) if values else 0.0
+
+
+def clique(vertices: int, window: str = "1d") -> str:
+    """A query whose search is long: every vertex with every other one."""
+    pairs = itertools.combinations(range(vertices), 2)
+    atoms = ", ".join(f"a{i}{j}(x{i}, x{j})" for i, j in pairs)
+    return f"Answer(x0, x1) <- {atoms} WINDOW {window}"
+
+
+def problem(answer: httpx.Response, status: int) -> dict[str, Any]:
+    """The problem document of an answer, which has all that RFC 9457 asks for."""
+    assert answer.status_code == status, answer.text
+    assert answer.headers["content-type"] == "application/problem+json"
+    document: dict[str, Any] = answer.json()
+    assert document["status"] == status
+    assert document["title"] == HTTPStatus(status).phrase
+    assert document["type"]
+    assert document["detail"]
+    assert "Traceback" not in answer.text
+    return document

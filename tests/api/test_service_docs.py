@@ -1,0 +1,114 @@
+"""What docs/service.md shows is what the service does."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import fields
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from api.service import Settings, create_app
+from api.service.bodies import LONGEST_QUERY, MOST_ALTERNATIVES, MOST_EXPRESSIONS
+from api.service.jobs import Limits
+from catalog import load
+from tests.api.command import CATALOG, ROOT, environment
+from tests.api.serving import served, settings
+
+PAGE = ROOT / "docs" / "service.md"
+TEXT = PAGE.read_text("utf-8")
+SHOWN = "localhost:8080"
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+    home = tmp_path_factory.mktemp("home")
+    made = settings(home, catalog=load(CATALOG), searches_at_once=1)
+    with served(create_app(made)) as client:
+        yield client
+
+
+def curl(client: httpx.Client, line: str) -> httpx.Response:
+    """Does what ``curl -s [-X METHOD] [--json BODY] URL`` does."""
+    command, silent, *words = shlex.split(line)
+    assert (command, silent) == ("curl", "-s")
+    body = words.pop(words.index("--json") + 1) if "--json" in words else None
+    method = words.pop(words.index("-X") + 1) if "-X" in words else "POST" if body else "GET"
+    (url,) = [word for word in words if not word.startswith("-")]
+    assert url.startswith(f"{SHOWN}/")
+    place = urlsplit(f"http://{url}")
+    headers = {"Content-Type": "application/json"} if body else {}
+    target = f"{place.path}?{place.query}" if place.query else place.path
+    return client.request(method, target, content=body, headers=headers)
+
+
+def test_the_commands_do_what_is_said_of_them(
+    client: httpx.Client, golden: Callable[[Path, str], None]
+) -> None:
+    lines = [
+        line
+        for block in re.findall(r"^```sh\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
+        for line in block.splitlines()
+    ]
+    assert len(lines) == 12
+    id_ = ""
+    for line in lines[:-1]:
+        answer = curl(client, line.replace("/ID", f"/{id_}"))
+        assert answer.status_code in (200, 204), f"{line}\n{answer.text}"
+        if "/optimize" in line:
+            id_ = answer.json()["id"]
+            shown = re.findall(r'"(\w+)":', TEXT.partition("```json\n")[2].partition("\n")[0])
+            assert set(shown) <= answer.json().keys()
+    problem = curl(client, lines[-1])
+    assert problem.status_code == 422
+    said = json.dumps(problem.json(), indent=2, ensure_ascii=False)
+    inside = re.compile(r"<!-- problem -->.*?<!-- end -->", re.DOTALL)
+    wanted = f"<!-- problem -->\n```json\n{said}\n```\n<!-- end -->"
+    golden(PAGE, inside.sub(lambda _: wanted, TEXT))
+
+
+def test_the_python_shown_runs_against_it(client: httpx.Client) -> None:
+    (block,) = re.findall(r"^```py\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
+    code = block.replace(f"http://{SHOWN}", str(client.base_url).rstrip("/"))
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=environment(no_proxy="*"),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stderr == ""
+    assert re.fullmatch(r"[0-9a-f]{32} [\d.]+ complete\n", done.stdout)
+
+
+def test_the_limits() -> None:
+    rows = dict(re.findall(r"^\| ([^|]+?) \| ([\d,]+) \|$", TEXT, re.MULTILINE))
+    limits = Limits()
+    default = {field.name: field.default for field in fields(Settings)}
+    bounds = {
+        "bytes of a request": default["largest_body"],
+        "characters of a query": LONGEST_QUERY,
+        "atoms of a query": limits.atoms,
+        "states of a path's automaton": limits.states,
+        "milliseconds of a search": default["longest_search_ms"],
+        "expressions of a search": MOST_EXPRESSIONS,
+        "bytes of an answer": limits.answer,
+        "alternatives listed": MOST_ALTERNATIVES,
+        "plans kept; the oldest go": default["most_plans"],
+        "streams kept": default["most_streams"],
+        "searches that wait": default["most_waiting"],
+    }
+    assert rows == {what: f"{bound:,.0f}" for what, bound in bounds.items()}
+
+
+def test_the_metrics(client: httpx.Client) -> None:
+    shown = set(re.findall(r"^\| `(headrace_\w+)` \|", TEXT, re.MULTILINE))
+    told = re.findall(r"^# HELP (\w+) ", client.get("/metrics").text, re.MULTILINE)
+    assert shown == {name for name in told if not name.endswith("_created")}

@@ -1,0 +1,215 @@
+"""What the service keeps: plans and streams, over restarts and beside other processes."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from api.service import create_app
+from api.service.store import SCHEMA_VERSION, KeptPlan, Store, sqlite_url
+from catalog import load
+from headrace.errors import UsageError
+from tests.api.command import CATALOG, EXAMPLES, ROOT, Commands, environment
+from tests.api.serving import metric, problem, running, served, settings, until
+
+CHAINS = (EXAMPLES / "chains.rq").read_text("utf-8")
+A = {"labels": {"a": {"rate": 5, "distinct_src": 9, "distinct_trg": 9, "vertices": 9}}}
+QUERY = {"query": "Answer(x, y) <- a(x, y) WINDOW 1d"}
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+    home = tmp_path_factory.mktemp("home")
+    made = settings(home, catalog=load(CATALOG), searches_at_once=1, most_plans=3)
+    with served(create_app(made)) as client:
+        yield client
+
+
+def test_a_plan_is_kept_with_all_that_is_asked_of_it(
+    client: httpx.Client, headrace: Commands
+) -> None:
+    answer = client.post("/optimize", json={"query": CHAINS})
+    found = answer.json()
+    place = f"/plans/{found['id']}"
+    assert client.get(place).content == answer.content
+    memo = client.get(f"{place}/memo").json()
+    assert len(memo["groups"]) == found["memo"]["groups"]
+    trace = client.get(f"{place}/trace").json()
+    assert trace["plan"] == memo["plan"] == found["plan"]
+    assert trace["trace"]["steps"][-1]["plan"]["cost"] == found["cost"]
+    assert trace["why"].keys() == {str(node["id"]) for node in found["plan"]["nodes"]}
+    listed = client.get(f"{place}/alternatives", params={"limit": 3}).json()
+    command = ("plans", EXAMPLES / "chains.rq", "--catalog", CATALOG, "-n", "3", "-f", "json")
+    assert listed == json.loads(headrace(*command).out)
+
+
+def test_the_id_is_of_what_was_asked(client: httpx.Client) -> None:
+    first = client.post("/optimize", json={"query": CHAINS}).json()
+    assert client.post("/optimize", json={"query": CHAINS}).json() == first
+    assert client.post("/optimize", json={"query": CHAINS, "options": {}}).json() == first
+    other = {"query": CHAINS, "options": {"parallelism": 2}}
+    assert client.post("/optimize", json=other).json()["id"] != first["id"]
+    over = {"query": CHAINS.replace("a2q", "a"), "streams": {"s": A}}
+    problem(client.post("/optimize", json=over), 422)
+
+
+def test_what_is_not_kept(client: httpx.Client) -> None:
+    for rest in ("", "/memo", "/trace", "/alternatives"):
+        problem(client.get(f"/plans/{'0' * 32}{rest}"), 404)
+    problem(client.get("/plans/Nothing"), 422)
+    problem(client.get(f"/plans/{'0' * 32}/alternatives", params={"limit": 0}), 422)
+
+
+def test_the_oldest_plans_go(client: httpx.Client) -> None:
+    ids = [
+        client.post("/optimize", json={"query": CHAINS, "options": {"parallelism": n}}).json()["id"]
+        for n in (2, 3, 4, 5)
+    ]
+    assert [client.get(f"/plans/{id_}").status_code for id_ in ids] == [404, 200, 200, 200]
+
+
+def test_streams_are_put_changed_and_forgotten(client: httpx.Client) -> None:
+    assert problem(client.post("/optimize", json=QUERY), 422)["code"] == "E-UNKNOWN"
+    names = [stream["name"] for stream in client.get("/streams").json()]
+    put = client.put("/streams/mine", json=A).json()
+    assert put == {"name": "mine", "version": 1, "time_unit": put["time_unit"], "stream": A}
+    assert client.get("/streams/mine").json() == put
+    assert [s["name"] for s in client.get("/streams").json()] == sorted([*names, "mine"])
+    cheap = client.post("/optimize", json=QUERY).json()
+    labels = {"a": {**A["labels"]["a"], "rate": 50}}
+    assert client.put("/streams/mine", json={"labels": labels}).json()["version"] == 2
+    dear = client.post("/optimize", json=QUERY).json()
+    assert dear["cost"] > cheap["cost"]
+    assert dear["id"] != cheap["id"]
+    assert client.delete("/streams/mine").status_code == 204
+    problem(client.get("/streams/mine"), 404)
+    problem(client.delete("/streams/mine"), 404)
+    assert client.put("/streams/mine", json=A).json()["version"] == 3
+    client.delete("/streams/mine")
+
+
+def test_streams_of_the_file_may_be_described_anew(client: httpx.Client) -> None:
+    (name,) = [stream["name"] for stream in client.get("/streams").json()]
+    shown = client.get(f"/streams/{name}").json()
+    assert shown["version"] == 0
+    assert "source" not in shown["stream"]
+    problem(client.delete(f"/streams/{name}"), 409)
+    assert client.put(f"/streams/{name}", json=shown["stream"]).json()["version"] == 1
+    assert client.post("/optimize", json={"query": CHAINS}).status_code == 200
+    assert client.delete(f"/streams/{name}").status_code == 204
+    assert client.get(f"/streams/{name}").json() == shown
+
+
+@pytest.mark.parametrize(
+    ("stream", "mention"),
+    [
+        ({**A, "source": {"format": "csv", "path": "/etc/passwd"}}, "source"),
+        ({"labels": {"a": {"rate": -1, "distinct_src": 9, "distinct_trg": 9}}}, "rate"),
+        ({"speed": 3}, "speed"),
+    ],
+    ids=["a source", "a rate below zero", "an unknown entry"],
+)
+def test_what_is_no_stream(client: httpx.Client, stream: dict[str, Any], mention: str) -> None:
+    document = problem(client.put("/streams/wrong", json=stream), 422)
+    assert document["code"] == "E-CATALOG"
+    assert mention in document["detail"]
+    problem(client.get("/streams/wrong"), 404)
+
+
+def test_after_a_restart_and_after_a_kill_everything_is_there(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    with running(home, "--searches", "1") as service, service.client() as client:
+        client.put("/streams/mine", json=A)
+        found = client.post("/optimize", json=QUERY)
+        service.process.kill()
+        service.process.wait()
+    place = f"/plans/{found.json()['id']}"
+    with running(home, "--searches", "1") as service, service.client() as client:
+        assert client.get("/streams/mine").json()["version"] == 1
+        assert client.get(place).content == found.content
+        assert client.post("/optimize", json=QUERY).content == found.content
+        assert metric(client, 'headrace_searches_total{kind="optimize"}') == 0
+        assert metric(client, 'headrace_cache_hits_total{kept="store"}') == 1
+        memo = client.get(f"{place}/memo", headers={"X-Request-Id": "of-the-test"})
+        assert memo.json()["plan"] == found.json()["plan"]
+        assert memo.headers["x-request-id"] == "of-the-test"
+        until(lambda: "of-the-test" in service.log.read_text("utf-8"))
+    lines = [line for line in service.log.read_text("utf-8").splitlines() if line[:1] == "{"]
+    told = [
+        record for record in map(json.loads, lines) if record.get("request_id") == "of-the-test"
+    ]
+    assert [(r["route"], r["status"]) for r in told] == [("/plans/{id}/memo", 200)]
+    assert "Traceback" not in service.log.read_text("utf-8")
+    assert QUERY["query"] not in service.log.read_text("utf-8")
+
+
+WRITER = """
+import sys
+from api.service.store import KeptPlan, Store
+store = Store(sys.argv[1], 1000)
+for n in range(40):
+    store.put_stream("shared", "second", {"by": sys.argv[2]})
+    store.keep_plan(KeptPlan(f"{sys.argv[2]}{n}", {"n": n}, b"x" * 10_000, "complete"))
+"""
+
+
+def test_two_processes_write_to_one_file(tmp_path: Path) -> None:
+    url = sqlite_url(tmp_path / "home")
+    commands = [[sys.executable, "-c", WRITER, url, name] for name in ("a", "b")]
+    # Both make the tables, too.
+    writing = [subprocess.Popen(command, cwd=ROOT, env=environment()) for command in commands]
+    assert [process.wait(120) for process in writing] == [0, 0]
+    store = Store(url, 1000)
+    (stream,) = store.streams()
+    assert stream.version == 80  # each write gave a version of its own
+    kept = [store.plan(f"{name}{n}") for name in "ab" for n in range(40)]
+    assert [plan.answer for plan in kept if plan is not None] == [b"x" * 10_000] * 80
+    store.close()
+    with sqlite3.connect(tmp_path / "home" / "headrace.db") as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+
+
+def test_threads_write_to_one_store(tmp_path: Path) -> None:
+    home = tmp_path / "a home?x=1#%41"
+    store = Store(sqlite_url(home), 5)
+    assert (home / "headrace.db").exists()
+    with ThreadPoolExecutor(8) as writing:
+        versions = writing.map(lambda _: store.put_stream("s", "second", {}), range(40))
+        assert sorted(versions) == list(range(1, 41))
+        plans = [KeptPlan(str(n), {}, b"", "complete") for n in range(40)]
+        list(writing.map(store.keep_plan, plans))
+    assert sum(store.plan(plan.id) is not None for plan in plans) == 5
+    store.close()
+
+
+def test_databases_that_cannot_be_used(tmp_path: Path) -> None:
+    url = sqlite_url(tmp_path)
+    Store(url, 5).close()
+    with sqlite3.connect(tmp_path / "headrace.db") as connection:
+        connection.execute("UPDATE headrace_schema SET version = ?", (SCHEMA_VERSION + 1,))
+    with pytest.raises(UsageError, match="newer Headrace"):
+        Store(url, 5)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "headrace.db").write_text("no database" * 100)
+    with pytest.raises(UsageError, match="not a database"):
+        Store(sqlite_url(tmp_path / "other"), 5)
+    with pytest.raises(UsageError, match="no such kind") as raised:
+        Store("nothing://user:secret@host/db", 5)
+    assert "secret" not in raised.value.display
+
+
+def test_numbers_in_another_unit_are_not_mistaken(tmp_path: Path) -> None:
+    made = settings(tmp_path, searches_at_once=1)
+    app = create_app(made)
+    app.state.service.store.put_stream("old", "hour", A)
+    with served(app) as client:
+        assert "hour" in problem(client.post("/optimize", json=QUERY), 422)["detail"]

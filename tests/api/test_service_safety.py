@@ -1,0 +1,208 @@
+"""What the service does not do for anybody: tokens, limits, headers, faults."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import schemathesis
+from fastapi import FastAPI
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from schemathesis.checks import not_a_server_error
+from schemathesis.core.result import Ok
+
+from api.service import create_app
+from api.service.jobs import Limits
+from api.service.tokens import read_tokens, token
+from headrace.errors import UsageError
+from tests.api import serving
+from tests.api.command import QUERY, process
+from tests.api.serving import problem, served
+from tests.strategies.amount import examples
+
+READ, PLAN = "read-" + "r" * 20, "plan-" + "p" * 20
+HIM = {"Authorization": f"Bearer {READ}"}
+HER = {"Authorization": f"Bearer {PLAN}"}
+ORIGIN = "https://pages.example"
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory) -> FastAPI:
+    return create_app(
+        serving.settings(
+            tmp_path_factory.mktemp("home"),
+            tokens=(token(READ, "read"), token(PLAN, "plan")),
+            origins=(ORIGIN,),
+            searches_at_once=1,
+            longest_search_ms=500.0,
+            limits=Limits(atoms=3, states=4, answer=10_000),
+            most_streams=2,
+        )
+    )
+
+
+@pytest.fixture(scope="module")
+def client(app: FastAPI) -> Iterator[httpx.Client]:
+    with served(app) as client:
+        yield client
+
+
+def test_without_a_token_only_the_state_is_told(client: httpx.Client) -> None:
+    assert client.get("/healthz").status_code == 200
+    assert client.get("/openapi.json").status_code == 200
+    for path in ("/streams", "/metrics", "/plans/00", "/nowhere"):
+        answer = client.get(path)
+        problem(answer, 401)
+        assert answer.headers["www-authenticate"].startswith("Bearer")
+    for wrong in (f"Bearer {READ}x", f"Basic {READ}", READ, "Bearer", "Bearer \xff"):
+        headers = httpx.Headers({b"Authorization": wrong.encode("latin-1")})
+        problem(client.get("/streams", headers=headers), 401)
+
+
+def test_a_token_is_good_for_its_scopes(client: httpx.Client) -> None:
+    assert client.get("/streams", headers=HIM).status_code == 200
+    for method, path in (("POST", "/optimize"), ("POST", "/explain"), ("PUT", "/streams/a")):
+        answer = client.request(method, path, headers=HIM, json={"query": QUERY})
+        assert "plan" in problem(answer, 403)["detail"]
+    problem(client.delete("/streams/a", headers=HIM), 403)
+    assert client.get("/streams", headers=HER).status_code == 200
+    assert client.post("/optimize", headers=HER, json={"query": QUERY}).status_code == 200
+
+
+def test_tokens_come_from_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "tokens"
+    file.write_text(f"# who may\nread {READ}\n\nread,plan {PLAN}\n")
+    his, hers = read_tokens(file)
+    assert (his, hers) == (token(READ, "read"), token(PLAN, "plan"))
+    assert READ not in repr(his)
+    for wrong in ("", "read short", f"write {READ}", READ):
+        file.write_text(wrong)
+        with pytest.raises(UsageError) as raised:
+            read_tokens(file)
+        assert READ not in raised.value.display
+    with pytest.raises(UsageError):
+        read_tokens(tmp_path / "none")
+
+
+def test_serve_refuses_wrong_tokens(tmp_path: Path) -> None:
+    (tmp_path / "tokens").write_text("read short")
+    done = process("serve", "--tokens", tmp_path / "tokens", "--home", tmp_path)
+    assert done.code == 2
+    assert "fewer than 16 characters" in done.error
+
+
+def test_pages_of_other_origins_get_nothing(client: httpx.Client) -> None:
+    ours = client.get("/streams", headers={**HIM, "Origin": ORIGIN})
+    assert ours.headers["access-control-allow-origin"] == ORIGIN
+    theirs = client.get("/streams", headers={**HIM, "Origin": "https://evil.example"})
+    assert "access-control-allow-origin" not in theirs.headers
+    asks = {"Origin": ORIGIN, "Access-Control-Request-Method": "POST"}
+    assert client.options("/optimize", headers=asks).status_code == 200
+
+
+def test_without_origins_no_page_may(tmp_path: Path) -> None:
+    with served(create_app(serving.settings(tmp_path, searches_at_once=1))) as client:
+        answer = client.get("/streams", headers={"Origin": ORIGIN})
+    assert answer.status_code == 200
+    assert [name for name in answer.headers if name.startswith("access-control")] == []
+
+
+def test_browsers_are_told_to_be_careful(client: httpx.Client) -> None:
+    for path in ("/healthz", "/nowhere", "/docs"):
+        headers = client.get(path).headers
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["x-frame-options"] == "DENY"
+        assert headers["content-security-policy"].startswith("default-src 'none'")
+
+
+def test_request_ids_are_taken_or_made(client: httpx.Client) -> None:
+    given_ = client.get("/healthz", headers={"X-Request-Id": "abc.1-2"})
+    assert given_.headers["x-request-id"] == "abc.1-2"
+    for wrong in ("a b", "x" * 101, ""):
+        made = client.get("/healthz", headers={"X-Request-Id": wrong}).headers["x-request-id"]
+        assert made not in ("", wrong)
+
+
+LARGE = {
+    "atoms": ("Answer(x, y) <- a(x, y), b(x, y),\n c(x, y), d(x, y) WINDOW 1d", (2, 11)),
+    "states": ("Answer(x, y) <- x (a/b/c/d)+ y WINDOW 1d", (1, 17)),
+}
+
+
+@pytest.mark.parametrize("what", LARGE)
+def test_queries_are_bounded(client: httpx.Client, what: str) -> None:
+    query, (line, column) = LARGE[what]
+    document = problem(client.post("/optimize", headers=HER, json={"query": query}), 422)
+    assert document["code"] == "E-SIZE"
+    assert what in document["detail"]
+    assert document["position"] == {"line": line, "column": column}
+
+
+def test_answers_are_bounded(client: httpx.Client) -> None:
+    query = "Answer(x, y) <- x (a/b/c)+ y WINDOW 1d"
+    body = {"query": query, "trace": True, "why": True, "costs": True}
+    document = problem(client.post("/explain", headers=HER, json=body), 422)
+    assert "10,000 bytes" in document["detail"]
+
+
+def test_the_number_of_streams_is_bounded(client: httpx.Client) -> None:
+    answers = [client.put(f"/streams/s{n}", headers=HER, json={}) for n in range(3)]
+    assert [answer.status_code for answer in answers] == [200, 200, 409]
+    assert client.put("/streams/s1", headers=HER, json={}).json()["version"] == 2
+    for n in range(2):
+        client.delete(f"/streams/s{n}", headers=HER)
+
+
+def test_a_fault_has_an_id_that_the_log_has(
+    app: FastAPI,
+    client: httpx.Client,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def broken(_: str) -> None:
+        raise ZeroDivisionError("secret")
+
+    monkeypatch.setattr(app.state.service.store, "plan", broken)
+    with caplog.at_level(logging.INFO, "headrace.service"):
+        document = problem(client.get("/plans/00", headers={**HIM, "X-Request-Id": "it"}), 500)
+    assert document["request_id"] == "it"
+    assert "secret" not in json.dumps(document)
+    assert "secret" in caplog.text
+    assert READ not in caplog.text
+
+
+def test_settings_do_not_show_their_secrets(tmp_path: Path) -> None:
+    made = replace(serving.settings(tmp_path), database="postgresql://user:secret@host/db")
+    assert "secret" not in repr(made)
+
+
+QUERIES = st.sampled_from(
+    [QUERY, "Answer(x, y) <- a(x, y) WINDOW 1d", "CONSTRUCT", "", "\ud800", "a\0b"]
+)
+
+
+def test_no_request_within_the_description_makes_a_fault(
+    app: FastAPI, client: httpx.Client
+) -> None:
+    schema = schemathesis.openapi.from_dict(app.openapi())
+    amount = settings(examples(8), deadline=None, suppress_health_check=list(HealthCheck))
+    operations = [found.ok() for found in schema.get_all_operations() if isinstance(found, Ok)]
+    assert len(operations) == 13
+    for operation in operations:
+
+        @amount
+        @given(case=operation.as_strategy(), query=QUERIES)
+        def ask(case: schemathesis.Case[Any], query: str) -> None:
+            if isinstance(case.body, dict) and "query" in case.body:
+                case.body["query"] = query
+            answer = case.call(base_url=str(client.base_url), headers=HER)
+            case.validate_response(answer, checks=[not_a_server_error])
+
+        ask()

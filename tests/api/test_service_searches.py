@@ -1,0 +1,186 @@
+"""Searches of the service: beside its answers, shared, ended when nobody waits any more."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import httpx
+import psutil
+import pytest
+
+from api.service import create_app
+from api.service.jobs import Asked, Job, run
+from api.service.workers import Worker, WorkerDiedError
+from tests.api.serving import clique, metric, problem, served, settings, until
+
+RUNNING = "headrace_searches_running"
+SEARCHES = 'headrace_searches_total{kind="optimize"}'
+CANCELLED = 'headrace_plans_total{stop_reason="cancelled"}'
+LONG_MS = 60_000
+
+
+@pytest.fixture(scope="module")
+def one_at_a_time(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+    """A service with one process for searches, and one place to wait for it."""
+    home = tmp_path_factory.mktemp("home")
+    made = settings(home, searches_at_once=1, most_waiting=1, longest_search_ms=60_000.0)
+    with served(create_app(made)) as client:
+        until(lambda: client.get("/readyz").status_code == 200)
+        yield client
+
+
+@pytest.fixture(name="client")
+def at_rest(one_at_a_time: httpx.Client) -> httpx.Client:
+    until(lambda: metric(one_at_a_time, RUNNING) == 0)
+    return one_at_a_time
+
+
+class Asking:
+    """A client that asks and can hang up; what it hears, if anything, is ``answer``."""
+
+    def __init__(self, address: httpx.URL, query: str, budget_ms: int = LONG_MS) -> None:
+        self.answer: httpx.Response | None = None
+        self._client = httpx.Client(base_url=address, timeout=120, trust_env=False)
+        self._thread = threading.Thread(target=self._ask, args=(body(query, budget_ms),))
+        self._thread.start()
+
+    def _ask(self, json: dict[str, Any]) -> None:
+        try:
+            self.answer = self._client.post("/optimize", json=json)
+        except httpx.HTTPError:
+            self.answer = None
+
+    def join(self) -> None:
+        self._thread.join(120)
+
+
+def body(query: str, budget_ms: int = LONG_MS) -> dict[str, Any]:
+    return {"query": query, "options": {"budget_ms": budget_ms}}
+
+
+def hang_up(client: httpx.Client, query: str, *, after: float, budget_ms: int = LONG_MS) -> None:
+    """Asks, and does not wait longer than so many seconds."""
+    with (
+        pytest.raises(httpx.ReadTimeout),
+        httpx.Client(base_url=client.base_url, timeout=after, trust_env=False) as impatient,
+    ):
+        impatient.post("/optimize", json=body(query, budget_ms))
+
+
+def test_a_client_that_hangs_up_ends_its_search(client: httpx.Client) -> None:
+    before, gone = metric(client, CANCELLED), metric(client, GONE)
+    hang_up(client, clique(8), after=1)
+    until(lambda: metric(client, CANCELLED) == before + 1)
+    until(lambda: metric(client, RUNNING) == 0)
+    assert metric(client, GONE) == gone + 1
+    # nothing of it is kept: the next client has a search of its own, to the end
+    assert client.post("/optimize", json={"query": clique(4)}).json()["stop_reason"] == "complete"
+
+
+GONE = 'headrace_requests_total{method="POST",route="/optimize",status="499"}'
+
+
+def test_who_waits_on_is_not_let_down_by_who_hangs_up(client: httpx.Client) -> None:
+    before = metric(client, SEARCHES)
+    query = clique(8)
+    staying = Asking(client.base_url, query, 3_000)
+    until(lambda: metric(client, RUNNING) == 1)
+    gone = metric(client, GONE)
+    hang_up(client, query, after=0.2, budget_ms=3_000)
+    until(lambda: metric(client, GONE) == gone + 1)
+    staying.join()
+    assert staying.answer is not None
+    assert staying.answer.json()["stop_reason"] == "budget_ms"
+    assert metric(client, SEARCHES) == before + 1
+
+
+def test_equal_requests_at_once_have_one_search(client: httpx.Client) -> None:
+    before = metric(client, SEARCHES)
+    asked = {"query": clique(5)}
+    with ThreadPoolExecutor(8) as asking:
+        answers = list(asking.map(lambda _: client.post("/optimize", json=asked), range(8)))
+    assert {answer.status_code for answer in answers} == {200}
+    assert len({answer.content for answer in answers}) == 1
+    assert metric(client, SEARCHES) == before + 1
+
+
+def test_equal_requests_later_have_its_outcome(client: httpx.Client) -> None:
+    asked = {"query": clique(3), "format": "text"}
+    first = client.post("/explain", json=asked)
+    hits = metric(client, 'headrace_cache_hits_total{kept="memory"}')
+    assert client.post("/explain", json=asked).text == first.text
+    assert metric(client, 'headrace_cache_hits_total{kept="memory"}') == hits + 1
+    other = client.post("/explain", json={**asked, "format": "dot"})
+    assert other.text != first.text
+
+
+def test_others_wait_for_a_search_and_some_are_sent_away(client: httpx.Client) -> None:
+    asking = [Asking(client.base_url, clique(8, "2d"))]
+    until(lambda: metric(client, RUNNING) == 1)
+    impatient = threading.Thread(
+        target=hang_up, args=(client, clique(8, "3d")), kwargs={"after": 5}
+    )
+    impatient.start()
+    until(lambda: metric(client, "headrace_searches_waiting") == 1)
+    refused = client.post("/optimize", json={"query": clique(3, "9d")})
+    assert problem(refused, 429)["code"] == "E-BUSY"
+    assert int(refused.headers["retry-after"]) >= 1
+    # the service is there meanwhile, for all that needs no search
+    assert client.get("/healthz").status_code == 200
+    assert client.get("/streams").json() == []
+    # who hangs up while waiting leaves the queue, and was never searched for
+    impatient.join()
+    until(lambda: metric(client, "headrace_searches_waiting") == 0)
+    (worker,) = searching()
+    worker.kill()
+    asking[0].join()
+    assert asking[0].answer is not None
+    problem(asking[0].answer, 503)
+    # and the next search has a new process
+    assert client.post("/optimize", json={"query": clique(3, "4d")}).status_code == 200
+
+
+def searching() -> list[psutil.Process]:
+    """The processes that search for services of this process."""
+    return [
+        child
+        for child in psutil.Process().children()
+        if child.name().startswith("python") and "spawn_main" in " ".join(child.cmdline())
+    ]
+
+
+def test_a_service_that_ends_tells_those_who_wait(tmp_path: Path) -> None:
+    made = settings(tmp_path, searches_at_once=1, longest_search_ms=60_000.0)
+    with served(create_app(made)) as client:
+        asking = Asking(client.base_url, clique(8))
+        until(lambda: metric(client, RUNNING) == 1)
+    asking.join()
+    assert asking.answer is not None
+    assert "shutting down" in problem(asking.answer, 503)["detail"]
+    assert asking.answer.headers["retry-after"]
+
+
+def test_a_fault_of_ours_is_for_the_log() -> None:
+    wrong = Asked("Answer(x, y) <- a(x, y) WINDOW 1d", None, None, {"secret": 1}, "test")
+    outcome = run(Job("optimize", wrong), lambda: False)
+    assert outcome.status == 500
+    assert b"KeyError" in outcome.body
+    assert b"disabled_rules" not in outcome.body
+    assert "Traceback" in outcome.fault
+
+
+def test_a_job_that_does_not_stop_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("api.service.workers.PATIENCE_SECONDS", 60.0)
+    worker = Worker()
+    worker.start()
+    monkeypatch.setattr("api.service.workers.PATIENCE_SECONDS", 0.2)
+    options = {"disabled_rules": [], "budget_ms": 60_000.0}
+    endless = Job("optimize", Asked(clique(8), None, None, options, "test"))
+    with pytest.raises(WorkerDiedError):
+        worker.do(endless, threading.Event())
+    assert searching() == [] or all(p.status() != "running" for p in searching())
+    worker.stop()
