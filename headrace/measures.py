@@ -16,10 +16,9 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from algebra.plan import Estimate, PhysicalPlan
-from executor.accounts import with_chains
-from executor.counters import Counters
 
 if TYPE_CHECKING:
+    from executor.counters import Counters
     from executor.spark.report import RunReport
 
 _OF_A_BATCH = ("rows_in", "rows_out", "dropped", "seconds")
@@ -120,6 +119,8 @@ def measured(
     plan: PhysicalPlan, counters: Mapping[int, Counters], ticks: int
 ) -> dict[int, Measured]:
     """By node id; of a leaf's chain what can be known (:mod:`executor.accounts`)."""
+    from executor.accounts import with_chains
+
     once = _computed_once(plan)
     return {
         node: Measured(
@@ -140,6 +141,8 @@ def _computed_once(plan: PhysicalPlan) -> set[int]:
 
 def metrics_document(plan: PhysicalPlan, report: RunReport) -> dict[str, Any]:
     """The account of a run, as ``run --metrics`` writes it."""
+    from executor.counters import Counters
+
     document = {"plan": plan.digest, "time_unit": plan.time_unit, **report.document()}
     last, nothing = document.pop("last_batch"), asdict(Counters())
     document["operators"] = {
