@@ -156,7 +156,7 @@ class PhysicalPlan(_Model):
         for node in self.nodes:
             if getattr(node.operator, "every", None) is not None:
                 raise ValueError(f"node {node.id}: evaluate_every does not go with another period")
-            if isinstance(node.operator, Rewindow | WitnessPaths):
+            if isinstance(node.operator, Rewindow):
                 raise ValueError(f"node {node.id}: evaluate_every does not go with {node.op}")
 
     @property

@@ -16,7 +16,6 @@ from algebra.logical import (
     LogicalQuery,
     PathSemantics,
     Rewindow,
-    Witness,
     WScan,
     WScanUnion,
 )
@@ -184,10 +183,11 @@ def _evaluate_every(translated: Translated) -> int | None:
             hint="leave --evaluate out, or declare the stream without deletions",
         )
     for operator in operators_in(translated.logical.expression):
-        if isinstance(operator, Rewindow | Witness):
-            what = "views that are windowed" if isinstance(operator, Rewindow) else "paths returned"
+        if isinstance(operator, Rewindow):
             raise UsageError(
-                f"--evaluate slide does not go with {what}", code="E-PLAN", hint="leave it out"
+                "--evaluate slide does not go with views that are windowed",
+                code="E-PLAN",
+                hint="leave it out",
             )
     windows = windows_in(translated.logical.expression)
     return gcd(*(window.slide for window in windows)) or None

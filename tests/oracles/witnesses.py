@@ -65,8 +65,13 @@ class Witnesses:
     edges: tuple[Edge, ...]
     number: int
 
-    def faults(self, row: Row, ts: int, exp: int, path: Steps) -> list[str]:
-        """What is wrong with a path that is returned with a row valid in ``[ts, exp)``."""
+    def faults(
+        self, row: Row, ts: int, exp: int, path: Steps, period: int | None = None
+    ) -> list[str]:
+        """What is wrong with a path that is returned with a row valid in ``[ts, exp)``.
+
+        With a ``period`` that means the snapshots just before each multiple of it.
+        """
         *others, answer = self.query.rules
         atom = answer.body[self.number]
         assert isinstance(atom, Closure | PathAtom)
@@ -83,7 +88,7 @@ class Witnesses:
         ends = [(term.name, end) for term, end in both if isinstance(term, Var)]
         whole = replace(answer, variables=(*answer.variables, *(name for name, _ in ends)))
         rows = self._truth((*others, whole))
-        for instant in self._instants(rows, ts, exp):
+        for instant in self._instants(rows, ts, exp, period):
             if (*row, *(end for _, end in ends)) not in rows.at(instant):
                 found.append(
                     f"it leads from {first!r} to {last!r}, which is no answer at {instant}"
@@ -110,7 +115,10 @@ class Witnesses:
         return self._truth(rules).at(instant)
 
     @staticmethod
-    def _instants(truth: Truth, ts: int, exp: int) -> Iterable[int]:
+    def _instants(truth: Truth, ts: int, exp: int, period: int | None) -> Iterable[int]:
+        if period is not None:
+            last = max((*truth.changes, ts)) + period
+            return [t - 1 for t in range(ts, min(exp, last), period)]
         return sorted({ts, *(t for t in truth.changes if ts <= t < exp)})
 
 

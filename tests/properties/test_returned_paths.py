@@ -14,6 +14,8 @@ from tests.oracles.snapshot import Edge, Truth
 from tests.oracles.witnesses import Witnesses, returning, with_names
 from tests.properties.plans import THOROUGH, optimized, plans_of, read_back
 from tests.properties.running import judge, lines_of
+from tests.properties.test_per_slide import judge as judge_per_slide
+from tests.properties.test_per_slide import per_slide
 from tests.strategies.amount import examples
 from tests.strategies.queries import Case, cases
 
@@ -57,10 +59,13 @@ def check(of: Returned, plan: PhysicalPlan, lines: Sequence[Line]) -> None:
     column = of.column
     witnesses = Witnesses(of.plain.query, of.plain.edges, of.number)
     rows = [replace(line, row=line.row[:column] + line.row[column + 1 :]) for line in lines]
-    judge(Truth(of.plain.query, of.plain.edges), plan, rows)
+    if plan.evaluate_every is None:
+        judge(Truth(of.plain.query, of.plain.edges), plan, rows)
+    else:
+        judge_per_slide(of.plain, plan, rows)
     for line, row in zip(lines, rows, strict=True):
         path = [tuple(step) for step in json.loads(line.row[column])]
-        faults = witnesses.faults(row.row, line.ts, line.exp, path)
+        faults = witnesses.faults(row.row, line.ts, line.exp, path, plan.evaluate_every)
         assert not faults, f"{line}: {faults}\n{text(of.case.query)}"
 
 
@@ -83,14 +88,32 @@ def test_plans_made_for_several_partitions(
         check(of, plan, lines_of(of.case, read_back(plan), rows))
 
 
+@given(
+    of=returned(),
+    simple=st.booleans(),
+    partitions=st.integers(1, 2),
+    seed=st.integers(0, 999),
+    rows=ROWS,
+)
+@examples(20)
+def test_per_slide(of: Returned, simple: bool, partitions: int, seed: int, rows: int) -> None:
+    note(text(of.case.query))
+    if simple:
+        of = replace(of, plain=_simple(of.plain), case=_simple(of.case))
+    options = per_slide(of.case, replace(THOROUGH, parallelism=partitions))
+    for plan in plans_of(optimized(of.case, options), most=6, seed=seed):
+        check(of, plan, lines_of(of.case, read_back(plan), rows))
+
+
+def _simple(case: Case) -> Case:
+    return replace(case, query=replace(case.query, simple=True), edges=case.edges[:20])
+
+
 @given(of=returned(), seed=st.integers(0, 999), rows=ROWS)
 @examples(15)
 def test_simple_paths(of: Returned, seed: int, rows: int) -> None:
     note(text(of.case.query))
-    plain, case = (
-        replace(c, query=replace(c.query, simple=True), edges=c.edges[:20])
-        for c in (of.plain, of.case)
-    )
+    plain, case = _simple(of.plain), _simple(of.case)
     simple = replace(of, plain=plain, case=case)
     for plan in plans_of(optimized(case), most=6, seed=seed):
         check(simple, plan, lines_of(case, plan, rows))
