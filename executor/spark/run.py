@@ -171,6 +171,8 @@ def _stream(spark: SparkSession, plan: PhysicalPlan, batches: Batches, options: 
         with free_pool() as workers:
             _wait(_started(spark, plan, batches, options, workers), batches)
     except (PySparkException, Py4JError, ConnectionError) as error:
+        if error is batches.error:
+            raise  # not Spark's: whoever reads the results has gone
         raise _failure(error) from error
 
 

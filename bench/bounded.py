@@ -1,0 +1,127 @@
+"""What a long run holds, window after window: ``python -m bench.bounded --windows 12``.
+
+A query runs on Spark over a made stream whose vertices never come again after a window. After each
+window's last batch: memory of the Python workers and of the JVM, the checkpoint's state on
+disk, and what the partitions say that they keep. What is held after the last window should be what
+was held after the second.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from typing import Annotated, Any
+
+import psutil
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from bench.kernels import plan_of
+from bench.measuring import headline, machine, save
+from catalog.edges import EdgeFile
+from catalog.model import Catalog, LabelStatistics, Stream
+from executor.spark.report import Progress
+from executor.spark.run import RunOptions, run
+from executor.spark.session import SessionOptions
+from executor.spark.sinks import ToFolder
+
+QUERIES = {
+    "join": "Answer(x, z) <- a(x, y), b(y, z)",
+    "path": "Answer(x, y) <- x (a/b)+ y",
+    "aggregate": "Answer(x, count(*) as n) <- a(x, y), b(y, z)",
+}
+WINDOW = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What a run held when so many windows had passed; sizes in MB."""
+
+    windows: int
+    workers: float
+    jvm: float
+    state: float
+    kept: float
+    vertices: int
+
+
+def stream(file: Path, windows: int, per_tick: int) -> None:
+    """Writes edges among vertices of a tenth of a window's age at most."""
+    random = Random(7)
+    with file.open("w") as lines:
+        lines.write("src,trg,label,ts\n")
+        for ts in range(windows * WINDOW):
+            for _ in range(per_tick):
+                oldest = ts // (WINDOW // 10) * 500
+                ends = (f"v{oldest + random.randrange(500)}" for _ in range(2))
+                lines.write(",".join([*ends, random.choice("ab"), f"{ts}\n"]))
+
+
+def held(query: str, windows: int, per_tick: int, folder: Path) -> list[Held]:
+    """What a run of the query held after each window."""
+    source = folder / "in.csv"
+    stream(source, windows, per_tick)
+    known = LabelStatistics(per_tick / 2, 500, 500, 1000)
+    catalog = Catalog({"input": Stream("input", {"a": known, "b": known})})
+    plan = plan_of(query, catalog, str(WINDOW), "100").plan
+    checkpoint, found = folder / "checkpoint", list[Held]()
+
+    def look(progress: Progress) -> None:
+        passed = 0 if progress.now is None else (progress.now + 1) // WINDOW
+        if passed > len(found):
+            found.append(_now(passed, checkpoint))
+
+    options = RunOptions(
+        checkpoint=checkpoint,
+        largest_slice=WINDOW * per_tick // 4,
+        session=SessionOptions(conf={"spark.sql.streaming.minBatchesToRetain": "2"}),
+    )
+    run(plan, {"input": [EdgeFile(str(source))]}, ToFolder(folder / "out"), options,
+        on_progress=look)  # fmt: skip
+    return found
+
+
+def _now(windows: int, checkpoint: Path) -> Held:
+    below = psutil.Process().children(recursive=True)
+    java = [p for p in below if p.name() == "java"]
+    python = [p for p in below if p not in java]
+    counts = next(checkpoint.rglob("counted.json"), None)
+    reports: list[dict[str, Any]] = [] if counts is None else json.loads(counts.read_text())
+    return Held(
+        windows,
+        sum(p.memory_info().rss for p in python) / 1e6,
+        sum(p.memory_info().rss for p in java) / 1e6,
+        sum(f.stat().st_size for f in checkpoint.rglob("*") if f.is_file() and "state" in f.parts)
+        / 1e6,
+        sum(report["blob_bytes"] + report.get("snapshot_bytes", 0) for report in reports) / 1e6,
+        sum(report["vertices"] for report in reports),
+    )
+
+
+def main(
+    windows: Annotated[int, typer.Option(min=3, help="How many windows pass.")] = 12,
+    per_tick: Annotated[int, typer.Option(min=1, help="Edges per time unit.")] = 10,
+    out: Annotated[Path | None, typer.Option(help="Where everything goes, as JSON.")] = None,
+) -> None:
+    """What a long run holds, window after window."""
+    console = Console()
+    console.print(headline(machine()))
+    table = Table("query", "windows", "workers MB", "JVM MB", "state MB", "kept MB", "vertices")
+    everything: dict[str, list[Held]] = {}
+    for name, query in QUERIES.items():
+        with TemporaryDirectory(prefix="headrace-bounded-") as folder:
+            everything[name] = held(query, windows, per_tick, Path(folder))
+        for row in everything[name]:
+            sizes = (f"{size:,.1f}" for size in (row.workers, row.jvm, row.state, row.kept))
+            table.add_row(name, str(row.windows), *sizes, f"{row.vertices:,}")
+    console.print(table)
+    rows = [{"query": name, **asdict(row)} for name, own in everything.items() for row in own]
+    save(out, "bounded", {"windows": windows, "per_tick": per_tick}, rows)
+
+
+if __name__ == "__main__":
+    typer.run(main)
