@@ -13,6 +13,7 @@ def test_the_oracle_imports_the_standard_library_and_itself_alone() -> None:
         "dataclasses",
         "fractions",
         "functools",
+        "itertools",
         "math",
         "tests",
         "typing",
