@@ -27,6 +27,9 @@ LABEL = LabelStatistics(rate=1.0, distinct_src=90.0, distinct_trg=90.0, vertices
 
 JOIN = "Answer(x, z) <- a(x, y), b(y, z). WINDOW 40"
 PATH = "Answer(x, y) <- x (a/b)+ y. WINDOW 40 SLIDE 8"
+# A snapshot's compressed size goes with how full its tables were when it was taken: over 24 windows
+# of the path here between 20 and 33 thousand bytes, up and down.
+COMPRESSED = {"snapshots", "bytes in the store"}
 CASES = {
     "join": JOIN,
     "path": PATH,
@@ -106,5 +109,9 @@ def test_nothing_grows(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     found = sizes(planned(name), 10, deletions=name.endswith("deletions"))
     early, late = largest(found, 2, 4), largest(found, 8, 10)
     assert min(early.values()) > 0 or name == "rewindow", "where there are no snapshots"
-    grown = {what: (early[what], late[what]) for what in early if late[what] > 1.3 * early[what]}
+    grown = {
+        what: (early[what], late[what])
+        for what in early
+        if late[what] > (2.0 if what in COMPRESSED else 1.3) * early[what]
+    }
     assert not grown
