@@ -310,6 +310,8 @@ def killed(
     log = (folder / "log").read_text(errors="replace")
     if "Traceback" in log:
         done.wrong.append(f"a traceback was shown: {log[log.index('Traceback') :][:2000]}")
+    if "a fault of Headrace" in log:
+        done.wrong.append("a kill was called a fault of Headrace")
     done.seconds = time.monotonic() - started
     return done
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +12,7 @@ from typing import Any
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, Row
 
 from executor.counters import Counters
 from executor.spark.checkpoint import Work
@@ -75,6 +76,8 @@ class Batches:
         self.late = LateFolder(work.late)
         self._on_progress = on_progress
         self._started = time.monotonic()
+        self._idle = threading.Event()
+        self._idle.set()
         self.error: Exception | None = None
         self.batches = 0
         self.processed = 0
@@ -87,16 +90,25 @@ class Batches:
 
     def __call__(self, frame: DataFrame, batch: int) -> None:
         """Runs a batch: everything is computed here, once."""
+        self._idle.clear()
         try:
-            self._run(frame, batch)
-        except (PySparkException, Py4JError):
-            raise  # the query fails with it, and tells it better
-        except Exception as error:
-            self.error = error
-            raise
+            # Whatever fails in here is Spark's: the query fails with it, and tells it better.
+            written = frame.mapInArrow(part_writer(self.sink.spec), WRITTEN).collect()
+            try:
+                self._deliver(written, batch)
+            except (PySparkException, Py4JError):
+                raise
+            except Exception as error:
+                self.error = error
+                raise
+        finally:
+            self._idle.set()
 
-    def _run(self, frame: DataFrame, batch: int) -> None:
-        written = frame.mapInArrow(part_writer(self.sink.spec), WRITTEN).collect()
+    def wait_until_idle(self, seconds: float) -> None:
+        """Waits for the end of a batch that still runs, in the thread that Spark called it in."""
+        self._idle.wait(seconds)
+
+    def _deliver(self, written: list[Row], batch: int) -> None:
         parts = [Part(**json.loads(row.payload)) for row in written if row.kind == PART]
         reports = [json.loads(row.payload) for row in written if row.kind == REPORT]
         late = [row.payload.encode() for row in written if row.kind == LATE]

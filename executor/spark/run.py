@@ -49,6 +49,7 @@ from executor.spark.workers import free_pool
 from executor.watermarks import in_disorder
 
 _POLL_SECONDS = 0.1
+_LAST_BATCH_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +174,8 @@ def _stream(spark: SparkSession, plan: PhysicalPlan, batches: Batches, options: 
     except (PySparkException, Py4JError, ConnectionError) as error:
         if error is batches.error:
             raise  # not Spark's: whoever reads the results has gone
+        # A batch whose JVM died must not find its session stopped, nor log when nobody is quiet.
+        batches.wait_until_idle(_LAST_BATCH_SECONDS)
         raise _failure(error) from error
 
 
