@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from algebra import predicate
@@ -103,9 +104,8 @@ def _no_number(text: str) -> float:
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        seen: set[str] = set()
-        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-        raise DocumentError(f"the key {twice[:80]!r} stands twice in one object")
+        twice = _repeated(key for key, _ in pairs)
+        raise DocumentError(f"the key {twice!r} stands twice in one object")
     return found
 
 
@@ -261,7 +261,11 @@ def _between(values: Iterable[int], least: int, end: int, what: str) -> None:
             raise ValueError(f"{what} is {value}, and has to be from {least} to {end - 1}")
 
 
-def _distinct(values: Sequence[object], what: str) -> None:
+def _distinct(values: Sequence[Hashable], what: str) -> None:
     if len(set(values)) < len(values):
-        twice = next(value for k, value in enumerate(values) if value in values[:k])
-        raise DocumentError(f"the {what} {str(twice)[:80]!r} stands there twice")
+        raise DocumentError(f"the {what} {_repeated(values)!r} stands there twice")
+
+
+def _repeated(values: Iterable[Hashable]) -> str:
+    """The first value that stands there more than once, shortened; one does."""
+    return str(next(value for value, times in Counter(values).items() if times > 1))[:80]

@@ -78,6 +78,54 @@ class Stateless:
         """Nothing to give back."""
 
 
+class Store(Protocol):
+    """Rows that an operator holds until they expire."""
+
+    def tick(self, now: int) -> None:
+        """Sweeps if that is due."""
+        ...
+
+    def sweep(self, now: int) -> None:
+        """Drops what is held no longer at ``now``."""
+        ...
+
+    @property
+    def entries(self) -> int:
+        """Rows held."""
+        ...
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes allocated."""
+        ...
+
+
+class Holding:
+    """An operator whose state is in stores, one or one for each input."""
+
+    _stores: tuple[Store, ...]
+
+    def tick(self, now: int) -> None:
+        """Sweeps the stores where that is due."""
+        for store in self._stores:
+            store.tick(now)
+
+    def purge(self, now: int) -> None:
+        """Drops what is held no longer at ``now``."""
+        for store in self._stores:
+            store.sweep(now)
+
+    @property
+    def entries(self) -> int:
+        """Rows held."""
+        return sum(store.entries for store in self._stores)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of memory allocated for state."""
+        return sum(store.nbytes for store in self._stores)
+
+
 class Results:
     """Gathers what a kernel writes: a buffer of rows that is emptied when it is full.
 

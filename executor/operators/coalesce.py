@@ -10,14 +10,16 @@ from numpy.typing import NDArray
 from executor.batch import Batch
 from executor.counters import Tally, new_tally
 from executor.kernels import coalesce as kernel
+from executor.operators.base import Holding
 from executor.operators.rowset import RowSet
 
 
-class CoalesceOperator:
+class CoalesceOperator(Holding):
     """Holds for each value its largest expiry."""
 
     def __init__(self, width: int) -> None:
         self._held = RowSet(width, None)
+        self._stores = (self._held,)
         self.tally: Tally = new_tally()
 
     def process(self, inputs: Sequence[Batch], wanted: bool) -> Batch:
@@ -39,21 +41,3 @@ class CoalesceOperator:
         ) < len(batch):  # fmt: skip
             held.sweep(int(batch.ts[row]))
         return extends.astype(np.bool_)
-
-    def tick(self, now: int) -> None:
-        """Sweeps if that is due."""
-        self._held.tick(now)
-
-    def purge(self, now: int) -> None:
-        """Drops what expired at or before ``now``."""
-        self._held.sweep(now)
-
-    @property
-    def entries(self) -> int:
-        """Values held."""
-        return self._held.entries
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of memory allocated for state."""
-        return self._held.nbytes

@@ -11,7 +11,7 @@ from executor.batch import FOREVER, Batch, IntArray
 from executor.dictionary import Dictionary
 from executor.kernels import join as kernel
 from executor.kernels.tables import EMPTY
-from executor.operators.base import Results
+from executor.operators.base import Holding, Results
 from executor.operators.condition import Condition
 from executor.operators.rowset import RowSet
 
@@ -53,7 +53,7 @@ class Pairing:
         results.take(pairs, chosen=chosen)
 
 
-class JoinOperator:
+class JoinOperator(Holding):
     """Holds the valid rows of both inputs, each found by the variables that both bind.
 
     ``dictionary`` gave the codes; a join without residual and horizons does not look at it.
@@ -71,6 +71,7 @@ class JoinOperator:
         early = [horizon is not None for horizon in self._horizons]
         self._left = RowSet(len(left), tuple(left.index(v) for v in shared), early=early[0])
         self._right = RowSet(len(right), tuple(right.index(v) for v in shared), early=early[1])
+        self._stores = (self._left, self._right)
         self._h: IntArray = np.zeros(kernel.HEADER_LENGTH, np.int64)
         self._h[kernel.IN_WORK] = EMPTY
 
@@ -111,26 +112,6 @@ class JoinOperator:
         last = np.where(times < FOREVER - max(bound, 0) - 1, times, FOREVER - max(bound, 0) - 1)
         held = np.where(known, np.minimum(batch.exp, last + bound + 1), batch.exp)
         return np.require(held, np.int64, ["C", "W"])
-
-    def tick(self, now: int) -> None:
-        """Sweeps the sides where that is due."""
-        self._left.tick(now)
-        self._right.tick(now)
-
-    def purge(self, now: int) -> None:
-        """Drops what expired at or before ``now``."""
-        self._left.sweep(now)
-        self._right.sweep(now)
-
-    @property
-    def entries(self) -> int:
-        """Rows held on both sides."""
-        return self._left.entries + self._right.entries
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of memory allocated for state."""
-        return self._left.nbytes + self._right.nbytes
 
 
 def _sources(output: Sequence[int], own: tuple[int, ...], other: tuple[int, ...]) -> IntArray:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from algebra.physical import SPath
+from algebra.physical import AutomatonPath, SPath
 from executor.batch import Batch, IntArray, merge_order
 from executor.counters import Tally, new_tally
 from executor.kernels import forest
@@ -41,15 +41,10 @@ class PathOperator:
         is_root: Callable[[IntArray], NDArray[np.bool_]] | None = None,
     ) -> None:
         self._is_root = is_root
-        moves = sorted(path.transitions)
-        if any(to == 0 for *_, to in moves):
-            raise ValueError("a transition of the path's automaton enters its start state")
-        by_input = [[k for k, m in enumerate(moves) if m[1] == i] for i in range(inputs)]
-        states = [state for state, *_ in moves]
-        self._moves = np.array(moves, np.int64).reshape(-1, 4)
-        self._moves_of_state = np.searchsorted(states, np.arange(path.states + 1)).astype(np.int64)
-        self._input_moves = np.array([k for ks in by_input for k in ks], np.int64)
-        self._moves_of_input = np.cumsum([0, *map(len, by_input)], dtype=np.int64)
+        self._moves, self._input_moves, self._moves_of_input = moves_by_input(path, inputs)
+        self._moves_of_state = np.searchsorted(
+            self._moves[:, kernel.MOVE_STATE], np.arange(path.states + 1)
+        ).astype(np.int64)
         self._walked: IntArray = np.zeros(2 * inputs, np.int64)
         self._walked[
             2 * self._moves[:, kernel.MOVE_INPUT] + self._moves[:, kernel.MOVE_INVERSE]
@@ -165,6 +160,24 @@ class PathOperator:
             self._pool, self._heap, self._arena,
         )  # fmt: skip
         return sum(array.nbytes for array in arrays)
+
+
+def moves_by_input(path: AutomatonPath, inputs: int) -> tuple[IntArray, IntArray, IntArray]:
+    """The moves of a path's automaton, sorted; which of them read each input, one input after
+    another; and where those of each input begin among these.
+
+    Raises:
+        ValueError: if a transition enters the start state.
+    """
+    moves = sorted(path.transitions)
+    if any(to == 0 for *_, to in moves):
+        raise ValueError("a transition of the path's automaton enters its start state")
+    by_input = [[k for k, move in enumerate(moves) if move[1] == i] for i in range(inputs)]
+    return (
+        np.array(moves, np.int64).reshape(-1, 4),
+        np.array([k for ks in by_input for k in ks], np.int64),
+        np.cumsum([0, *map(len, by_input)], dtype=np.int64),
+    )
 
 
 def merged_rows(inputs: Sequence[Batch]) -> IntArray:

@@ -10,6 +10,7 @@ from algebra.physical import Rewindow
 from algebra.plan import PhysicalPlan
 from executor.batch import FOREVER, Batch
 from executor.kernels import rewindow as kernel
+from executor.operators.base import Holding
 from executor.operators.rowset import RowSet
 
 
@@ -19,7 +20,7 @@ def kept_beyond(plan: PhysicalPlan) -> int:
     return int(any(isinstance(node.operator, Rewindow) for node in plan.nodes))
 
 
-class RewindowOperator:
+class RewindowOperator(Holding):
     """Holds for each value the run that it is in, or was in up to now.
 
     Where a run began cannot be told from what is still valid, so it is remembered apart:
@@ -29,6 +30,7 @@ class RewindowOperator:
 
     def __init__(self, width: int, length: int, slide: int) -> None:
         self._held = RowSet(width, None, early=True)
+        self._stores = (self._held,)
         self._window = length, slide
         self._recalled: Batch | None = None
         self.remembers = False
@@ -66,21 +68,3 @@ class RewindowOperator:
         valid = end > 0
         kept = batch.take(valid)
         return Batch(kept.columns, kept.ts, end[valid])
-
-    def tick(self, now: int) -> None:
-        """Sweeps if that is due."""
-        self._held.tick(now)
-
-    def purge(self, now: int) -> None:
-        """Drops the runs that ended before ``now``."""
-        self._held.sweep(now)
-
-    @property
-    def entries(self) -> int:
-        """Runs held."""
-        return self._held.entries
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of memory allocated for state."""
-        return self._held.nbytes

@@ -15,7 +15,7 @@ from executor.kernels.path import ALL_ROOTS, MOVE_INPUT, ROW_ROOTS, ROW_TS
 from executor.kernels.simple_search import STACK_FIELDS
 from executor.kernels.tables import EMPTY, enlarged, enlarged_table, new_table
 from executor.operators.base import Results
-from executor.operators.path import merged_rows
+from executor.operators.path import merged_rows, moves_by_input
 from executor.schedule import LEAST_ADDED, Schedule
 
 _SMALLEST = 64
@@ -47,13 +47,8 @@ class SimplePathOperator:
     ) -> None:
         self._is_root = is_root
         self._path = path
-        moves = sorted(path.transitions)
-        if any(to == 0 for *_, to in moves):
-            raise ValueError("a transition of the path's automaton enters its start state")
-        by_input = [[k for k, m in enumerate(moves) if m[1] == i] for i in range(inputs)]
-        self._moves: IntArray = np.array(moves, np.int64).reshape(-1, 4)
-        self._input_moves: IntArray = np.array([k for ks in by_input for k in ks], np.int64)
-        self._moves_of_input = np.cumsum([0, *map(len, by_input)], dtype=np.int64)
+        self._moves, self._input_moves, self._moves_of_input = moves_by_input(path, inputs)
+        moves = self._moves.tolist()
         self._walked: IntArray = np.zeros(2 * inputs, np.int64)
         for number in self._moves[:, MOVE_INPUT]:
             self._walked[2 * number : 2 * number + 2] = 1

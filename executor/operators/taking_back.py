@@ -12,35 +12,11 @@ from executor.dictionary import Dictionary
 from executor.kernels import taking_back as kernel
 from executor.kernels.tables import EMPTY
 from executor.operators.bag import Bag
-from executor.operators.base import Results
+from executor.operators.base import Holding, Results
 from executor.operators.join import Pairing
 
 
-class _OverBag:
-    """An operator whose state is one bag."""
-
-    _held: Bag
-
-    def tick(self, now: int) -> None:
-        """Sweeps if that is due."""
-        self._held.tick(now)
-
-    def purge(self, now: int) -> None:
-        """Drops what expired at or before ``now``, and what was taken back."""
-        self._held.sweep(now)
-
-    @property
-    def entries(self) -> int:
-        """Rows held."""
-        return self._held.entries
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of memory allocated for state."""
-        return self._held.nbytes
-
-
-class RetractOperator(_OverBag):
+class RetractOperator(Holding):
     """What a deletion says of an edge, said of each row that the edge gave.
 
     In: the edges of a scan; one with a negative expiry is a deletion, of which only source and
@@ -51,6 +27,7 @@ class RetractOperator(_OverBag):
 
     def __init__(self, width: int) -> None:
         self._held = Bag(width, (0, 1))
+        self._stores = (self._held,)
         self._waiting = Batch.empty(width)
         self._h: IntArray = np.zeros(kernel.SCAN_FIELDS, np.int64)
         self._h[kernel.CHAIN] = kernel.NOT_BEGUN
@@ -98,11 +75,12 @@ class RetractOperator(_OverBag):
         return int(self._h[kernel.UNMATCHED])
 
 
-class CoalesceWithDeletions(_OverBag):
+class CoalesceWithDeletions(Holding):
     """Of each value how long the longest of its rows lasts."""
 
     def __init__(self, width: int) -> None:
         self._held = Bag(width, tuple(range(width)))
+        self._stores = (self._held,)
         self._h: IntArray = np.zeros(kernel.COALESCE_FIELDS, np.int64)
 
     def process(self, inputs: Sequence[Batch], wanted: bool) -> Batch:
@@ -125,7 +103,7 @@ class CoalesceWithDeletions(_OverBag):
                     return results.batch()
 
 
-class JoinWithDeletions:
+class JoinWithDeletions(Holding):
     """Holds the rows of both inputs, each as often as it was given.
 
     ``dictionary`` gave the codes; a join without a residual does not look at it.
@@ -140,6 +118,7 @@ class JoinWithDeletions:
         self._pairing = Pairing(join, dictionary or Dictionary())
         self._left = Bag(len(left), tuple(left.index(v) for v in shared))
         self._right = Bag(len(right), tuple(right.index(v) for v in shared))
+        self._stores = (self._left, self._right)
         self._h: IntArray = np.zeros(kernel.JOIN_FIELDS, np.int64)
         self._h[kernel.IN_WORK] = EMPTY
 
@@ -169,23 +148,3 @@ class JoinWithDeletions:
                 h[kernel.JOIN_OUT] = 0
                 if status == kernel.DONE:
                     return results.batch()
-
-    def tick(self, now: int) -> None:
-        """Sweeps the sides where that is due."""
-        self._left.tick(now)
-        self._right.tick(now)
-
-    def purge(self, now: int) -> None:
-        """Drops what expired at or before ``now``, and what was taken back."""
-        self._left.sweep(now)
-        self._right.sweep(now)
-
-    @property
-    def entries(self) -> int:
-        """Rows held on both sides."""
-        return self._left.entries + self._right.entries
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of memory allocated for state."""
-        return self._left.nbytes + self._right.nbytes
