@@ -45,7 +45,7 @@ def serve(
         typer.Option(
             envvar="HEADRACE_TOKENS",
             metavar="FILE",
-            help="Ask for one of these bearer tokens: on each line scopes (read,plan,run) and a token.",
+            help="Ask for one of these bearer tokens: on each line scopes (read,plan,run), token.",
         ),
     ] = None,
     allow_origin: Annotated[
@@ -63,7 +63,8 @@ def serve(
         ),
     ] = False,
     most_running: Annotated[
-        int, typer.Option(min=0, max=1000, help="Queries that run at once.", rich_help_panel=RUNNING)
+        int,
+        typer.Option(min=0, max=1000, help="Queries that run at once.", rich_help_panel=RUNNING),
     ] = 8,
     master: Annotated[
         str | None,

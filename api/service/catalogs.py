@@ -105,8 +105,8 @@ class Catalogs:
     def _format(self, kept: KeptStream) -> str | None:
         if "source" in kept.document:
             return str(kept.document["source"]["format"])
-        source = self._given.streams[kept.name].source if self.in_file(kept.name) else None
-        return None if source is None else source.format
+        given = None if self._given is None else self._given.streams.get(kept.name)
+        return None if given is None or given.source is None else given.source.format
 
     def _of_file(self) -> Mapping[str, Any]:
         if self._given is None:

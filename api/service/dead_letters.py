@@ -37,7 +37,7 @@ class Place:
 
 
 def page(folder: QueryFolder, after: str, limit: int) -> dict[str, Any]:
-    """At most ``limit`` items after a place, which is the ``next`` of the page before or ``"0"``."""
+    """At most ``limit`` items after a place: the ``next`` of the page before, at first ``"0"``."""
     place, items, size = Place.of(after), [], 0
     for item, place_after, read in _items(folder, place):
         items.append(item)

@@ -64,9 +64,7 @@ def work(connection: Connection[Any, Any], home: Path, options: EngineOptions) -
     conf = {"spark.scheduler.mode": "FAIR", **options.conf}
     if options.master is not None:
         conf["spark.master"] = options.master
-    session = SessionOptions(
-        cores=max(2, os.cpu_count() or 1), debug=options.debug, conf=conf
-    )
+    session = SessionOptions(cores=max(2, os.cpu_count() or 1), debug=options.debug, conf=conf)
     try:
         with _locked(home / "engine.lock") as lock, spark_session(session, held=[lock]) as spark:
             send(Ready())
@@ -102,9 +100,7 @@ class _Runs:
 class _Run(threading.Thread):
     """A query that runs."""
 
-    def __init__(
-        self, command: Start, spark: SparkSession, send: Callable[[Report], None]
-    ) -> None:
+    def __init__(self, command: Start, spark: SparkSession, send: Callable[[Report], None]) -> None:
         super().__init__(name=f"headrace-query-{command.query}", daemon=True)
         self.cancelled = threading.Event()
         self._command = command
@@ -154,7 +150,6 @@ class _Run(threading.Thread):
                 rejected=folder.rejected,
                 strict=command.strict,
                 interval=command.interval,
-                speed=command.speed,
             ),
             spark=self._spark,
             on_progress=self._progressed,

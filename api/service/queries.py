@@ -197,7 +197,7 @@ class Queries:
         Raises:
             RefusedError: if it has ended otherwise.
         """
-        may = {"starting", "running", "pausing", "paused", "failed"}
+        may: set[State] = {"starting", "running", "pausing", "paused", "failed"}
         await self._ask(query, "stopped", may, {"stopping", "stopped"})
 
     async def delete(self, query: Query) -> None:
@@ -375,9 +375,7 @@ class Queries:
             case "paused":
                 await self._become(query, "paused")
             case "running" if not self.closing.is_set():
-                await self._become(
-                    query, "starting", restarts=query.kept.restarts + int(restarted)
-                )
+                await self._become(query, "starting", restarts=query.kept.restarts + int(restarted))
                 await self._launch(query)
 
     async def _launch(self, query: Query) -> None:
@@ -458,4 +456,3 @@ class Queries:
 
     def _query(self, kept: KeptQuery) -> Query:
         return Query(kept, QueryFolder(self._home.path / kept.id), self._limit)
-

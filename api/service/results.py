@@ -87,9 +87,7 @@ class Results:
             gone, self._files = self._files[:going], self._files[going:]
             self._pruned, self._through = gone[-1].end, gone[-1].path.name
             with written_aside(self._note) as file:
-                file.write(
-                    json.dumps({"results": self._pruned, "through": self._through}).encode()
-                )
+                file.write(json.dumps({"results": self._pruned, "through": self._through}).encode())
             for one in gone:
                 one.path.unlink(missing_ok=True)
             return going

@@ -48,9 +48,7 @@ class Service:
         self.settings = settings
         self.metrics = Metrics()
         self.store = Store(settings.database, settings.most_plans)
-        self.catalogs = Catalogs(
-            settings.catalog, self.store, sources=settings.allow_sources
-        )
+        self.catalogs = Catalogs(settings.catalog, self.store, sources=settings.allow_sources)
         self.searches = Searches(
             settings.searches_at_once,
             settings.most_waiting,
