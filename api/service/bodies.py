@@ -86,6 +86,9 @@ class QueryBody(_Body):
         pattern=r"^[1-9]\d{0,5} (millisecond|second|minute|hour)s?$",
         description='at most one micro-batch in so much time: "10 seconds"',
     )
+    largest_batch: int | None = Field(
+        default=None, ge=1, le=10_000_000, description="at most so many edges per micro-batch"
+    )
     strict: bool = Field(default=False, description="stop at the first row that is no edge")
 
 
@@ -99,6 +102,7 @@ class QueryLine(BaseModel):
     options: dict[str, Any]
     speed: float | None
     interval: str | None
+    largest_batch: int | None
     strict: bool
     state: State
     created: str
