@@ -2,9 +2,9 @@
 
 A query runs on Spark over a made stream whose vertices never come again after a window. After each
 window's last batch: memory of the Python workers, what is in use of the JVM's heap when it has been
-collected, the checkpoint on disk, and what the partitions say that they keep. What is held after the
-last window should be what was held after the second. Spark removes old versions of the state once a
-minute; here, where a window takes seconds, once in two seconds.
+collected, the checkpoint on disk, and what the partitions say that they keep. What is held after
+the last window should be what was held after the second. Spark removes old versions of the state
+once a minute; here, where a window takes seconds, once in two seconds.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def _now(windows: int, checkpoint: Path) -> Held:
 def _heap() -> int:
     """Bytes of the JVM's heap that something refers to."""
     context = SparkContext._active_spark_context
-    assert context is not None
+    assert context is not None and context._jvm is not None
     runtime = context._jvm.java.lang.Runtime.getRuntime()
     runtime.gc()
     return int(runtime.totalMemory() - runtime.freeMemory())
