@@ -106,7 +106,8 @@ def _now(windows: int, checkpoint: Path) -> Held:
 def _heap() -> int:
     """Bytes of the JVM's heap that something refers to."""
     context = SparkContext._active_spark_context
-    assert context is not None and context._jvm is not None
+    assert context is not None
+    assert context._jvm is not None
     runtime = context._jvm.java.lang.Runtime.getRuntime()
     runtime.gc()
     return int(runtime.totalMemory() - runtime.freeMemory())
