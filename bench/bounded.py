@@ -2,7 +2,7 @@
 
 A query runs on Spark over a made stream whose vertices never come again after a window. After each
 window's last batch: memory of the Python workers, what is in use of the JVM's heap when it has been
-collected, the checkpoint on disk, and what the partitions say that they keep. What is held after
+collected, the state on disk, and what the partitions say that they keep. What is held after
 the last window should be what was held after the second. Spark removes old versions of the state
 once a minute; here, where a window takes seconds, once in two seconds.
 """
@@ -42,7 +42,7 @@ WINDOW = 1_000
 @dataclass(frozen=True, slots=True)
 class Held:
     """What a run held when so many windows had passed; ``workers`` and ``heap`` in MB, the
-    checkpoint on disk and the windowed input that is kept in it in kB."""
+    state on disk and the windowed input that is kept in it in kB."""
 
     windows: int
     workers: float
@@ -92,12 +92,12 @@ def _now(windows: int, checkpoint: Path) -> Held:
     python = [p for p in psutil.Process().children(recursive=True) if p.name() != "java"]
     counts = next(checkpoint.rglob("counted.json"), None)
     reports: list[dict[str, Any]] = [] if counts is None else json.loads(counts.read_text())
-    spark = checkpoint / "spark"
+    state = checkpoint / "spark" / "state"
     return Held(
         windows,
         sum(p.memory_info().rss for p in python) / 1e6,
         _heap() / 1e6,
-        sum(_size(file) for file in spark.rglob("*")) / 1e3,
+        sum(_size(file) for file in state.rglob("*")) / 1e3,
         sum(report["blob_bytes"] + report["snapshot_bytes"] for report in reports) / 1e3,
         sum(report["vertices"] for report in reports),
     )
