@@ -1,4 +1,4 @@
-"""What the service keeps over restarts: streams and plans, in SQLite or another database.
+"""What the service keeps over restarts: streams, plans and queries, in SQLite or another database.
 
 Every method is one short transaction, so that several processes may have one database. What
 is kept of a plan is what was asked and the answer; all else follows from that.
@@ -21,7 +21,6 @@ from sqlalchemy import (
     Engine,
     Integer,
     LargeBinary,
-    MetaData,
     String,
     Table,
     Text,
@@ -36,26 +35,26 @@ from sqlalchemy import (
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, IntegrityError, ProgrammingError, SQLAlchemyError
 
+from api.service.kept_queries import METADATA, QueryStore
 from headrace.errors import UsageError
 
 T = TypeVar("T")
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 LOCK_SECONDS = 30
 """How long a transaction waits for that of another process."""
 
 _WRITES = "headrace_writes"
 
-_METADATA = MetaData()
 _SCHEMA = Table(
     "headrace_schema",
-    _METADATA,
+    METADATA,
     Column("id", Integer, primary_key=True, autoincrement=False),
     Column("version", Integer, nullable=False),
 )
 _STREAMS = Table(
     "headrace_streams",
-    _METADATA,
+    METADATA,
     Column("name", String(100), primary_key=True),
     Column("version", Integer, nullable=False),
     Column("time_unit", String(40), nullable=False),
@@ -63,7 +62,7 @@ _STREAMS = Table(
 )
 _PLANS = Table(
     "headrace_plans",
-    _METADATA,
+    METADATA,
     Column("id", String(64), primary_key=True),
     Column("asked", Text, nullable=False),
     Column("answer", LargeBinary, nullable=False),
@@ -71,7 +70,9 @@ _PLANS = Table(
     Column("made_us", BigInteger, nullable=False, index=True),
 )
 
-_MIGRATIONS: Mapping[int, Callable[[Connection], None]] = {}
+_MIGRATIONS: Mapping[int, Callable[[Connection], None]] = {
+    1: lambda _: None,  # a table more, which is made as those of a new database are
+}
 """What takes a database of some version to the next one."""
 
 
@@ -96,7 +97,7 @@ class KeptPlan:
 
 
 class Store:
-    """A database with streams and plans; may be used by many threads."""
+    """A database with streams, plans and ``queries``; may be used by many threads."""
 
     def __init__(self, url: str, most_plans: int) -> None:
         """Opens the database, and makes or brings up to date its tables.
@@ -119,6 +120,7 @@ class Store:
             raise UsageError(
                 f"cannot use the database {shown}: {_reason(error)}", code="E-STORE"
             ) from error
+        self.queries = QueryStore(self._reading, self._write)
 
     def close(self) -> None:
         """Closes all connections."""
@@ -204,7 +206,7 @@ class Store:
 
     def _prepare(self) -> None:
         def prepare(connection: Connection) -> None:
-            _METADATA.create_all(connection)
+            METADATA.create_all(connection)
             version = connection.execute(select(_SCHEMA.c.version)).scalar_one_or_none()
             if version is None:
                 connection.execute(insert(_SCHEMA).values(id=1, version=SCHEMA_VERSION))

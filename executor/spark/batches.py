@@ -145,5 +145,7 @@ class Batches:
             now=self.counted.now,
             ticks=self.counted.ticks,
             operators=self.counted.operators,
+            late=sum(self.counted.late.values()),
+            rejected=self.spool.rejected,
             seconds=time.monotonic() - self._started,
         )

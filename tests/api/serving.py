@@ -31,7 +31,7 @@ LOOPBACK = ("127.0.0.1", "localhost")
 
 def settings(home: Path, **others: Any) -> Settings:
     """A service that keeps what it keeps in a folder."""
-    return Settings(sqlite_url(home), **others)
+    return Settings(sqlite_url(home), **{"home": home, **others})
 
 
 @contextmanager
