@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -43,6 +44,7 @@ def default_home() -> Path:
     return user_data_path("headrace", appauthor=False)
 
 
+@cache
 def release() -> str:
     """The version of Headrace."""
     try:
