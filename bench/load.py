@@ -86,9 +86,7 @@ def row(name: str, beside: int, rounds: list[Seen]) -> Row:
 Ask = Callable[[Connection], Awaitable[Answer]]
 
 
-async def as_much_as_it_takes(
-    service: Service, ask: Ask, connections: int, seconds: float
-) -> Seen:
+async def as_much_as_it_takes(service: Service, ask: Ask, connections: int, seconds: float) -> Seen:
     """Each connection asks, waits for the answer and asks again."""
 
     async def one(seen: Seen, until: float) -> None:
@@ -188,9 +186,7 @@ def measured(
         rows.append(row(name, beside, found))
     for sustained, ask in zip(rows[1:], (old, new), strict=True):
         rate = 10 * sustained.per_second.median
-        found = [
-            asyncio.run(whatever_it_takes(service, ask, rate, seconds)) for _ in range(rounds)
-        ]
+        found = [asyncio.run(whatever_it_takes(service, ask, rate, seconds)) for _ in range(rounds)]
         rows.append(row(f"{sustained.name}, 10 times that", beside, found))
     return rows
 
@@ -211,9 +207,11 @@ def main(
         "", "queries beside", "asked/s", "plans/s", "p50 ms", "p99 ms", "/healthz p99 ms",
         "cpu ms", "answers",
     )  # fmt: skip
-    with TemporaryDirectory(prefix="headrace-load-") as folder:
-        with serving(Path(folder), "--searches", str(searches)) as service:
-            rows = measured(service, 0, connections=connections, seconds=seconds, rounds=rounds)
+    with (
+        TemporaryDirectory(prefix="headrace-load-") as folder,
+        serving(Path(folder), "--searches", str(searches)) as service,
+    ):
+        rows = measured(service, 0, connections=connections, seconds=seconds, rounds=rounds)
     for one in rows:
         table.add_row(
             one.name, str(one.beside), one.asked_per_second.text(0), one.per_second.text(0),

@@ -54,11 +54,12 @@ class Service:
 def serving(home: Path, *options: str | Path) -> Iterator[Service]:
     """A service that is ready; it has to end well."""
     log = home / "log"
-    command = [sys.executable, "-m", "api.cli", "serve", "--port", "0", "--home", home / "kept"]
+    command = [sys.executable, "-m", "api.cli", "serve", "--port", "0"]
+    given = ["--home", home / "kept", "--catalog", EXAMPLES / "catalog.yaml", *options]
     with (
         log.open("wb") as writing,
         subprocess.Popen(
-            [*command, "--catalog", EXAMPLES / "catalog.yaml", *options],
+            [*command, *map(str, given)],
             cwd=ROOT,
             env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])},
             stderr=writing,

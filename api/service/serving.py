@@ -13,7 +13,7 @@ LONGEST_GOODBYE_SECONDS = 20
 
 
 class _Server(uvicorn.Server):
-    """Ends the searches first: who waits for them is told so, and no client holds it up."""
+    """Ends searches and followers first: who waits is told so, and no client holds it up."""
 
     def __init__(self, config: uvicorn.Config, service: Service) -> None:
         super().__init__(config)
@@ -21,7 +21,7 @@ class _Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Called in the event loop, once a signal has come."""
-        self._service.searches.cancel_all()
+        self._service.close_soon()
         await super().shutdown(sockets)
 
 

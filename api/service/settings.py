@@ -9,9 +9,16 @@ from pathlib import Path
 
 from platformdirs import user_data_path
 
+from api.service.engine_messages import EngineOptions
 from api.service.jobs import Limits
+from api.service.results import Kept
 from api.service.tokens import Token
 from catalog.model import Catalog
+
+
+def default_home() -> Path:
+    """The folder for a user's data on this system."""
+    return user_data_path("headrace", appauthor=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +28,9 @@ class Settings:
     ``database`` is an address as SQLAlchemy reads it. ``catalog`` is for requests that bring
     none. ``hosts`` are the names by which the service may be called and ``origins`` the pages
     that may use it from a browser; without ``hosts`` all names are fine, without ``origins`` no
-    page. Without ``tokens`` none is asked for.
+    page. Without ``tokens`` none is asked for. In ``home`` are the files of queries that run;
+    ``results`` of each are kept. With ``allow_sources`` a stream that is put may say where it is
+    read.
     """
 
     database: str = field(repr=False)  # it may have a password
@@ -37,11 +46,14 @@ class Settings:
     most_streams: int = 1_000
     cache_bytes: int = 64_000_000
     limits: Limits = field(default_factory=Limits)
-
-
-def default_home() -> Path:
-    """The folder for a user's data on this system."""
-    return user_data_path("headrace", appauthor=False)
+    home: Path = field(default_factory=default_home)
+    allow_sources: bool = False
+    engine: EngineOptions = field(default_factory=EngineOptions)
+    most_running: int = 8
+    most_queries: int = 100
+    most_partitions: int = 64
+    most_followers: int = 100
+    results: Kept = field(default_factory=Kept)
 
 
 @cache

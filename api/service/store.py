@@ -1,4 +1,4 @@
-"""What the service keeps over restarts: streams and plans, in SQLite or PostgreSQL.
+"""What the service keeps over restarts: streams, plans and queries, in SQLite or PostgreSQL.
 
 Every method is one short transaction, and of those that write there is one at a time, so that
 several processes may have one database. What is kept of a plan is what was asked and the answer;
@@ -22,7 +22,6 @@ from sqlalchemy import (
     Engine,
     Integer,
     LargeBinary,
-    MetaData,
     String,
     Table,
     Text,
@@ -37,27 +36,27 @@ from sqlalchemy import (
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
+from api.service.kept_queries import METADATA, QueryStore
 from headrace.errors import UsageError
 
 T = TypeVar("T")
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 LOCK_SECONDS = 30
 """How long a transaction waits for that of another process."""
 
 _WRITES = "headrace_writes"
 _LOCK = 0x68656164  # "head": the number of the lock in PostgreSQL that whoever writes has
 
-_METADATA = MetaData()
 _SCHEMA = Table(
     "headrace_schema",
-    _METADATA,
+    METADATA,
     Column("id", Integer, primary_key=True, autoincrement=False),
     Column("version", Integer, nullable=False),
 )
 _STREAMS = Table(
     "headrace_streams",
-    _METADATA,
+    METADATA,
     Column("name", String(100), primary_key=True),
     Column("version", Integer, nullable=False),
     Column("time_unit", String(40), nullable=False),
@@ -65,7 +64,7 @@ _STREAMS = Table(
 )
 _PLANS = Table(
     "headrace_plans",
-    _METADATA,
+    METADATA,
     Column("id", String(64), primary_key=True),
     Column("asked", Text, nullable=False),
     Column("answer", LargeBinary, nullable=False),
@@ -73,7 +72,9 @@ _PLANS = Table(
     Column("made_us", BigInteger, nullable=False, index=True),
 )
 
-_MIGRATIONS: Mapping[int, Callable[[Connection], None]] = {}
+_MIGRATIONS: Mapping[int, Callable[[Connection], None]] = {
+    1: lambda _: None,  # a table more, which is made as those of a new database are
+}
 """What takes a database of some version to the next one."""
 
 
@@ -98,7 +99,7 @@ class KeptPlan:
 
 
 class Store:
-    """A database with streams and plans; may be used by many threads."""
+    """A database with streams, plans and ``queries``; may be used by many threads."""
 
     def __init__(self, url: str, most_plans: int) -> None:
         """Opens the database, and makes or brings up to date its tables.
@@ -115,6 +116,7 @@ class Store:
             raise UsageError(
                 f"cannot use the database {shown}: {_reason(error)}", code="E-STORE"
             ) from error
+        self.queries = QueryStore(self._reading, self._write)
 
     def close(self) -> None:
         """Closes all connections."""
@@ -200,7 +202,7 @@ class Store:
 
     def _prepare(self) -> None:
         def prepare(connection: Connection) -> None:
-            _METADATA.create_all(connection)
+            METADATA.create_all(connection)
             version = connection.execute(select(_SCHEMA.c.version)).scalar_one_or_none()
             if version is None:
                 connection.execute(insert(_SCHEMA).values(id=1, version=SCHEMA_VERSION))

@@ -29,9 +29,9 @@ T = TypeVar("T")
 LOOPBACK = ("127.0.0.1", "localhost")
 
 
-def settings(place: Path | str, **others: Any) -> Settings:
-    """A service that keeps what it keeps in a folder, or in the database of an address."""
-    return Settings(place if isinstance(place, str) else sqlite_url(place), **others)
+def settings(home: Path, **others: Any) -> Settings:
+    """A service that keeps what it keeps in a folder, unless a ``database`` is named."""
+    return Settings(**{"database": sqlite_url(home), "home": home, **others})
 
 
 @contextmanager

@@ -28,8 +28,16 @@ QUERY = {"query": "Answer(x, y) <- a(x, y) WINDOW 1d"}
 
 
 @pytest.fixture(scope="module")
-def client(new_database: Callable[[], str]) -> Iterator[httpx.Client]:
-    made = settings(new_database(), catalog=load(CATALOG), searches_at_once=1, most_plans=3)
+def client(
+    new_database: Callable[[], str], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[httpx.Client]:
+    made = settings(
+        tmp_path_factory.mktemp("home"),
+        database=new_database(),
+        catalog=load(CATALOG),
+        searches_at_once=1,
+        most_plans=3,
+    )
     with served(create_app(made)) as client:
         yield client
 
@@ -81,7 +89,8 @@ def test_streams_are_put_changed_and_forgotten(client: httpx.Client) -> None:
     assert problem(client.post("/optimize", json=QUERY), 422)["code"] == "E-UNKNOWN"
     names = [stream["name"] for stream in client.get("/streams").json()]
     put = client.put("/streams/mine", json=A).json()
-    assert put == {"name": "mine", "version": 1, "time_unit": put["time_unit"], "stream": A}
+    unit = put["time_unit"]
+    assert put == {"name": "mine", "version": 1, "time_unit": unit, "source": None, "stream": A}
     assert client.get("/streams/mine").json() == put
     assert [s["name"] for s in client.get("/streams").json()] == sorted([*names, "mine"])
     cheap = client.post("/optimize", json=QUERY).json()
@@ -234,8 +243,8 @@ def test_databases_that_cannot_be_used(tmp_path: Path) -> None:
         assert "secret" not in raised.value.display
 
 
-def test_numbers_in_another_unit_are_not_mistaken(database: str) -> None:
-    made = settings(database, searches_at_once=1)
+def test_numbers_in_another_unit_are_not_mistaken(database: str, tmp_path: Path) -> None:
+    made = settings(tmp_path, database=database, searches_at_once=1)
     app = create_app(made)
     app.state.service.store.put_stream("old", "hour", A)
     with served(app) as client:

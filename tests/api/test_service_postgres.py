@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import httpx
 import pytest
@@ -25,8 +26,11 @@ def own_server() -> Iterator[Postgres]:
         yield server
 
 
-def test_the_service_is_there_again_when_its_database_is(own_server: Postgres) -> None:
-    with served(create_app(settings(own_server.database(), searches_at_once=1))) as client:
+def test_the_service_is_there_again_when_its_database_is(
+    own_server: Postgres, tmp_path: Path
+) -> None:
+    made = settings(tmp_path, database=own_server.database(), searches_at_once=1)
+    with served(create_app(made)) as client:
         found = client.post("/optimize", json=QUERY)
         until(lambda: client.get("/readyz").status_code == 200)
         own_server.stop()
@@ -47,9 +51,12 @@ def test_the_service_is_there_again_when_its_database_is(own_server: Postgres) -
         assert client.put("/streams/a", json={}).json()["version"] == 1
 
 
-def test_no_request_has_a_fault_while_the_database_restarts(own_server: Postgres) -> None:
+def test_no_request_has_a_fault_while_the_database_restarts(
+    own_server: Postgres, tmp_path: Path
+) -> None:
     over = threading.Event()
-    with served(create_app(settings(own_server.database(), searches_at_once=1))) as client:
+    made = settings(tmp_path, database=own_server.database(), searches_at_once=1)
+    with served(create_app(made)) as client:
 
         def ask(n: int) -> set[int]:
             seen = set()
