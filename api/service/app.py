@@ -116,4 +116,6 @@ def _handle_errors(app: FastAPI) -> None:
     async def _store(_: Request, error: SQLAlchemyError) -> Response:
         LOG.error("the database failed", exc_info=error)
         id_ = REQUEST_ID.get()
-        return problem(503, "the database does not answer", code="E-STORE", request_id=id_)
+        wait = {"Retry-After": "5"}
+        detail = "the database does not answer"
+        return problem(503, detail, code="E-STORE", request_id=id_, headers=wait)
