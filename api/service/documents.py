@@ -4,9 +4,9 @@ page is compiled against. They are made in `headrace.documents` and `headrace.se
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, NotRequired
 
-from typing_extensions import NotRequired, TypedDict
+from typing_extensions import TypedDict
 
 from algebra.plan import Estimate, NodeProperties, PlanWindow
 
