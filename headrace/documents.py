@@ -166,9 +166,13 @@ class RankedPlan:
 
 
 def plans_document(
-    total: int, plans: Iterable[RankedPlan], draw: Callable[[RankedPlan], str]
+    total: int,
+    plans: Iterable[RankedPlan],
+    draw: Callable[[RankedPlan], str],
+    picture: Callable[[PhysicalPlan], dict[str, Any]] | None = None,
 ) -> dict[str, Any]:
-    """``plans --format json``; ``draw`` gives the text of a plan."""
+    """``plans --format json``; ``draw`` gives the text of a plan, ``picture`` what else is
+    needed to draw it."""
     return {
         "total": total,
         "plans": [
@@ -178,6 +182,7 @@ def plans_document(
                 "digest": ranked.plan.digest,
                 "text": draw(ranked),
                 "plan": ranked.plan.to_document(),
+                **({"picture": picture(ranked.plan)} if picture is not None else {}),
             }
             for ranked in plans
         ],

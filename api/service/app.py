@@ -14,6 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import Response
 
+from api.service import page
 from api.service.bodies import (
     MOST_ALTERNATIVES,
     ExplainBody,
@@ -22,6 +23,14 @@ from api.service.bodies import (
     Problem,
     StreamDocument,
 )
+from api.service.documents import (
+    Alternatives,
+    ExampleDocument,
+    Explanation,
+    Memo,
+    Traced,
+)
+from api.service.examples import examples
 from api.service.limits import BodyLimit, KnownHosts, SafeHeaders
 from api.service.logs import LOG, REQUEST_ID, Account
 from api.service.metrics import MEDIA_TYPE as METRICS_TYPE
@@ -78,7 +87,9 @@ def create_app(settings: Settings) -> FastAPI:
     app.state.service = service
     _plans(app, service)
     _streams(app, service)
+    _examples(app)
     _state(app, service)
+    page.serve(app)
     _handle_errors(app)
     # From the inside out.
     app.add_middleware(BodyLimit, limit=settings.largest_body)
@@ -121,14 +132,22 @@ def _plans(app: FastAPI, service: Service) -> None:
             return no_such_plan(id)
         return Response(kept.answer, media_type="application/json")
 
-    @app.get("/plans/{id}/memo", summary="All that its search found", response_model=None)
+    @app.get(
+        "/plans/{id}/explanation",
+        summary="All that is shown of a plan: what was asked, pictures, formulas, reasons",
+        response_model=Explanation,
+    )
+    async def _explanation(request: Request, id: PlanId) -> Response:
+        return await service.answer_about(request, id, "explanation", {})
+
+    @app.get("/plans/{id}/memo", summary="All that its search found", response_model=Memo)
     async def _memo(request: Request, id: PlanId) -> Response:
         return await service.answer_about(request, id, "memo", {})
 
     @app.get(
         "/plans/{id}/trace",
         summary="Each step of its search, and what decided for each operator",
-        response_model=None,
+        response_model=Traced,
     )
     async def _trace(request: Request, id: PlanId) -> Response:
         return await service.answer_about(request, id, "trace", {})
@@ -136,7 +155,7 @@ def _plans(app: FastAPI, service: Service) -> None:
     @app.get(
         "/plans/{id}/alternatives",
         summary="The cheapest plans of the query, and how many there are",
-        response_model=None,
+        response_model=Alternatives,
     )
     async def _alternatives(
         request: Request,
@@ -177,6 +196,12 @@ def _streams(app: FastAPI, service: Service) -> None:
         if service.catalogs.in_file(name):
             return problem(409, f"the stream {name} stands in the catalog of the service")
         return _no_such_stream(name)
+
+
+def _examples(app: FastAPI) -> None:
+    @app.get("/examples", summary="Queries to begin with, and catalogs of their streams")
+    def _all() -> list[ExampleDocument]:
+        return list(examples())
 
 
 def _state(app: FastAPI, service: Service) -> None:

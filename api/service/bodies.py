@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from algebra.physical import DEFAULT_STEPS
+from api.service.documents import MemoStatistics, PlanDocument
 from headrace.requests import CostModelKind, Evaluation, Format, PathSemanticsKind, Stage
 
 LONGEST_QUERY = 100_000
@@ -70,11 +71,11 @@ class Optimized(BaseModel):
     """A plan that is kept; ``id`` names what was asked, ``plan.digest`` the plan itself."""
 
     id: str
-    plan: dict[str, Any]
+    plan: PlanDocument
     cost: float
     shared_cost: float
     canonical_cost: float
-    memo: dict[str, Any]
+    memo: MemoStatistics
     stop_reason: str
     optimize_ms: float
     warnings: tuple[str, ...]
@@ -102,4 +103,7 @@ class Problem(BaseModel):
     code: str | None = None
     hint: str | None = None
     position: dict[str, int] | None = None
+    text: str | None = None
+    expected: list[str] | None = None
+    display: str | None = None
     request_id: str | None = None
