@@ -72,6 +72,7 @@ def memo_document(planned: Planned) -> dict[str, Any]:
         "root": memo.find(planned.optimization.root),
         "groups": memo_documents.groups(planned),
         "chosen": memo_documents.chosen(planned),
+        "symbols": dict(notation.SYMBOLS),
     }
 
 

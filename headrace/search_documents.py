@@ -7,6 +7,7 @@ from inspect import getdoc
 from math import isclose, isinf
 from typing import Any
 
+from headrace import notation
 from headrace.names import Names
 from headrace.planning import Planned
 from memo import GroupExpression, GroupId, Memo
@@ -34,6 +35,7 @@ def trace_document(planned: Planned, trace: Trace) -> dict[str, Any]:
             for rule in transformation_rules()
             if rule.name in applied
         },
+        "symbols": dict(notation.SYMBOLS),
     }
 
 

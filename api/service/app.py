@@ -17,6 +17,7 @@ from starlette.responses import Response
 from api.service import page
 from api.service.bodies import (
     MOST_ALTERNATIVES,
+    MOST_TRACED,
     ExplainBody,
     OptimizeBody,
     Optimized,
@@ -40,9 +41,12 @@ from api.service.settings import Settings, release
 from api.service.store import KeptStream
 from api.service.tokens import Guard
 from headrace.errors import HeadraceError
+from optimizer.trace import MOST_STEPS
 
 PlanId = Annotated[str, Path(max_length=64, pattern="^[0-9a-f]+$", description="of /optimize")]
 StreamName = Annotated[str, Path(max_length=100, pattern=r"^\w[\w.-]*$")]
+
+_STEPS = "the most that are kept of each kind"
 
 _PROBLEMS: dict[int | str, dict[str, Any]] = {
     status: {
@@ -149,8 +153,13 @@ def _plans(app: FastAPI, service: Service) -> None:
         summary="Each step of its search, and what decided for each operator",
         response_model=Traced,
     )
-    async def _trace(request: Request, id: PlanId) -> Response:
-        return await service.answer_about(request, id, "trace", {})
+    async def _trace(
+        request: Request,
+        id: PlanId,
+        steps: Annotated[int, Query(ge=1, le=MOST_TRACED, description=_STEPS)] = MOST_STEPS,
+        tried: Annotated[bool, Query(description="with what was tried in vain")] = False,
+    ) -> Response:
+        return await service.answer_about(request, id, "trace", {"steps": steps, "tried": tried})
 
     @app.get(
         "/plans/{id}/alternatives",
