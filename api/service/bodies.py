@@ -14,6 +14,7 @@ from headrace.requests import CostModelKind, Evaluation, Format, PathSemanticsKi
 LONGEST_QUERY = 100_000
 MOST_EXPRESSIONS = 200_000
 MOST_ALTERNATIVES = 1_000
+MOST_TRACED = 100_000
 
 _Length = Annotated[str, Field(max_length=40)]
 
