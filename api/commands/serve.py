@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import socket
 from pathlib import Path
@@ -112,6 +113,9 @@ def serve(
         name = f"[{host}]" if ":" in host else host
         say(f"Headrace listens on http://{name}:{listening.getsockname()[1]} (API at /docs)")
         to_stderr(debug=debug)
+        # What is there by now stays: to look at it for garbage would hold up all answers.
+        gc.collect()
+        gc.freeze()
         server_of(app).run(sockets=[listening])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -55,6 +56,7 @@ class Settings:
     results: Kept = field(default_factory=Kept)
 
 
+@cache
 def release() -> str:
     """The version of Headrace."""
     try:
