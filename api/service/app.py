@@ -14,12 +14,13 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import Response
 
+from api.service import page
 from api.service.bodies import Problem
 from api.service.limits import BodyLimit, Crowd, KnownHosts, SafeHeaders
 from api.service.logs import LOG, REQUEST_ID, Account
 from api.service.problems import MEDIA_TYPE, of_error, problem
 from api.service.queries import RefusedError
-from api.service.routes import plans, queries, state, streams
+from api.service.routes import examples, plans, queries, state, streams
 from api.service.service import Service
 from api.service.settings import Settings, release
 from api.service.tokens import Guard
@@ -67,8 +68,9 @@ def create_app(settings: Settings) -> FastAPI:
         redoc_url=None,
     )
     app.state.service = service
-    for area in (plans, streams, queries, state):
+    for area in (plans, streams, examples, queries, state):
         area.add(app, service)
+    page.serve(app)
     _handle_errors(app)
     # From the inside out.
     app.add_middleware(BodyLimit, limit=settings.largest_body)

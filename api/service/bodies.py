@@ -7,12 +7,14 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from algebra.physical import DEFAULT_STEPS
+from api.service.documents import MemoStatistics, PlanDocument
 from api.service.kept_queries import State
 from headrace.requests import CostModelKind, Evaluation, Format, PathSemanticsKind, Stage
 
 LONGEST_QUERY = 100_000
 MOST_EXPRESSIONS = 200_000
 MOST_ALTERNATIVES = 1_000
+MOST_TRACED = 100_000
 
 _Length = Annotated[str, Field(max_length=40)]
 
@@ -86,6 +88,9 @@ class QueryBody(_Body):
         pattern=r"^[1-9]\d{0,5} (millisecond|second|minute|hour)s?$",
         description='at most one micro-batch in so much time: "10 seconds"',
     )
+    largest_batch: int | None = Field(
+        default=None, ge=1, le=10_000_000, description="at most so many edges per micro-batch"
+    )
     strict: bool = Field(default=False, description="stop at the first row that is no edge")
 
 
@@ -99,6 +104,7 @@ class QueryLine(BaseModel):
     options: dict[str, Any]
     speed: float | None
     interval: str | None
+    largest_batch: int | None
     strict: bool
     state: State
     created: str
@@ -128,11 +134,11 @@ class Optimized(BaseModel):
     """A plan that is kept; ``id`` names what was asked, ``plan.digest`` the plan itself."""
 
     id: str
-    plan: dict[str, Any]
+    plan: PlanDocument
     cost: float
     shared_cost: float
     canonical_cost: float
-    memo: dict[str, Any]
+    memo: MemoStatistics
     stop_reason: str
     optimize_ms: float
     warnings: tuple[str, ...]
@@ -161,4 +167,7 @@ class Problem(BaseModel):
     code: str | None = None
     hint: str | None = None
     position: dict[str, int] | None = None
+    text: str | None = None
+    expected: list[str] | None = None
+    display: str | None = None
     request_id: str | None = None

@@ -32,6 +32,16 @@ class Engine:
         self._connection: Connection[Any, Any] | None = None
         self.ready = False
 
+    @property
+    def pid(self) -> int | None:
+        """The process, as the system names it."""
+        return None if self._process is None else self._process.pid
+
+    def kill(self) -> None:
+        """Ends it at once; it says `Gone`, by which its queries are taken up again."""
+        if self._process is not None:
+            self._process.kill()
+
     async def start(self) -> None:
         """Starts the process; it says `Ready` when it can be told what to run."""
         await asyncio.to_thread(self._start)
@@ -47,7 +57,6 @@ class Engine:
         await asyncio.to_thread(self._end)
 
     def _start(self) -> None:
-        # Imported in the process alone, for it knows Spark.
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
         self._process = context.Process(
@@ -93,6 +102,7 @@ class Engine:
 
 
 def _work(connection: Connection[Any, Any], home: Path, options: EngineOptions) -> None:
+    # Imported in that process alone: it knows Spark.
     from api.service.engine_process import work
 
     work(connection, home, options)

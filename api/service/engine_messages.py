@@ -32,9 +32,10 @@ class Start:
     plan: Mapping[str, Any]
     catalog: Mapping[str, Any]
     folder: Path
-    strict: bool = False
-    interval: str | None = None
     speed: float | None = None
+    interval: str | None = None
+    largest_batch: int | None = None
+    strict: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,11 +36,13 @@ from api.service.engine_messages import (
     Report,
     Start,
 )
+from api.service.logs import to_stderr
 from api.service.problems import document_of, problem_document
 from api.service.progress import Account
 from api.service.query_folder import QueryFolder
 from catalog.document import from_document
 from executor.spark.errors import ExecutionError, SparkFailedError
+from executor.spark.replay import LARGEST_SLICE
 from executor.spark.report import Progress, RunReport
 from executor.spark.run import RunOptions
 from executor.spark.session import SessionOptions, spark_session
@@ -59,6 +61,7 @@ PROGRESS_SECONDS = 0.2
 def work(connection: Connection[Any, Any], home: Path, options: EngineOptions) -> None:
     """What the process does, from its start to its end."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the service, which tells us
+    to_stderr(debug=options.debug)
     send = _sender(connection)
     # Fair: a query with much to do in a batch does not hold up the others.
     conf = {"spark.scheduler.mode": "FAIR", **options.conf}
@@ -150,6 +153,7 @@ class _Run(threading.Thread):
                 rejected=folder.rejected,
                 strict=command.strict,
                 interval=command.interval,
+                largest_slice=command.largest_batch or LARGEST_SLICE,
             ),
             spark=self._spark,
             on_progress=self._progressed,

@@ -16,6 +16,8 @@ from api.service.results import Lines, Reader
 
 MEDIA_TYPE = "text/event-stream"
 HEARTBEAT_SECONDS = 15.0
+RETRY_MS = 1_000
+"""When a browser that lost its connection comes again."""
 _THREADS = 2
 
 
@@ -44,6 +46,7 @@ class Followers:
         try:
             reader = Reader(query.results, after, tail)
             told = None
+            yield b"retry: %d\n\n" % RETRY_MS
             while not self._queries.closing.is_set():
                 changed, state = query.changed, query.kept.state
                 if state != told:

@@ -20,6 +20,8 @@ class Home:
 
     def taken(self) -> bool:
         """Takes the folder, which is made if need be; whether this service has it."""
+        if self._lock is not None:
+            return True
         self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
         handle = os.open(self.path / "service.lock", os.O_CREAT | os.O_RDWR, 0o600)
         try:

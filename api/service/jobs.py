@@ -20,9 +20,10 @@ from algebra.plan import PLAN_VERSION
 from algebra.regex import Regex, Symbol, refs, substitute
 from api.explanation import document, explained, misplaced
 from api.render.diagram import of_plan
+from api.render.picture import picture
 from api.render.text import render
 from api.service.problems import MEDIA_TYPE, document_of, json_bytes, problem_document
-from catalog.document import from_document
+from catalog.document import from_document, to_document
 from headrace.documents import RankedPlan, memo_statistics, plans_document
 from headrace.errors import HeadraceError, InvalidQueryError, UsageError
 from headrace.planning import Planned, Translated, plan_of, translate_query
@@ -30,12 +31,13 @@ from headrace.requests import PlanningOptions, PlanRequest
 from languages.errors import QueryError
 from languages.regular_query import PathAtom
 from optimizer.errors import SearchCancelledError
+from optimizer.trace import Tracing
 
 JSON = "application/json"
 LONGEST_LISTING_SECONDS = 20.0
 """How long one may look for alternatives to a plan, its search included."""
 
-Kind = Literal["optimize", "explain", "memo", "trace", "alternatives"]
+Kind = Literal["optimize", "explain", "memo", "trace", "alternatives", "explanation"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,13 +181,33 @@ def _explained(job: Job, cancelled: Callable[[], bool]) -> Outcome:
     return _outcome(found, text.encode("utf-8", "replace"), f"{media}; charset=utf-8")
 
 
+def _explanation(job: Job, cancelled: Callable[[], bool]) -> Outcome:
+    planned = plan_of(_translated(job), cancelled=cancelled)
+    canonical = planned.optimization.canonical_plan
+    found = {
+        **document(planned, "physical", costs=True, why=True),
+        "id": job.asked.id,
+        "asked": {
+            name: value
+            for name, value in job.asked.document().items()
+            if name in ("query", "language", "catalog", "options")
+        },
+        "catalog": to_document(planned.catalog),
+        "picture": picture(planned.plan),
+        "canonical_plan": canonical.to_document(),
+        "canonical_picture": picture(canonical),
+    }
+    return _outcome(planned, json_bytes(found))
+
+
 def _memo(job: Job, cancelled: Callable[[], bool]) -> Outcome:
     planned = plan_of(_translated(job), cancelled=cancelled)
     return _outcome(planned, json_bytes(document(planned, "memo")))
 
 
 def _trace(job: Job, cancelled: Callable[[], bool]) -> Outcome:
-    planned = plan_of(_translated(job), trace=True, cancelled=cancelled)
+    tracing = Tracing(job.details["steps"], job.details["tried"])
+    planned = plan_of(_translated(job), trace=tracing, cancelled=cancelled)
     found = document(planned, "physical", why=True)
     return _outcome(planned, json_bytes(found))
 
@@ -199,6 +221,7 @@ def _alternatives(job: Job, cancelled: Callable[[], bool]) -> Outcome:
         space.count,
         [RankedPlan(rank, plan) for rank, plan in cheapest],
         lambda ranked: render(of_plan(ranked.plan)),
+        picture,
     )
     return _outcome(planned, json_bytes(found))
 
@@ -209,6 +232,7 @@ _RUN: Mapping[Kind, Callable[[Job, Callable[[], bool]], Outcome]] = {
     "memo": _memo,
     "trace": _trace,
     "alternatives": _alternatives,
+    "explanation": _explanation,
 }
 
 

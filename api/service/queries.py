@@ -42,6 +42,8 @@ from headrace.errors import HeadraceError
 LOG = logging.getLogger("headrace.service")
 
 ENDED: frozenset[State] = frozenset({"finished", "failed", "stopped"})
+RUN_OPTIONS = ("speed", "interval", "largest_batch", "strict")
+"""What is said of how to run a query."""
 MOST_DEATHS = 5
 """How often the engine may die while a query runs that makes no progress."""
 LONGEST_BACKOFF_SECONDS = 60.0
@@ -49,6 +51,8 @@ SAVED_SECONDS = 2.0
 """Progress is written to the database at most so often."""
 DELETE_SECONDS = 20.0
 """How long ``DELETE`` waits for the end of a run; it ends in any case."""
+STUCK_SECONDS = 60.0
+"""A run that has not stopped in so much time takes its engine with it; the others go on."""
 _AGAIN_SECONDS = 1.0
 
 
@@ -204,10 +208,7 @@ class Queries:
         """Forgets a query and its files, when its run has been stopped."""
         async with self._lock:
             await self._want(query, query.kept.state, "deleted")
-            if query.at_engine and self._engine is not None:
-                await self._engine.send(Stop(query.kept.id))
-            else:
-                await self._remove(query)
+            await self._halt(query)
         until = time.monotonic() + DELETE_SECONDS
         while query.kept.id in self._known and time.monotonic() < until:
             changed = query.changed
@@ -242,7 +243,9 @@ class Queries:
         task.add_done_callback(self._tasks.discard)
 
     async def _live(self) -> None:
-        while not await self._taken():
+        told = False
+        while not await self._taken(told):
+            told = True
             await asyncio.sleep(_AGAIN_SECONDS)
         while True:
             waits = any(query.unsaved for query in self._known.values())
@@ -258,14 +261,18 @@ class Queries:
             except Exception:
                 LOG.exception("a report of the engine could not be taken in")
 
-    async def _taken(self) -> bool:
-        """Takes the home, and what is to run there; False if that cannot be done now."""
+    async def _taken(self, told: bool) -> bool:
+        """Takes the home, and what is to run there; False if that cannot be done now, of which
+        the log is told once."""
         try:
             if not await asyncio.to_thread(self._home.taken):
+                if not told:
+                    LOG.warning("another service runs the queries of this home")
                 return False
             found = await asyncio.to_thread(self._store.of_home, self._home.id)
         except (OSError, SQLAlchemyError):
-            LOG.exception("the queries cannot be taken up now")
+            if not told:
+                LOG.exception("the queries cannot be taken up now")
             return False
         async with self._lock:
             self._known.update((kept.id, self._query(kept)) for kept in found)
@@ -285,7 +292,7 @@ class Queries:
             case Ready():
                 assert self._engine is not None
                 self._engine.ready = True
-                LOG.info("engine ready")
+                LOG.info("engine ready", extra={"engine": self._engine.pid})
                 for query in list(self._known.values()):
                     if query.runs and not query.at_engine:
                         await self._launch(query)
@@ -390,7 +397,7 @@ class Queries:
             await self._become(query, "failed", error=document_of(error), ended=now_us())
             return
         query.at_engine = True
-        given = {name: kept.asked[name] for name in ("strict", "interval", "speed")}
+        given = {name: kept.asked[name] for name in RUN_OPTIONS}
         await self._engine.send(Start(kept.id, kept.plan, catalog, query.folder.path, **given))
 
     async def _ask(
@@ -404,10 +411,23 @@ class Queries:
                 raise RefusedError(409, f"that cannot be: the query is {state}", "E-STATE")
             becoming: State = "pausing" if wanted == "paused" else "stopping"
             await self._want(query, becoming, wanted)
-            if query.at_engine and self._engine is not None:
-                await self._engine.send(Stop(query.kept.id))
-            else:
-                await self._settle(query)
+            await self._halt(query)
+
+    async def _halt(self, query: Query) -> None:
+        """Has a query become what is wanted of it, if that is not to run."""
+        engine = self._engine
+        if not query.at_engine or engine is None:
+            await self._settle(query)
+            return
+        await engine.send(Stop(query.kept.id))
+        self._task(self._watch_stop(query, engine))
+
+    async def _watch_stop(self, query: Query, engine: Engine) -> None:
+        await asyncio.sleep(STUCK_SECONDS)
+        async with self._lock:
+            if query.at_engine and not query.runs and self._engine is engine:
+                LOG.error("query does not stop", extra={"query_id": query.kept.id})
+                engine.kill()
 
     async def _want(self, query: Query, state: State, wanted: Wanted, **values: Any) -> None:
         """Keeps what is wanted; if that fails, nothing has changed."""

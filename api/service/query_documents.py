@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from api.service.queries import Query
+from api.service.queries import RUN_OPTIONS, Query
 
 
 def query_document(query: Query) -> dict[str, Any]:
@@ -18,7 +18,7 @@ def query_document(query: Query) -> dict[str, Any]:
 def query_line(query: Query) -> dict[str, Any]:
     """A query in a list."""
     kept, asked = query.kept, query.kept.asked
-    given = ("name", "query", "language", "options", "speed", "interval", "strict", "plan_id")
+    given = ("name", "query", "language", "options", *RUN_OPTIONS, "plan_id")
     return {
         "id": kept.id,
         **{name: asked[name] for name in given},

@@ -20,7 +20,7 @@ from api.service.jobs import JSON, Asked, Job, Kind, Outcome, asked
 from api.service.logs import REQUEST_ID
 from api.service.metrics import Metrics
 from api.service.problems import problem
-from api.service.queries import Queries, Query
+from api.service.queries import RUN_OPTIONS, Queries, Query
 from api.service.query_metrics import QueryCollector
 from api.service.searches import BusyError, ClosingError, Searches
 from api.service.settings import Settings, release
@@ -121,7 +121,7 @@ class Service:
             raise UsageError(
                 f"options.parallelism: at most {self.settings.most_partitions} can be run here"
             )
-        run = body.model_dump(include={"name", "speed", "interval", "strict"})
+        run = body.model_dump(include={"name", *RUN_OPTIONS})
         about = {**question.document(), **run, "plan_id": plan.id}
         return await self.queries.add(about, answer["plan"])
 

@@ -17,7 +17,7 @@ TokenScope = Literal["read", "plan", "run"]
 SHORTEST = 16
 """Characters of a token; shorter ones can be guessed."""
 
-OPEN = frozenset({"/healthz", "/readyz", "/docs", "/docs/oauth2-redirect", "/openapi.json"})
+OPEN = frozenset({"/", "/healthz", "/readyz", "/docs", "/docs/oauth2-redirect", "/openapi.json"})
 """What needs no token: it says nothing of queries and streams."""
 
 
@@ -83,7 +83,7 @@ class Guard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Passes a request on, or refuses it with 401 or 403."""
-        if scope["type"] != "http" or scope["path"] in OPEN:
+        if scope["type"] != "http" or scope["path"] in OPEN or scope["path"].startswith("/assets/"):
             await self._app(scope, receive, send)
             return
         scopes = self._scopes(dict(scope["headers"]).get(b"authorization", b""))

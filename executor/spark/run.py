@@ -33,6 +33,7 @@ from executor.spark.errors import (
 )
 from executor.spark.formats import ResultShape
 from executor.spark.leaf_rows import Arrival
+from executor.spark.pace import Pace
 from executor.spark.reading import Reading
 from executor.spark.replay import LARGEST_SLICE, Inputs, fingerprint, spool
 from executor.spark.report import OnProgress, RunReport
@@ -59,14 +60,18 @@ class RunOptions:
     ``checkpoint``: the folder to take the run up from, or to keep it in; without one the
     run can be taken up only where its output is a folder or a file. ``rejected``: the file
     for rows that are no edges (default: beside the results). ``interval``: at most one
-    micro-batch in so much time, such as ``"10 seconds"``; without one as fast as it goes. Of
-    ``session`` the number of partitions is the plan's.
+    micro-batch in so much time, such as ``"10 seconds"``; without one as fast as it goes.
+    ``speed`` replays files at so many time units of the stream per second of the clock: a
+    micro-batch per ``interval`` (one second unless said) takes what the stream has in that time,
+    and spans in which it has nothing are left out. Of ``session`` the number of partitions is the
+    plan's.
     """
 
     checkpoint: Path | None = None
     rejected: Path | None = None
     strict: bool = False
     interval: str | None = None
+    speed: float | None = None
     largest_slice: int = LARGEST_SLICE
     session: SessionOptions = field(default_factory=SessionOptions)
 
@@ -107,6 +112,7 @@ def run(
     check_document(plan)
     shape = ResultShape.of(plan)
     fingerprint(inputs)
+    pace = None if options.speed is None else Pace.of(options.speed, options.interval)
     if cancelled.is_set():
         raise CancelledError("Stopped before it began.")
     with ExitStack() as stack:
@@ -133,6 +139,7 @@ def run(
             rejected,
             strict=options.strict,
             largest_slice=options.largest_slice,
+            span=None if pace is None else pace.span,
         )
         reading = stack.enter_context(Reading(work, spooling, on_progress, cancelled))
         spark = spark or running_session()
@@ -142,7 +149,8 @@ def run(
         spooled = reading.result()
         batches = Batches(work, spooled, sink_of(output, shape, work.folder), on_progress)
         streaming = time.monotonic()
-        _stream(spark, plan, batches, options, cancelled)
+        interval = options.interval if pace is None else pace.interval
+        _stream(spark, plan, batches, interval, cancelled)
         batches.sink.finish()
         late = _aside(output, work, options.rejected, "late")
         report = RunReport(
@@ -175,7 +183,7 @@ def _stream(
     spark: SparkSession,
     plan: PhysicalPlan,
     batches: Batches,
-    options: RunOptions,
+    interval: str | None,
     cancelled: threading.Event,
 ) -> None:
     """Streams the spool through the plan until all of it is done."""
@@ -183,7 +191,7 @@ def _stream(
         return
     try:
         with free_pool() as workers:
-            _wait(_started(spark, plan, batches, options, workers), batches, cancelled)
+            _wait(_started(spark, plan, batches, interval, workers), batches, cancelled)
     except (PySparkException, Py4JError, ConnectionError) as error:
         if error is batches.error:
             raise  # not Spark's: whoever reads the results has gone
@@ -193,7 +201,7 @@ def _stream(
 
 
 def _started(
-    spark: SparkSession, plan: PhysicalPlan, batches: Batches, options: RunOptions, workers: str
+    spark: SparkSession, plan: PhysicalPlan, batches: Batches, interval: str | None, workers: str
 ) -> StreamingQuery:
     edges = (
         streaming_session(spark, plan.parallelism)
@@ -206,10 +214,10 @@ def _started(
         .writeStream.foreachBatch(batches)
         .option("checkpointLocation", location(batches.work.spark))
     )
-    if options.interval is None:
+    if interval is None:
         writer = writer.trigger(availableNow=True)
     else:
-        writer = writer.trigger(processingTime=options.interval)
+        writer = writer.trigger(processingTime=interval)
     return writer.start()
 
 

@@ -141,7 +141,9 @@ def test_the_api_describes_itself(client: httpx.Client) -> None:
     assert {path: set(of) for path, of in paths.items()} == {
         "/optimize": {"post"},
         "/explain": {"post"},
+        "/examples": {"get"},
         "/plans/{id}": {"get"},
+        "/plans/{id}/explanation": {"get"},
         "/plans/{id}/memo": {"get"},
         "/plans/{id}/trace": {"get"},
         "/plans/{id}/alternatives": {"get"},

@@ -56,6 +56,9 @@ def test_a_plan_is_kept_with_all_that_is_asked_of_it(
     assert trace["trace"]["steps"][-1]["plan"]["cost"] == found["cost"]
     assert trace["why"].keys() == {str(node["id"]) for node in found["plan"]["nodes"]}
     listed = client.get(f"{place}/alternatives", params={"limit": 3}).json()
+    for ranked in listed["plans"]:
+        nodes = ranked["plan"]["nodes"]
+        assert len(ranked.pop("picture")["boxes"]) == len(nodes), "as the page draws it"
     command = ("plans", EXAMPLES / "chains.rq", "--catalog", CATALOG, "-n", "3", "-f", "json")
     assert listed == json.loads(headrace(*command).out)
 

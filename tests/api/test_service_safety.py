@@ -244,7 +244,7 @@ def test_no_request_within_the_description_makes_a_fault(
     schema = schemathesis.openapi.from_dict(app.openapi())
     amount = settings(examples(8), deadline=None, suppress_health_check=list(HealthCheck))
     operations = [found.ok() for found in schema.get_all_operations() if isinstance(found, Ok)]
-    assert len(operations) == 22
+    assert len(operations) == 24
     for operation in operations:
 
         @amount

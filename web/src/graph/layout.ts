@@ -1,0 +1,112 @@
+/** Where the boxes and lines of a graph are: layered, by dagre. Sizes are in pixels. */
+
+import { Graph, layout } from "@dagrejs/dagre";
+
+export interface Box {
+  readonly id: string;
+  readonly width: number;
+  readonly height: number;
+}
+
+export interface Line {
+  readonly id: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Which way lines go: up, down, or to the right. */
+export type Direction = "up" | "down" | "right";
+
+export interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
+/** Centres of boxes and the points of lines, by their ids. */
+export interface Placed {
+  readonly width: number;
+  readonly height: number;
+  readonly boxes: Readonly<Record<string, Point>>;
+  readonly lines: Readonly<Record<string, readonly Point[]>>;
+}
+
+export interface Spacing {
+  readonly between: number;
+  readonly layers: number;
+}
+
+const RANKS = { up: "BT", down: "TB", right: "LR" } as const;
+
+export function placed(
+  boxes: readonly Box[],
+  lines: readonly Line[],
+  direction: Direction,
+  spacing: Spacing,
+): Placed {
+  const graph = new Graph({ multigraph: true });
+  graph.setGraph({
+    rankdir: RANKS[direction],
+    nodesep: spacing.between,
+    ranksep: spacing.layers,
+    edgesep: spacing.between / 2,
+  });
+  for (const { id, width, height } of boxes) graph.setNode(id, { width, height });
+  for (const { id, from, to } of lines) graph.setEdge(from, to, {}, id);
+  layout(graph);
+  const { width = 0, height = 0 } = graph.graph() as { width?: number; height?: number };
+  const at = (id: string): Point => {
+    const { x, y } = graph.node(id) as Point;
+    return { x, y };
+  };
+  const through = ({ id, from, to }: Line): readonly Point[] => {
+    const edge = graph.edge({ v: from, w: to, name: id }) as { points?: Point[] };
+    return (edge.points ?? []).map(({ x, y }) => ({ x, y }));
+  };
+  return {
+    width,
+    height,
+    boxes: Object.fromEntries(boxes.map((box) => [box.id, at(box.id)])),
+    lines: Object.fromEntries(lines.map((line) => [line.id, through(line)])),
+  };
+}
+
+/** A smooth line through points, as the `d` of an SVG path. */
+export function curve(points: readonly Point[], direction: Direction): string {
+  const [first, ...rest] = points;
+  if (first === undefined) return "";
+  let d = `M${round(first.x)},${round(first.y)}`;
+  let from = first;
+  for (const to of rest) {
+    const [a, b] =
+      direction === "right"
+        ? [{ x: (from.x + to.x) / 2, y: from.y }, { x: (from.x + to.x) / 2, y: to.y }]
+        : [{ x: from.x, y: (from.y + to.y) / 2 }, { x: to.x, y: (from.y + to.y) / 2 }];
+    d += `C${[a, b, to].map(({ x, y }) => `${round(x)},${round(y)}`).join(" ")}`;
+    from = to;
+  }
+  return d;
+}
+
+/** The box to go to from another one by an arrow key: near, and in that direction. */
+export function neighbour(
+  boxes: Readonly<Record<string, Point>>,
+  from: string,
+  key: "ArrowUp" | "ArrowDown" | "ArrowLeft" | "ArrowRight",
+): string | null {
+  const here = boxes[from];
+  if (here === undefined) return null;
+  const [dx, dy] = { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] }[
+    key
+  ] as [number, number];
+  let best: string | null = null;
+  let least = Infinity;
+  for (const [id, { x, y }] of Object.entries(boxes)) {
+    const along = (x - here.x) * dx + (y - here.y) * dy;
+    const aside = Math.abs((x - here.x) * dy) + Math.abs((y - here.y) * dx);
+    const distance = along + 2 * aside;
+    if (along > 1 && aside < 3 * along && distance < least) [best, least] = [id, distance];
+  }
+  return best;
+}
+
+const round = (value: number): number => Math.round(value * 10) / 10;

@@ -1,0 +1,53 @@
+/** Numbers for people, written as `headrace explain` writes them (api/render/numbers.py). */
+
+import type { Unit } from "../api/schema";
+
+/** Three significant digits, with k, M, G, T above a thousand. */
+export function number(value: number): string {
+  if (!Number.isFinite(value)) return value > 0 ? "∞" : String(value);
+  if (value === 0) return "0";
+  const size = Math.abs(value);
+  if (size < 0.001 || size >= 1e15) return value.toExponential(1).replace(/e([+-])(\d)$/, "e$10$2");
+  if (size < 999.5) return String(Number(value.toPrecision(3)));
+  let power = 1;
+  while (size >= 999.5 * 1000 ** power) power += 1;
+  return `${Number((value / 1000 ** power).toPrecision(3))}${" kMGT"[power] ?? ""}`;
+}
+
+/** A rate or cost per time unit of the catalog, in the unit of the plan. */
+export const per = (value: number, unit: Unit): string => number(value * unit.factor);
+
+const LENGTHS = [
+  [86400, "d"],
+  [3600, "h"],
+  [60, "m"],
+  [1, "s"],
+  [1e-3, "ms"],
+  [1e-6, "µs"],
+  [1e-9, "ns"],
+] as const;
+
+/** A length of time in the largest unit that does not make it smaller than one; `seconds` is how
+ * long a tick is, null if that is not known. */
+export function duration(ticks: number | null, seconds: number | null): string {
+  if (ticks === null || ticks === Infinity) return "∞";
+  if (seconds === null) return number(ticks);
+  const length = ticks * seconds;
+  for (const [size, sign] of LENGTHS)
+    if (length >= size * 0.9995) return `${number(length / size)}${sign}`;
+  return length === 0 ? "0" : `${number(length / 1e-9)}ns`;
+}
+
+/** `part` of `whole` in percent: `12%`, `<1%`. */
+export function share(part: number, whole: number): string {
+  if (part <= 0 || whole <= 0) return "0%";
+  const percent = (100 * part) / whole;
+  return percent < 0.5 ? "<1%" : `${Math.round(percent)}%`;
+}
+
+/** How many times cheaper: `1.30×`; null if it is as good. */
+export function times(before: number, after: number): string | null {
+  if (after <= 0 || before / after < 1.005) return null;
+  const ratio = before / after;
+  return `${ratio < 10 ? ratio.toFixed(2) : number(ratio)}×`;
+}
