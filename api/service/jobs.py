@@ -10,7 +10,7 @@ import hashlib
 import json
 import traceback
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from itertools import islice
 from time import monotonic
 from typing import Any, Literal
@@ -24,6 +24,7 @@ from api.render.picture import picture
 from api.render.text import render
 from api.service.problems import MEDIA_TYPE, document_of, json_bytes, problem_document
 from catalog.document import from_document, to_document
+from costmodel.constants import Constants
 from headrace.documents import RankedPlan, memo_statistics, plans_document
 from headrace.errors import HeadraceError, InvalidQueryError, UsageError
 from headrace.planning import Planned, Translated, plan_of, translate_query
@@ -184,20 +185,34 @@ def _explained(job: Job, cancelled: Callable[[], bool]) -> Outcome:
 def _explanation(job: Job, cancelled: Callable[[], bool]) -> Outcome:
     planned = plan_of(_translated(job), cancelled=cancelled)
     canonical = planned.optimization.canonical_plan
+    question = job.asked
     found = {
         **document(planned, "physical", costs=True, why=True),
-        "id": job.asked.id,
+        "id": question.id,
         "asked": {
-            name: value
-            for name, value in job.asked.document().items()
-            if name in ("query", "language", "catalog", "options")
+            "query": question.query,
+            "language": question.language,
+            "catalog": _without_sources(question.catalog),
+            "options": dict(question.options),
         },
-        "catalog": to_document(planned.catalog),
+        "catalog": _without_sources(to_document(planned.catalog)),
+        "constants": asdict(planned.cost_model.constants),
         "picture": picture(planned.plan),
         "canonical_plan": canonical.to_document(),
         "canonical_picture": picture(canonical),
     }
     return _outcome(planned, json_bytes(found))
+
+
+def _without_sources(catalog: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """What a client may know of a catalog: paths, and perhaps passwords, are not for it."""
+    if catalog is None:
+        return None
+    streams = {
+        name: {field: value for field, value in stream.items() if field != "source"}
+        for name, stream in catalog["streams"].items()
+    }
+    return {**catalog, "streams": streams}
 
 
 def _memo(job: Job, cancelled: Callable[[], bool]) -> Outcome:
@@ -240,6 +255,7 @@ def _translated(job: Job) -> Translated:
     known = None if job.asked.catalog is None else from_document(job.asked.catalog)
     options = dict(job.asked.options)
     options["disabled_rules"] = tuple(options["disabled_rules"])
+    options["constants"] = Constants(**(options.get("constants") or {}))
     translated = translate_query(
         PlanRequest(
             job.asked.query,

@@ -459,7 +459,8 @@ export interface components {
          * Explanation
          * @description All that is shown of a plan beside the one of the query as written.
          *
-         *     ``catalog`` is what the plan was made with, assumptions included.
+         *     ``catalog`` is what the plan was made with, assumptions included, and ``constants`` those of the
+         *     cost model in microseconds.
          */
         readonly Explanation: {
             readonly asked: components["schemas"]["AskedDocument"];
@@ -472,6 +473,10 @@ export interface components {
             /** Catalog */
             readonly catalog: {
                 readonly [key: string]: unknown;
+            };
+            /** Constants */
+            readonly constants: {
+                readonly [key: string]: number;
             };
             /** Cost */
             readonly cost: number;
@@ -819,6 +824,13 @@ export interface components {
             readonly budget_expressions?: number | null;
             /** Budget Ms */
             readonly budget_ms?: number | null;
+            /**
+             * Constants
+             * @description of the cost model, in microseconds; others as they are
+             */
+            readonly constants?: {
+                readonly [key: string]: number;
+            } | null;
             /**
              * Cost Model
              * @default saturating
