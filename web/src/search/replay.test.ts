@@ -26,7 +26,7 @@ const e = (id: number, group: number, inputs: readonly number[] = []): SeenMembe
   inputs,
   text: `E${id}(${inputs.map((i) => `G${i}`).join(", ")})`,
 });
-const rule = (given: Partial<Extract<Step, { kind: "rule" }>>): Step =>
+const rule = (given: Partial<Extract<Step, { added: unknown }>>): Step =>
   ({
     step: 0,
     kind: "rule",

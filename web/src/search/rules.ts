@@ -8,7 +8,7 @@ export interface RuleRow {
   readonly algebra: string;
   readonly bindings: number;
   readonly fired: number;
-  /** Results that were new. */
+  /** Results that were new; parts of results may be so too. */
   readonly added: number;
   readonly duplicates: number;
   readonly ms: number;
