@@ -82,6 +82,7 @@ def serve(
     """Serve plans and run queries over HTTP; the API is described at /docs."""
     from api.request import read_catalog
     from api.service import Settings, create_app
+    from api.service.connections import allow_files
     from api.service.engine_messages import EngineOptions
     from api.service.logs import to_stderr
     from api.service.serving import server_of
@@ -113,6 +114,7 @@ def serve(
         name = f"[{host}]" if ":" in host else host
         say(f"Headrace listens on http://{name}:{listening.getsockname()[1]} (API at /docs)")
         to_stderr(debug=debug)
+        allow_files()
         # What is there by now stays: to look at it for garbage would hold up all answers.
         gc.collect()
         gc.freeze()

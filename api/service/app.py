@@ -16,7 +16,7 @@ from starlette.responses import Response
 
 from api.service import page
 from api.service.bodies import Problem
-from api.service.limits import BodyLimit, KnownHosts, SafeHeaders
+from api.service.limits import BodyLimit, Crowd, KnownHosts, SafeHeaders
 from api.service.logs import LOG, REQUEST_ID, Account
 from api.service.problems import MEDIA_TYPE, of_error, problem
 from api.service.queries import RefusedError
@@ -86,6 +86,7 @@ def create_app(settings: Settings) -> FastAPI:
         )
     if settings.hosts:
         app.add_middleware(KnownHosts, hosts=settings.hosts)
+    app.add_middleware(Crowd, most=settings.most_requests)
     app.add_middleware(SafeHeaders)
     app.add_middleware(Account, metrics=service.metrics)
     return app

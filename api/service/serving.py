@@ -7,6 +7,7 @@ import socket
 import uvicorn
 from fastapi import FastAPI
 
+from api.service.connections import Connection
 from api.service.service import Service
 
 LONGEST_GOODBYE_SECONDS = 20
@@ -29,6 +30,8 @@ def server_of(app: FastAPI) -> uvicorn.Server:
     """A server of the service, which logs as the process does."""
     config = uvicorn.Config(
         app,
+        http=Connection,
+        ws="none",
         log_config=None,
         access_log=False,
         server_header=False,

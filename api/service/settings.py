@@ -41,6 +41,7 @@ class Settings:
     searches_at_once: int = 2
     most_waiting: int = 16
     longest_search_ms: float = 10_000.0
+    most_requests: int = 100
     largest_body: int = 1_000_000
     most_plans: int = 10_000
     most_streams: int = 1_000
