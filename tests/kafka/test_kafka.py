@@ -6,7 +6,7 @@ import json
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from random import Random
 
@@ -28,7 +28,7 @@ CATALOG = """\
 streams:
   payments:
     source: {{format: kafka, options: {{kafka.bootstrap.servers: "{address}", subscribe: pays,
-      startingOffsets: earliest, maxOffsetsPerTrigger: 25}}}}
+      startingOffsets: earliest, maxOffsetsPerTrigger: 50}}}}
     delay: {delay}
     columns: {{src: from, trg: to}}
     labels: {{pays: {{rate: 2, distinct_src: 10, distinct_trg: 10}}}}
@@ -56,6 +56,14 @@ class Run:
             cwd=ROOT, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
 
+    def __enter__(self) -> Run:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.process.returncode is None:
+            self.process.kill()
+            self.process.communicate()
+
     def until(self, rows: int) -> None:
         """Waits until so many results are out."""
         end = time.monotonic() + _PATIENCE
@@ -65,11 +73,11 @@ class Run:
             time.sleep(0.2)
 
 
-def messages(edges: list[Edge]) -> list[str]:
+def messages(edges: Sequence[Edge]) -> list[str]:
     return [json.dumps({"from": x, "to": y, "label": a, "ts": ts}) for x, y, a, ts, *_ in edges]
 
 
-def reachable(edges: list[Edge], instant: int) -> set[tuple[str, str]]:
+def reachable(edges: Sequence[Edge], instant: int) -> set[tuple[str, str]]:
     """The pairs that a path connects whose edges are all valid at an instant."""
     valid = [
         (x, y) for x, y, label, ts, *_ in edges if label == "pays" and 0 <= instant - ts < LENGTH
@@ -78,6 +86,7 @@ def reachable(edges: list[Edge], instant: int) -> set[tuple[str, str]]:
 
 
 def test_killed_and_taken_up_again(kafka: Broker, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
     (tmp_path / "catalog.yaml").write_text(CATALOG.format(address=kafka.address, delay=DELAY))
     named = {"a": "pays", "b": "other"}
     edges = [(x, y, named[label], ts) for x, y, label, ts, *_ in random_edges(160, 3, 12)]
@@ -87,25 +96,24 @@ def test_killed_and_taken_up_again(kafka: Broker, tmp_path: Path) -> None:
     sent.insert(40, '{"from": "1", "to": ')
     sent.insert(90, '{"from": "1", "to": "2", "label": "pays", "ts": "tomorrow"}')
     kafka.send("pays", sent[:100])
-    killed = Run(tmp_path)
-    killed.until(20)
-    killed.process.send_signal(signal.SIGKILL)
-    killed.process.communicate()
+    with Run(tmp_path) as killed:
+        killed.until(20)
+        killed.process.send_signal(signal.SIGKILL)
 
     end = max(edge[3] for edge in edges)
     kafka.send("pays", [*sent[100:], *messages([("0", "0", "other", end + DELAY + 1)])])
     instants = range(end + LENGTH + 1)
     wanted = {t: reachable(edges, t) for t in instants}
-    run = Run(tmp_path)
     deadline = time.monotonic() + _PATIENCE
     found = []
-    while time.monotonic() < deadline and run.process.poll() is None:
-        found = read_jsonl(tmp_path / "out")
-        if {t: {r.bindings for r in found if r.ts <= t < r.exp} for t in instants} == wanted:
-            break
-        time.sleep(0.5)
-    run.process.send_signal(signal.SIGINT)
-    out, said = run.process.communicate(timeout=60)
+    with Run(tmp_path) as run:
+        while time.monotonic() < deadline and run.process.poll() is None:
+            found = read_jsonl(tmp_path / "out")
+            if {t: {r.bindings for r in found if r.ts <= t < r.exp} for t in instants} == wanted:
+                break
+            time.sleep(0.5)
+        run.process.send_signal(signal.SIGINT)
+        out, said = run.process.communicate(timeout=60)
     assert {t: {r.bindings for r in found if r.ts <= t < r.exp} for t in instants} == wanted, said
     assert len(found) == len(set(found)), "each result once"
     assert (run.process.returncode, out) == (130, "")
