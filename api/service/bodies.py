@@ -111,6 +111,71 @@ class QueryBody(_Body):
     strict: bool = Field(default=False, description="stop at the first row that is no edge")
 
 
+class Problem(BaseModel):
+    """What is wrong (RFC 9457); ``position`` is the place in the query, from 1."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    code: str | None = None
+    hint: str | None = None
+    position: dict[str, int] | None = None
+    text: str | None = None
+    expected: list[str] | None = None
+    display: str | None = None
+    request_id: str | None = None
+
+
+class ProgressDocument(BaseModel):
+    """How far a query has come, as ``run --metrics`` has it.
+
+    ``fraction`` is of the phase, none where that never ends; ``now`` is the time of the stream, and
+    ``lag`` by how many seconds that is behind the clock, if it is of the clock.
+    """
+
+    phase: Literal["reading", "starting", "running", "done"]
+    fraction: float | None
+    batch: int
+    edges: int
+    results: int
+    late: int
+    rejected: int
+    now: int | None
+    lag: float | None
+    ticks: int
+    seconds: float
+    edges_per_second: float
+    results_per_second: float
+    state_entries: int
+    state_bytes: int
+
+
+class Figures(BaseModel):
+    """Of the rows of an operator; or how many times too large or small an estimate is."""
+
+    rate: float | None
+    validity: float | None
+    population: float | None
+
+
+class OperatorDocument(Figures):
+    """What an operator did, beside what was expected, as ``explain --analyze`` has it."""
+
+    node: int
+    op: str
+    rows_in: int
+    rows: int
+    rows_out: int
+    dropped: int
+    endless: int
+    seconds: float
+    state_entries: int
+    state_bytes: int
+    estimate: Figures
+    q_error: Figures
+
+
 class QueryLine(BaseModel):
     """A query that runs, ran or is to run; ``error`` is the problem that it failed with."""
 
@@ -128,22 +193,34 @@ class QueryLine(BaseModel):
     started: str | None
     ended: str | None
     restarts: int
-    error: dict[str, Any] | None
+    error: Problem | None
     plan_id: str
-    progress: dict[str, Any] | None
+    progress: ProgressDocument | None
 
 
 class QueryDocument(QueryLine):
     """The same with its plan, and of its operators what was measured beside what was expected."""
 
     plan: dict[str, Any]
-    operators: list[dict[str, Any]]
+    operators: list[OperatorDocument]
+
+
+class DeadLetter(BaseModel):
+    """A row that was set aside: of a rejected one where it stands, of a late edge what it is."""
+
+    kind: Literal["rejected", "late"]
+    reason: str
+    file: str | None = None
+    line: int | None = None
+    text: str | None = None
+    stream: str | None = None
+    row: dict[str, Any] | None = None
 
 
 class DeadLetters(BaseModel):
     """Rows that were set aside; ``next`` is the ``after`` of the page that follows."""
 
-    items: list[dict[str, Any]]
+    items: list[DeadLetter]
     next: str
 
 
@@ -171,20 +248,5 @@ class StreamDocument(BaseModel):
     version: int
     time_unit: str
     source: str | None = Field(description="the format of its source; none: it cannot be run over")
+    live: bool = Field(description="whether that never ends")
     stream: dict[str, Any]
-
-
-class Problem(BaseModel):
-    """What is wrong (RFC 9457); ``position`` is the place in the query, from 1."""
-
-    type: str
-    title: str
-    status: int
-    detail: str
-    code: str | None = None
-    hint: str | None = None
-    position: dict[str, int] | None = None
-    text: str | None = None
-    expected: list[str] | None = None
-    display: str | None = None
-    request_id: str | None = None

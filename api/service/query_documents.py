@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from api.service.queries import RUN_OPTIONS, Query
+from api.service.query import RUN_OPTIONS, Query
 
 
 def query_document(query: Query) -> dict[str, Any]:
