@@ -192,7 +192,7 @@ def run(
                 checkpoint=checkpoint,
                 strict=strict,
                 interval=None if trigger == "available-now" else trigger,
-                speed=None if speed is None else _per_second(speed, plan.time_unit),
+                speed=None if speed is None else per_second(speed, plan.time_unit),
                 largest_slice=largest_batch or LARGEST_SLICE,
                 session=SessionOptions(debug=debug),
             ),
@@ -208,7 +208,7 @@ def run(
         say(operators(plan, report))
 
 
-def _per_second(speed: str, time_unit: str) -> float:
+def per_second(speed: str, time_unit: str) -> float:
     """Time units per second of what ``--speed`` says: a number of them, or a length of time.
 
     Raises:
