@@ -8,7 +8,6 @@ last finished batch ended.
 
 from __future__ import annotations
 
-import re
 import threading
 import time
 from contextlib import ExitStack, suppress
@@ -25,12 +24,8 @@ from algebra.plan import PhysicalPlan
 from executor.checking import check_document
 from executor.spark.batches import Batches
 from executor.spark.checkpoint import NOTE, Pin, Work, open_work
-from executor.spark.errors import (
-    BudgetError,
-    CancelledError,
-    ExecutionError,
-    SparkFailedError,
-)
+from executor.spark.errors import CancelledError
+from executor.spark.failures import failure_of
 from executor.spark.formats import ResultShape
 from executor.spark.leaf_rows import Arrival
 from executor.spark.pace import Pace
@@ -197,7 +192,7 @@ def _stream(
             raise  # not Spark's: whoever reads the results has gone
         # A batch whose JVM died must not find its session stopped, nor log when nobody is quiet.
         batches.wait_until_idle(_LAST_BATCH_SECONDS)
-        raise _failure(error) from error
+        raise failure_of(error) from error
 
 
 def _started(
@@ -281,30 +276,4 @@ def _wait(query: StreamingQuery, batches: Batches, cancelled: threading.Event) -
     if batches.error is not None:
         raise batches.error
     if failures:
-        raise _failure(failures[0]) from failures[0]
-
-
-_OVER_BUDGET = re.compile(r"StepBudgetError: (.*?\.) (.*)")
-
-
-def _failure(error: Exception) -> ExecutionError:
-    over = _OVER_BUDGET.search(str(error))
-    if over is not None:
-        return BudgetError(*over.groups())
-    if isinstance(error, PySparkException):
-        what = f"The query failed in Spark: {_reason(str(error))}"
-    else:
-        what = f"Spark's Java process ended unexpectedly ({error})."
-    return SparkFailedError(
-        what, "Run with --debug to see all that Spark says; the same command goes on from there."
-    )
-
-
-def _reason(text: str) -> str:
-    """The line of Spark's message that says most: a Python worker's error, else the first."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    for line in reversed(lines):
-        name, separator, _ = line.partition(": ")
-        if separator and name.isidentifier() and name.endswith(("Error", "Exception")):
-            return line
-    return lines[0] if lines else text
+        raise failure_of(failures[0]) from failures[0]
