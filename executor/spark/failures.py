@@ -9,8 +9,9 @@ import re
 
 from pyspark.errors import PySparkException
 
-from executor.spark.errors import BudgetError, ExecutionError, SparkFailedError
+from executor.spark.errors import BudgetError, ExecutionError, InputError, SparkFailedError
 
+_REJECTED = re.compile(r"RejectedRowError: (.*)")
 _OVER_BUDGET = re.compile(r"StepBudgetError: (.*?\.) (.*)")
 
 
@@ -19,6 +20,9 @@ def failure_of(error: Exception) -> ExecutionError:
     over = _OVER_BUDGET.search(str(error))
     if over is not None:
         return BudgetError(*over.groups())
+    rejected = _REJECTED.search(str(error))
+    if rejected is not None:
+        return InputError(f"A row is no edge: {rejected[1]}", "Mend it, or run without --strict.")
     if isinstance(error, PySparkException):
         what = f"The query failed in Spark: {_reason(str(error))}"
     else:
