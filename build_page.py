@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import json
 import os
 import shutil
 import subprocess
@@ -40,8 +41,7 @@ def build() -> bool:
     wanted = digest()
     if DIGEST.is_file() and DIGEST.read_text("ascii") == wanted:
         return False
-    # What tests and types need is not installed.
-    _run("ci", "--omit=dev", "--no-audit", "--no-fund", "--loglevel=error")
+    install(tests=False)
     _run("run", "--silent", "build")
     DIGEST.write_text(wanted, "ascii")
     return True
@@ -55,6 +55,37 @@ def digest() -> str:
         found.update(f"{path.relative_to(WEB).as_posix()}\0{len(content)}\0".encode())
         found.update(content)
     return found.hexdigest()
+
+
+def install(*, tests: bool) -> None:
+    """Installs what the page is built with, and ``tests`` what it is tested with, as it is locked,
+    unless all of it is there.
+
+    Raises:
+        BuildError: without Node, or if npm fails.
+    """
+    if not _installed(tests):
+        left_out = () if tests else ("--omit=dev",)
+        _run("ci", *left_out, "--no-audit", "--no-fund", "--loglevel=error")
+
+
+def _installed(tests: bool) -> bool:
+    """Whether the locked packages are there; those of other platforms need not be."""
+    try:
+        wanted, present = (
+            json.loads(path.read_text("utf-8"))["packages"]
+            for path in (
+                WEB / "package-lock.json",
+                WEB / "node_modules" / ".package-lock.json",  # what npm has installed
+            )
+        )
+    except (OSError, ValueError, KeyError):
+        return False
+    return all(
+        present.get(name, {}).get("version") == package["version"]
+        for name, package in wanted.items()
+        if name and not package.get("optional") and (tests or not package.get("dev"))
+    )
 
 
 def npm(*arguments: str) -> tuple[list[str], dict[str, str]]:

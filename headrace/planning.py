@@ -111,7 +111,12 @@ def plan_of(
     """
     options = translated.request.options
     _check_deletions(translated)
-    cost_model = CostModel(options.cost_model, translated.catalog, parallelism=options.parallelism)
+    cost_model = CostModel(
+        options.cost_model,
+        translated.catalog,
+        options.constants,
+        parallelism=options.parallelism,
+    )
     defaults = Options()
     streams = _plan_streams(translated.logical, translated.catalog)
     chosen = Options(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from algebra.physical import DEFAULT_STEPS
 from catalog.model import Catalog
+from costmodel.constants import Constants
 
 if TYPE_CHECKING:
     from catalog.edges import EdgeFile
@@ -27,7 +28,8 @@ class PlanningOptions:
     budgets that are None are the optimizer's own; ``parallelism`` is how many partitions the
     plan is for; ``path_semantics`` says whether any paths count or only simple ones, which repeat
     no vertex, and ``simple_budget`` how many steps the search for these may take for an edge;
-    ``evaluate`` whether results are right at every instant or once per slide.
+    ``evaluate`` whether results are right at every instant or once per slide; ``constants`` are
+    those of the cost model.
     """
 
     window: str | None = None
@@ -40,6 +42,7 @@ class PlanningOptions:
     path_semantics: PathSemanticsKind = "arbitrary"
     simple_budget: int = DEFAULT_STEPS
     evaluate: Evaluation = "eager"
+    constants: Constants = field(default_factory=Constants)
 
 
 @dataclass(frozen=True, slots=True)

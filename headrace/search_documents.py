@@ -24,7 +24,7 @@ def trace_document(planned: Planned, trace: Trace) -> dict[str, Any]:
     found only what was there, and ``left`` ways to goals were not followed to the end."""
     names = Names(planned.catalog.time_unit)
     steps = [_delta(delta, names) for delta in trace.deltas]
-    applied = {delta.rule for delta in trace.deltas}
+    did = planned.optimization.rules
     return {
         "steps": steps,
         "more": trace.more,
@@ -33,7 +33,7 @@ def trace_document(planned: Planned, trace: Trace) -> dict[str, Any]:
         "rules": {
             rule.name: {"number": rule.number, "algebra": algebra_of(rule)}
             for rule in transformation_rules()
-            if rule.name in applied
+            if rule.name in did and did[rule.name].bindings
         },
         "symbols": dict(notation.SYMBOLS),
     }

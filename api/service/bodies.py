@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -16,6 +16,17 @@ MOST_EXPRESSIONS = 200_000
 MOST_ALTERNATIVES = 1_000
 MOST_TRACED = 100_000
 
+ConstantName = Literal[
+    "push",
+    "evaluate",
+    "hash_update",
+    "hash_probe",
+    "queue_update",
+    "queue_probe",
+    "network",
+    "convert",
+]
+_Microseconds = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)]
 _Length = Annotated[str, Field(max_length=40)]
 
 
@@ -47,6 +58,9 @@ class OptionsBody(_Body):
     evaluate: Evaluation = Field(
         default="eager", description="slide: results are right once per slide, at its end"
     )
+    constants: dict[ConstantName, _Microseconds] | None = Field(
+        default=None, description="of the cost model, in microseconds; others as they are"
+    )
 
 
 class OptimizeBody(_Body):
@@ -57,6 +71,9 @@ class OptimizeBody(_Body):
     catalog: dict[str, Any] | None = Field(default=None, description="a whole catalog, as in YAML")
     streams: dict[str, Any] | None = Field(default=None, description="only the catalog's streams")
     options: OptionsBody = OptionsBody()
+    explain: bool = Field(
+        default=False, description="its explanation will be asked for: keep it at hand"
+    )
 
 
 class ExplainBody(OptimizeBody):

@@ -209,12 +209,14 @@ class AskedDocument(TypedDict):
 class Explanation(Explained):
     """All that is shown of a plan beside the one of the query as written.
 
-    ``catalog`` is what the plan was made with, assumptions included.
+    ``catalog`` is what the plan was made with, assumptions included, and ``constants`` those of the
+    cost model in microseconds.
     """
 
     id: str
     asked: AskedDocument
     catalog: dict[str, Any]
+    constants: dict[str, float]
     picture: PictureDocument
     canonical_plan: PlanDocument
     canonical_picture: PictureDocument

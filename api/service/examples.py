@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from importlib import resources
+from itertools import takewhile
 
 from api.service.documents import ExampleDocument
 from catalog import load
@@ -19,7 +20,8 @@ _COMMENT = re.compile(r"(?:%|//)\s?(.*)")
 
 @cache
 def examples() -> tuple[ExampleDocument, ...]:
-    """Each query of ``examples/``, called by its folder and file; its catalog has no sources."""
+    """Each query of ``examples/``, called by its folder and file, without the comment that says
+    what it is, of which ``title`` is the first sentence; its catalog has no sources."""
     return tuple(_found())
 
 
@@ -29,24 +31,21 @@ def _found() -> Iterator[ExampleDocument]:
             catalog = to_document(_without_sources(load(file)))
             for query in sorted((*file.parent.glob("*.rq"), *file.parent.glob("*.gcore"))):
                 text = query.read_text("utf-8")
+                said, rest = _comment_and_rest(text)
                 yield {
                     "name": f"{file.parent.name}/{query.name}",
-                    "title": _title(text),
+                    "title": re.split(r"(?<=\w)[.](?:\s|$)", said, maxsplit=1)[0],
                     "language": detect(text, query.name),
-                    "query": text,
+                    "query": rest,
                     "catalog": catalog,
                 }
 
 
-def _title(text: str) -> str:
-    """What the comment at the start of a query says, up to the end of its first sentence."""
-    said = []
-    for line in text.splitlines():
-        comment = _COMMENT.fullmatch(line)
-        if comment is None:
-            break
-        said.append(comment[1])
-    return re.split(r"(?<=\w)[.](?:\s|$)", " ".join(said), maxsplit=1)[0]
+def _comment_and_rest(text: str) -> tuple[str, str]:
+    """The comment at the start of a query, and the query without it."""
+    lines = text.splitlines(keepends=True)
+    comments = list(takewhile(lambda found: found is not None, map(_COMMENT.match, lines)))
+    return " ".join(c[1] for c in comments if c is not None), "".join(lines[len(comments) :])
 
 
 def _without_sources(catalog: Catalog) -> Catalog:

@@ -10,7 +10,7 @@ import hashlib
 import json
 import traceback
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from time import monotonic
 from typing import Any, Literal
@@ -24,6 +24,7 @@ from api.render.picture import picture
 from api.render.text import render
 from api.service.problems import MEDIA_TYPE, document_of, json_bytes, problem_document
 from catalog.document import from_document, to_document
+from costmodel.constants import Constants
 from headrace.documents import RankedPlan, memo_statistics, plans_document
 from headrace.errors import HeadraceError, InvalidQueryError, UsageError
 from headrace.planning import Planned, Translated, plan_of, translate_query
@@ -115,7 +116,8 @@ class Outcome:
     """An answer: HTTP status, body, and what the search was like.
 
     ``stop_reason`` is None if nothing was searched; ``fault`` is what the log should have of an
-    error that is ours.
+    error that is ours. ``also`` are answers to other questions about the same plan, which need no
+    search of their own.
     """
 
     status: int
@@ -125,6 +127,7 @@ class Outcome:
     seconds: float = 0.0
     expressions: int = 0
     fault: str = ""
+    also: Mapping[Kind, bytes] = field(default_factory=dict)
 
 
 def run(job: Job, cancelled: Callable[[], bool]) -> Outcome:
@@ -161,7 +164,10 @@ def _optimized(job: Job, cancelled: Callable[[], bool]) -> Outcome:
         "optimize_ms": found.optimize_ms,
         "warnings": list(planned.warnings),
     }
-    return _outcome(planned, json_bytes(answer))
+    outcome = _outcome(planned, json_bytes(answer))
+    if job.details.get("explain"):
+        return replace(outcome, also={"explanation": json_bytes(_explanation_of(job, planned))})
+    return outcome
 
 
 def _explained(job: Job, cancelled: Callable[[], bool]) -> Outcome:
@@ -183,21 +189,38 @@ def _explained(job: Job, cancelled: Callable[[], bool]) -> Outcome:
 
 def _explanation(job: Job, cancelled: Callable[[], bool]) -> Outcome:
     planned = plan_of(_translated(job), cancelled=cancelled)
+    return _outcome(planned, json_bytes(_explanation_of(job, planned)))
+
+
+def _explanation_of(job: Job, planned: Planned) -> dict[str, Any]:
     canonical = planned.optimization.canonical_plan
-    found = {
+    question = job.asked
+    return {
         **document(planned, "physical", costs=True, why=True),
-        "id": job.asked.id,
+        "id": question.id,
         "asked": {
-            name: value
-            for name, value in job.asked.document().items()
-            if name in ("query", "language", "catalog", "options")
+            "query": question.query,
+            "language": question.language,
+            "catalog": _without_sources(question.catalog),
+            "options": dict(question.options),
         },
-        "catalog": to_document(planned.catalog),
+        "catalog": _without_sources(to_document(planned.catalog)),
+        "constants": asdict(planned.cost_model.constants),
         "picture": picture(planned.plan),
         "canonical_plan": canonical.to_document(),
         "canonical_picture": picture(canonical),
     }
-    return _outcome(planned, json_bytes(found))
+
+
+def _without_sources(catalog: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """What a client may know of a catalog: paths, and perhaps passwords, are not for it."""
+    if catalog is None:
+        return None
+    streams = {
+        name: {field: value for field, value in stream.items() if field != "source"}
+        for name, stream in catalog["streams"].items()
+    }
+    return {**catalog, "streams": streams}
 
 
 def _memo(job: Job, cancelled: Callable[[], bool]) -> Outcome:
@@ -240,6 +263,7 @@ def _translated(job: Job) -> Translated:
     known = None if job.asked.catalog is None else from_document(job.asked.catalog)
     options = dict(job.asked.options)
     options["disabled_rules"] = tuple(options["disabled_rules"])
+    options["constants"] = Constants(**(options.get("constants") or {}))
     translated = translate_query(
         PlanRequest(
             job.asked.query,

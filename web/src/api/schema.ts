@@ -409,6 +409,12 @@ export interface components {
              */
             readonly costs: boolean;
             /**
+             * Explain
+             * @description its explanation will be asked for: keep it at hand
+             * @default false
+             */
+            readonly explain: boolean;
+            /**
              * Format
              * @default json
              * @enum {string}
@@ -459,7 +465,8 @@ export interface components {
          * Explanation
          * @description All that is shown of a plan beside the one of the query as written.
          *
-         *     ``catalog`` is what the plan was made with, assumptions included.
+         *     ``catalog`` is what the plan was made with, assumptions included, and ``constants`` those of the
+         *     cost model in microseconds.
          */
         readonly Explanation: {
             readonly asked: components["schemas"]["AskedDocument"];
@@ -472,6 +479,10 @@ export interface components {
             /** Catalog */
             readonly catalog: {
                 readonly [key: string]: unknown;
+            };
+            /** Constants */
+            readonly constants: {
+                readonly [key: string]: number;
             };
             /** Cost */
             readonly cost: number;
@@ -765,6 +776,12 @@ export interface components {
             readonly catalog?: {
                 readonly [key: string]: unknown;
             } | null;
+            /**
+             * Explain
+             * @description its explanation will be asked for: keep it at hand
+             * @default false
+             */
+            readonly explain: boolean;
             /** Language */
             readonly language?: string | null;
             /**
@@ -819,6 +836,13 @@ export interface components {
             readonly budget_expressions?: number | null;
             /** Budget Ms */
             readonly budget_ms?: number | null;
+            /**
+             * Constants
+             * @description of the cost model, in microseconds; others as they are
+             */
+            readonly constants?: {
+                readonly [key: string]: number;
+            } | null;
             /**
              * Cost Model
              * @default saturating

@@ -1,0 +1,166 @@
+"""What the service gives the page: its files, its types, and all that it shows of a plan."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, get_args
+
+import httpx
+import pytest
+
+from api.service import create_app, page
+from api.service.bodies import ConstantName
+from catalog import load
+from costmodel.constants import Constants
+from languages import detect
+from tests.api.command import CATALOG, EXAMPLES, ROOT
+from tests.api.serving import LOOPBACK, metric, served, settings
+
+CHAINS = (EXAMPLES / "chains.rq").read_text("utf-8")
+WEB = ROOT / "web"
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+    made = settings(tmp_path_factory.mktemp("home"), catalog=load(CATALOG), hosts=LOOPBACK)
+    with served(create_app(made)) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def explained(client: httpx.Client) -> dict[str, Any]:
+    options = {"parallelism": 4, "constants": {"network": 5.0}}
+    found = client.post("/optimize", json={"query": CHAINS, "options": options}).json()
+    document: dict[str, Any] = client.get(f"/plans/{found['id']}/explanation").json()
+    assert document["id"] == found["id"]
+    assert document["plan"] == found["plan"]
+    return document
+
+
+def test_the_description_that_types_are_made_of_is_that_of_the_service(
+    tmp_path: Path, golden: Callable[[Path, str], None]
+) -> None:
+    description = create_app(settings(tmp_path)).openapi()
+    description["info"].pop("version")
+    text = json.dumps(description, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+    golden(WEB / "openapi.json", text)
+
+
+def test_an_explanation_has_all_that_is_drawn_of_a_plan(explained: dict[str, Any]) -> None:
+    nodes = explained["plan"]["nodes"]
+    keys = [str(node["id"]) for node in nodes]
+    assert list(explained["costs"]) == list(explained["why"]) == keys
+    for plan, picture in (("plan", "picture"), ("canonical_plan", "canonical_picture")):
+        drawn = [(box["id"], box["operator"]) for box in explained[picture]["boxes"]]
+        assert drawn == [(node["id"], node["op"]) for node in explained[plan]["nodes"]]
+    assert explained["picture"]["boxes"][-1]["symbol"] == "P"
+    assert explained["picture"]["per"]["sign"] == "h"
+
+
+def test_an_explanation_can_be_kept_at_hand(client: httpx.Client) -> None:
+    body = {"query": CHAINS, "options": {"parallelism": 3}, "explain": True}
+    found = client.post("/optimize", json=body).json()
+    before = metric(client, "headrace_searches_total{kind=\"explanation\"}")
+    document = client.get(f"/plans/{found['id']}/explanation").json()
+    assert document["plan"] == found["plan"]
+    assert metric(client, "headrace_searches_total{kind=\"explanation\"}") == before
+
+
+def test_what_two_plans_make_alike_is_called_alike(explained: dict[str, Any]) -> None:
+    chosen, written = (
+        {(box["operator"], box["alike"]) for box in explained[picture]["boxes"]}
+        for picture in ("picture", "canonical_picture")
+    )
+    both = [operator for operator, _ in chosen & written]
+    assert both.count("WSCAN") == 2
+    assert "S_PATH" not in both
+
+
+def test_a_plan_can_be_asked_for_again_from_its_explanation(
+    client: httpx.Client, explained: dict[str, Any]
+) -> None:
+    again = client.post("/optimize", json=explained["asked"]).json()
+    assert again["id"] == explained["id"]
+
+
+def test_constants_are_those_of_the_cost_model(explained: dict[str, Any]) -> None:
+    assert set(get_args(ConstantName)) == {field.name for field in fields(Constants)}
+    assert explained["constants"]["network"] == 5.0
+    moved = [n["id"] for n in explained["plan"]["nodes"] if n["op"] == "EXCHANGE"]
+    assert moved
+    for node in moved:
+        assert explained["costs"][str(node)]["symbols"]["net"]["value"] == 5.0
+
+
+def test_an_explanation_names_no_file(client: httpx.Client, explained: dict[str, Any]) -> None:
+    for catalog in (explained["catalog"], explained["asked"]["catalog"]):
+        assert all("source" not in stream for stream in catalog["streams"].values())
+
+
+def test_alternatives_can_be_drawn(client: httpx.Client, explained: dict[str, Any]) -> None:
+    found = client.get(f"/plans/{explained['id']}/alternatives?limit=2").json()["plans"]
+    assert [len(one["picture"]["boxes"]) for one in found] == [
+        len(one["plan"]["nodes"]) for one in found
+    ]
+    assert found[0]["picture"] == explained["picture"]
+
+
+def test_every_example_is_there(client: httpx.Client) -> None:
+    found = client.get("/examples").json()
+    files = [path for path in EXAMPLES.parent.glob("*/*") if path.suffix in (".rq", ".gcore")]
+    assert {one["name"] for one in found} == {f"{path.parent.name}/{path.name}" for path in files}
+    for one in found:
+        assert one["title"]
+        assert all("source" not in stream for stream in one["catalog"]["streams"].values())
+        assert detect(one["query"], "query") == one["language"]
+
+
+def test_the_page_is_served_with_its_files_and_runs_nothing_else(client: httpx.Client) -> None:
+    answer = client.get("/")
+    assert answer.status_code == 200, "python build_page.py builds it"
+    policy = answer.headers["content-security-policy"]
+    assert "script-src 'self';" in policy
+    assert "connect-src 'self';" in policy
+    assert "http" not in policy
+    assets = re.findall(r'(?:src|href)="\./(assets/[^"]+)"', answer.text)
+    assert len(assets) >= 2
+    for asset in assets:
+        file = client.get(f"/{asset}")
+        assert file.status_code == 200
+        assert "immutable" in file.headers["cache-control"]
+
+
+@pytest.mark.parametrize(
+    "name", ["none.js", "..%2findex.html", "..%2f..%2fservice%2fpage.py", "%2e%2e", ".digest"]
+)
+def test_nothing_but_the_files_of_the_page_is_served(client: httpx.Client, name: str) -> None:
+    assert client.get(f"/assets/{name}").status_code == 404
+
+
+def test_a_page_that_is_not_built_says_how(
+    client: httpx.Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(page, "FOLDER", tmp_path)
+    answer = client.get("/")
+    assert answer.status_code == 503
+    assert "build_page.py" in answer.text
+
+
+def test_the_page_is_small_and_asks_no_other_host() -> None:
+    files = [path for path in page.FOLDER.rglob("*") if path.is_file()]
+    assert sum(len(gzip.compress(path.read_bytes())) for path in files) < 1_000_000
+    for path in files:
+        text = path.read_text("utf-8")
+        hosts = set(re.findall(r"https?://([\w.-]+)", text))
+        assert hosts <= {"www.w3.org", "svelte.dev"}, path  # names of XML, of errors
+
+
+def test_no_registry_is_named_where_packages_are_locked() -> None:
+    lock = (WEB / "package-lock.json").read_text("utf-8")
+    assert '"resolved"' not in lock
+    assert "registry" not in lock

@@ -1,0 +1,101 @@
+/** The query languages as the editor reads them: enough to colour words, no more. The service
+ * parses; these follow languages/rq.lark and languages/gcore. */
+
+import { StreamLanguage, type StreamParser } from "@codemirror/language";
+
+export const LANGUAGES = [
+  { name: "rq", title: "RQ", comment: "%" },
+  { name: "gcore", title: "G-CORE", comment: "//" },
+] as const;
+export type LanguageName = (typeof LANGUAGES)[number]["name"];
+
+const RQ_WORDS = new Set(
+  "window slide on as emit every snapshot entering exit and distinct".split(" "),
+);
+const GCORE_WORDS = new Set(
+  (
+    "select construct match on window slide where and or not as when union optional path emit " +
+    "every snapshot entering exit distinct group by having in is null true false all shortest " +
+    "exists return"
+  ).split(" "),
+);
+const FUNCTIONS = new Set("count sum avg min max abs".split(" "));
+
+export interface State {
+  comment: boolean;
+  /** What was before, as far as it says what a word is. */
+  after: string;
+}
+
+function parser(words: ReadonlySet<string>, gcore: boolean): StreamParser<State> {
+  return {
+    startState: () => ({ comment: false, after: "" }),
+    token(stream, state) {
+      if (state.comment) {
+        if (stream.skipTo("*/")) {
+          stream.match("*/");
+          state.comment = false;
+        } else stream.skipToEnd();
+        return "comment";
+      }
+      if (stream.eatSpace()) {
+        if (state.after === ".") state.after = "";
+        return null;
+      }
+      if (gcore && stream.match("/*")) {
+        state.comment = true;
+        return "comment";
+      }
+      if (gcore ? stream.match("//") : stream.match("%")) {
+        stream.skipToEnd();
+        return "comment";
+      }
+      const before = state.after;
+      state.after = "";
+      if (stream.match(/^"(?:[^"\\]|\\.)*"?|^'(?:[^'\\]|\\.)*'?/)) return "string";
+      if (stream.match(/^`(?:[^`]|``)+`?/)) return "typeName";
+      if (stream.match(/^\d+(?:\.\d+)?(?:[eE][+-]?\d+)?[A-Za-zµ]*/)) return "number";
+      if (stream.match(/^\??[\p{L}_][\p{L}\p{N}_]*/u)) {
+        const word = stream.current();
+        const small = word.toLowerCase();
+        if (before === "." || word.startsWith("?")) return "propertyName";
+        if (FUNCTIONS.has(small) && stream.match(/^\s*\(/, false)) return "keyword";
+        if (words.has(small) && !(gcore ? false : stream.match(/^\s*(?:\(|,|<-)/, false)))
+          return "keyword";
+        const label = gcore
+          ? before === ":"
+          : before === "path" || stream.match(/^[+*]?\(|^\s*[/|◦∘·]|^[+*?^{]/, false);
+        if (label) return "typeName";
+        return "variableName";
+      }
+      if (stream.match(/^(?:<-|:-|->|<=|>=|<>|!=|[=<>←≤≥≠])/)) return "operator";
+      const sign = stream.next() ?? "";
+      state.after = !gcore && /[/|^!◦∘·]/.test(sign) ? "path" : sign;
+      if (/[()[\]{},;]/.test(sign)) return "punctuation";
+      return "operator";
+    },
+  };
+}
+
+export const PARSERS: Readonly<Record<LanguageName, StreamParser<State>>> = {
+  rq: parser(RQ_WORDS, false),
+  gcore: parser(GCORE_WORDS, true),
+};
+
+export const EDITED: Readonly<Record<LanguageName, StreamLanguage<State>>> = {
+  rq: StreamLanguage.define(PARSERS.rq),
+  gcore: StreamLanguage.define(PARSERS.gcore),
+};
+
+/** Which of them a text looks like, as long as the service has not said. */
+export function looksLike(text: string): LanguageName {
+  return /^\s*(?:(?:\/\/[^\n]*|\/\*[\s\S]*?\*\/)\s*)*(?:select|construct|match|path)\b/i.test(text)
+    ? "gcore"
+    : "rq";
+}
+
+/** What may be completed besides labels. */
+export const KEYWORDS: Readonly<Record<LanguageName, readonly string[]>> = {
+  rq: ["WINDOW", "SLIDE", "ON", "as", "EMIT", "EVERY"],
+  gcore: ["SELECT", "CONSTRUCT", "MATCH", "ON", "WINDOW", "SLIDE", "WHERE", "AND", "OR", "NOT"],
+};

@@ -1,0 +1,40 @@
+/** The windows that a query says, and the query with another one. */
+
+export interface WindowText {
+  /** Where its number stands in the text. */
+  readonly from: number;
+  readonly to: number;
+  readonly value: number;
+  readonly unit: string;
+  /** The slide beside it, if it has the same unit: a window is no shorter. */
+  readonly slide: number;
+}
+
+const COMMENTS = /%[^\n]*|\/\/[^\n]*|\/\*[\s\S]*?\*\/|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'/g;
+const WINDOW =
+  /\bwindow\s*\(?\s*(\d+(?:\.\d+)?)\s*([a-zµ]+)\)?(?:\s+slide\s*\(?\s*(\d+(?:\.\d+)?)\s*([a-zµ]+))?/gi;
+
+export function windowsIn(text: string): readonly WindowText[] {
+  const code = text.replace(COMMENTS, (comment) => " ".repeat(comment.length));
+  return [...code.matchAll(WINDOW)].map((match) => {
+    const [all, value = "", unit = "", slide, slideUnit] = match;
+    const from = match.index + all.indexOf(value, "window".length);
+    return {
+      from,
+      to: from + value.length,
+      value: Number(value),
+      unit,
+      slide: slide !== undefined && slideUnit === unit ? Number(slide) : 0,
+    };
+  });
+}
+
+export function withWindow(text: string, { from, to, slide }: WindowText, value: number): string {
+  return `${text.slice(0, from)}${Math.max(value, slide)}${text.slice(to)}`;
+}
+
+/** The positions of a slider from 1 to 1000, evenly by order of magnitude. */
+export const LAST = 60;
+export const valueAt = (position: number): number => Math.round(10 ** (position / 20));
+export const positionFor = (value: number): number =>
+  Math.max(0, Math.min(LAST, Math.round(20 * Math.log10(Math.max(value, 1)))));
