@@ -37,6 +37,11 @@ class Engine:
         """The process, as the system names it."""
         return None if self._process is None else self._process.pid
 
+    @property
+    def exit_code(self) -> int | None:
+        """How it ended: below zero by that signal; None if it has not."""
+        return None if self._process is None else self._process.exitcode
+
     def kill(self) -> None:
         """Ends it at once; it says `Gone`, by which its queries are taken up again."""
         if self._process is not None:

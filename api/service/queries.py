@@ -333,10 +333,11 @@ class Queries:
                     await self._settle(query)
 
     async def _engine_gone(self) -> None:
+        code = None if self._engine is None else self._engine.exit_code
         self._engine = None
         self._engine_left.set()
         if not self.closing.is_set():
-            LOG.error("engine gone")
+            LOG.error("engine gone", extra={"exit_code": code})
         for query in list(self._known.values()):
             if not query.at_engine:
                 continue
