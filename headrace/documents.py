@@ -10,7 +10,7 @@ from algebra import text as algebra_text
 from algebra.logical import LogicalExpression, WScan
 from algebra.plan import PhysicalPlan
 from costmodel.explanation import Explanation
-from headrace import notation, search_documents
+from headrace import memo_documents, notation, search_documents
 from headrace.names import Names
 from headrace.planning import Planned, Translated
 from languages import printer
@@ -64,38 +64,16 @@ def logical_document(translated: Translated) -> dict[str, Any]:
 
 
 def memo_document(planned: Planned) -> dict[str, Any]:
-    """``explain --stage memo``: every group, its members, and its winners."""
-    optimization = planned.optimization
-    memo = optimization.memo
-    names = Names(planned.catalog.time_unit)
-    groups = [
-        {
-            "id": group.id,
-            "expressions": [
-                {
-                    "id": e.id,
-                    "text": names.show(e.operator, tuple(f"G{i}" for i in e.inputs)),
-                    "inputs": list(e.inputs),
-                    "rule": e.rule or None,
-                    "source": e.source.id if e.source is not None else None,
-                }
-                for e in group.expressions
-            ],
-            "winners": [
-                {
-                    "required": names.required(required),
-                    "text": names.show(winner.choice, tuple(f"G{g}" for g, _ in winner.inputs)),
-                    "cost": winner.cost,
-                    "local": winner.local,
-                }
-                for required, winner in sorted(
-                    group.winners.items(), key=lambda item: names.required(item[0])
-                )
-            ],
-        }
-        for group in memo.groups
-    ]
-    return {**explain_document(planned), "root": memo.find(optimization.root), "groups": groups}
+    """``explain --stage memo``: every group, its members, its goals with all ways to them, its
+    winners, and where the plan stands among them."""
+    memo = planned.optimization.memo
+    return {
+        **explain_document(planned),
+        "root": memo.find(planned.optimization.root),
+        "groups": memo_documents.groups(planned),
+        "chosen": memo_documents.chosen(planned),
+        "symbols": dict(notation.SYMBOLS),
+    }
 
 
 def memo_text(planned: Planned) -> str:

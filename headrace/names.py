@@ -21,10 +21,18 @@ class Names:
 
     def __init__(self, time_unit: str) -> None:
         self._time_unit = time_unit
+        self._texts: dict[tuple[Hashable, tuple[GroupId, ...]], str] = {}
+        self._asked: dict[RequiredProperties, str] = {}
 
     def over(self, operator: Hashable, groups: Sequence[GroupId]) -> str:
         """An operator over groups: ``UNION(G1, G2)``."""
-        return self.show(operator, tuple(f"G{group}" for group in groups))
+        if isinstance(operator, Choice):
+            operator = operator.operator
+        key = operator, tuple(groups)
+        known = self._texts.get(key)
+        if known is None:
+            known = self._texts[key] = self.show(operator, tuple([f"G{g}" for g in groups]))
+        return known
 
     def show(self, operator: Hashable, inputs: tuple[str, ...]) -> str:
         """``PATTERN[G1(v0,v1) ⋈ G2(v1,v2) → v0,v2]``, ``PATH[(G1·G2)+]``, ``UNION(G1, G2)``."""
@@ -54,6 +62,12 @@ class Names:
     def required(self, properties: Hashable) -> str:
         """What is asked for, and nothing of what is not."""
         assert isinstance(properties, RequiredProperties)
+        known = self._asked.get(properties)
+        if known is None:
+            known = self._asked[properties] = self._required(properties)
+        return known
+
+    def _required(self, properties: RequiredProperties) -> str:
         parts = ["coalesced"] if properties.coalesced else []
         if str(properties.distribution) != "any":
             parts.append(str(properties.distribution))

@@ -31,6 +31,7 @@ from languages.canonical import translate
 from languages.labels_read import input_labels, vertex_labels
 from languages.reports import operators_in, windows_in
 from optimizer import CannotPlanError, Optimization, Optimizer, Options
+from optimizer.trace import Tracing
 from rules.registry import UnknownRuleError
 
 if TYPE_CHECKING:
@@ -86,8 +87,8 @@ def translate_query(request: PlanRequest) -> Translated:
     return Translated(request, language, query, catalog, logical, doubts)
 
 
-def optimize(request: PlanRequest, *, trace: bool = False) -> Planned:
-    """Finds the cheapest plan of a query; with ``trace`` every step of the search is kept.
+def optimize(request: PlanRequest, *, trace: bool | Tracing = False) -> Planned:
+    """Finds the cheapest plan of a query; with ``trace`` the steps of the search are kept.
 
     Raises:
         InvalidQueryError: for an invalid query, with its place.
@@ -97,7 +98,10 @@ def optimize(request: PlanRequest, *, trace: bool = False) -> Planned:
 
 
 def plan_of(
-    translated: Translated, *, trace: bool = False, cancelled: Callable[[], bool] | None = None
+    translated: Translated,
+    *,
+    trace: bool | Tracing = False,
+    cancelled: Callable[[], bool] | None = None,
 ) -> Planned:
     """Finds the cheapest plan of a query that was translated; ``cancelled`` is asked often, and
     once it says so the best plan found until then is taken.

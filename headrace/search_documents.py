@@ -2,22 +2,47 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from inspect import getdoc
 from math import isclose, isinf
 from typing import Any
 
+from headrace import notation
 from headrace.names import Names
 from headrace.planning import Planned
-from memo import GroupExpression, Memo
+from memo import GroupExpression, GroupId, Memo
+from optimizer.events import WayLeft
+from optimizer.goals import Choice
 from optimizer.trace import Delta, Member, PlanFound, Trace
 from optimizer.why import Reason, RunnerUp, reasons
+from rules.registry import transformation_rules
+from rules.rule import TransformationRule
 
 
 def trace_document(planned: Planned, trace: Trace) -> dict[str, Any]:
-    """The steps of the search, each a delta; ``more`` were not kept, and ``known`` times a
-    rule found only what was there."""
+    """The steps of the search, each a delta; ``more`` were not kept, ``known`` times a rule
+    found only what was there, and ``left`` ways to goals were not followed to the end."""
     names = Names(planned.catalog.time_unit)
     steps = [_delta(delta, names) for delta in trace.deltas]
-    return {"steps": steps, "more": trace.more, "known": trace.known}
+    did = planned.optimization.rules
+    return {
+        "steps": steps,
+        "more": trace.more,
+        "known": trace.known,
+        "left": trace.left,
+        "rules": {
+            rule.name: {"number": rule.number, "algebra": algebra_of(rule)}
+            for rule in transformation_rules()
+            if rule.name in did and did[rule.name].bindings
+        },
+        "symbols": dict(notation.SYMBOLS),
+    }
+
+
+def algebra_of(rule: TransformationRule) -> str:
+    """What a rule rewrites into what: the first line of its docstring."""
+    first = (getdoc(type(rule)) or "").partition("\n")[0]
+    return " ".join(first.split())
 
 
 def why_document(planned: Planned) -> dict[str, Any]:
@@ -36,14 +61,23 @@ def why_document(planned: Planned) -> dict[str, Any]:
 def _delta(delta: Delta, names: Names) -> dict[str, Any]:
     if delta.plan is not None:
         return {"step": delta.step, "kind": "plan", "plan": _plan(delta.plan, names)}
+    if delta.left is not None:
+        return {"step": delta.step, "kind": "left", "left": _left(delta.left, names)}
+    if delta.forgets:
+        return {"step": delta.step, "kind": "forget"}
+    matched = [_member(member, names) for member in delta.matched]
+    head = {"step": delta.step, "rule": delta.rule or None, "matched": matched}
+    if not (delta.added or delta.merged):
+        return {**head, "kind": "known", "known": list(delta.known)}
     return {
-        "step": delta.step,
+        **head,
         "kind": "rule" if delta.rule else "query",
-        "rule": delta.rule or None,
-        "matched": [_member(member, names) for member in delta.matched],
         "added": [_member(member, names) for member in delta.added],
         "groups": list(delta.groups),
         "merged": [{"into": into, "group": group} for into, group in delta.merged],
+        "changed": [_member(member, names) for member in delta.changed],
+        "removed": list(delta.removed),
+        "known": list(delta.known),
     }
 
 
@@ -52,15 +86,17 @@ def _member(member: Member, names: Names) -> dict[str, Any]:
         "id": member.id,
         "group": member.group,
         "text": names.over(member.operator, member.inputs),
+        "inputs": list(member.inputs),
     }
 
 
 def _plan(plan: PlanFound, names: Names) -> dict[str, Any]:
     winner = plan.winner
+    assert isinstance(winner.choice, Choice)
     return {
         "group": plan.group,
         "required": names.required(plan.required),
-        "text": names.over(winner.choice, [group for group, _ in winner.inputs]),
+        **choice_document(winner.choice, [group for group, _ in winner.inputs], names),
         "cost": winner.cost,
         "local": winner.local,
         "inputs": [
@@ -69,6 +105,26 @@ def _plan(plan: PlanFound, names: Names) -> dict[str, Any]:
         ],
         "before": plan.before,
         "again": plan.again,
+    }
+
+
+def _left(left: WayLeft, names: Names) -> dict[str, Any]:
+    return {
+        "group": left.group,
+        "required": names.required(left.required),
+        **choice_document(left.choice, left.choice.inputs, names),
+        "cost": left.cost,
+        "exact": left.exact,
+        "bound": left.bound,
+    }
+
+
+def choice_document(choice: Choice, inputs: Sequence[GroupId], names: Names) -> dict[str, Any]:
+    """What runs, by which rule, for which expression: null for an enforcer."""
+    return {
+        "text": names.over(choice, inputs),
+        "rule": choice.rule,
+        "source": choice.source if choice.source >= 0 else None,
     }
 
 

@@ -61,6 +61,10 @@ class AlgebraSide:
         self.times.attach(self._memo)
         return self._memo
 
+    def leaves(self, properties: LogicalProperties) -> tuple[WScan, ...]:
+        """The windowed leaves that a group reads, without what is selected of them."""
+        return tuple(scan for scan, bit in self._scans.items() if properties.scans >> bit & 1)
+
     def _canonical(self, operator: Hashable, inputs: tuple[GroupId, ...]) -> Digest | GroupId:
         assert self._memo is not None
         if isinstance(operator, Union) and inputs[0] == inputs[1]:

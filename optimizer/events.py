@@ -7,6 +7,7 @@ from typing import Protocol
 
 from algebra.properties import RequiredProperties
 from memo import GroupExpression, GroupId
+from optimizer.goals import Choice
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +38,17 @@ class GroupsMerged:
 
 @dataclass(frozen=True, slots=True)
 class RuleApplied:
-    """A rule was applied to one binding; ``results`` of them, ``new`` ones among them."""
+    """A rule was applied to one binding; ``results`` of them, ``new`` ones among them.
+
+    ``known`` are the members that it found although they were there.
+    """
 
     step: int
     rule: str
     matched: tuple[int, ...]
     results: int
     new: int
+    known: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +62,36 @@ class WinnerChanged:
     before: float | None
 
 
-Event = GroupAdded | ExpressionAdded | GroupsMerged | RuleApplied | WinnerChanged
+@dataclass(frozen=True, slots=True)
+class WayLeft:
+    """A way to a goal was left: it costs ``cost``, or that at least if not ``exact``, and only
+    plans for less than ``bound`` are of use."""
+
+    step: int
+    group: GroupId
+    required: RequiredProperties
+    choice: Choice
+    cost: float
+    exact: bool
+    bound: float
+
+
+@dataclass(frozen=True, slots=True)
+class CostsForgotten:
+    """All winners were forgotten, since groups merged after they were costed."""
+
+    step: int
+
+
+Event = (
+    GroupAdded
+    | ExpressionAdded
+    | GroupsMerged
+    | RuleApplied
+    | WinnerChanged
+    | WayLeft
+    | CostsForgotten
+)
 
 
 class Listener(Protocol):

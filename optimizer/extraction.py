@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from algebra.properties import RequiredProperties
-from memo import GroupId, PlanTree, Winner
+from collections.abc import Iterator
+
+from algebra.properties import DeliveredProperties, RequiredProperties
+from memo import Group, GroupId, PlanTree, Winner
 from optimizer.errors import CannotPlanError
 from optimizer.goals import Choice
 from optimizer.physical_properties import delivered
@@ -45,6 +47,35 @@ def winning_plan(search: Search, root: GroupId, required: RequiredProperties) ->
     return known[start]
 
 
+def delivered_by_winners(search: Search) -> dict[GoalKey, DeliveredProperties]:
+    """What the plan of each winner delivers, of those whose inputs have winners too."""
+    goals = {goal: winner for g in search.memo.groups for goal, winner in _winners(g)}
+    known: dict[GoalKey, DeliveredProperties] = {}
+    begun: set[GoalKey] = set()
+    pending = list(goals)
+    while pending:
+        key = pending[-1]
+        winner = goals.get(key)
+        if key in known or winner is None:
+            pending.pop()
+            continue
+        below = [_goal_key(search, goal) for goal in winner.inputs]
+        missing = [goal for goal in below if goal not in known]
+        if missing and key not in begun:
+            begun.add(key)
+            pending += missing
+            continue
+        pending.pop()
+        if not missing:
+            choice = winner.choice
+            assert isinstance(choice, Choice)
+            inputs = tuple(known[goal] for goal in below)
+            known[key] = delivered(
+                choice.operator, search.widths(choice), inputs, search.options.parallelism
+            )
+    return known
+
+
 def plan_of_tree(search: Search, tree: PlanTree[PlanGoal, Choice]) -> Step:
     """The plan that a tree of the plan space chooses."""
     inputs = tuple(plan_of_tree(search, below) for below in tree.inputs)
@@ -70,6 +101,12 @@ def chosen_step(search: Search, group: GroupId, choice: Choice, inputs: tuple[St
 def _step(search: Search, group: GroupId, winner: Winner, inputs: tuple[Step, ...]) -> Step:
     assert isinstance(winner.choice, Choice)
     return chosen_step(search, group, winner.choice, inputs)
+
+
+def _winners(group: Group) -> Iterator[tuple[GoalKey, Winner]]:
+    for required, winner in group.winners.items():
+        assert isinstance(required, RequiredProperties)
+        yield (group.id, required), winner
 
 
 def _goal_key(search: Search, goal: tuple[GroupId, object]) -> GoalKey:

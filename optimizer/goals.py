@@ -43,3 +43,10 @@ class Goal:
         self.failed = -inf
         self.active = False
         self.limit = inf
+
+    @property
+    def at_least(self) -> float:
+        """What a plan for it certainly costs."""
+        if self.done and self.best is not None:
+            return self.best.cost
+        return max(self.failed, 0.0)

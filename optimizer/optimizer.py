@@ -23,7 +23,7 @@ from optimizer.physical_properties import answers, hashable_columns
 from optimizer.plans import Plans
 from optimizer.search import Search
 from optimizer.steps import Step, plan_of, shared_cost
-from optimizer.trace import Recorder, Trace
+from optimizer.trace import Recorder, Trace, Tracing
 from rules.registry import enabled_rules, idle_rules
 
 
@@ -70,13 +70,13 @@ class Optimizer:
         time_unit: str = "second",
         listeners: Sequence[Listener] = (),
         *,
-        trace: bool = False,
+        trace: bool | Tracing = False,
         cancelled: Callable[[], bool] | None = None,
     ) -> Optimization:
         """The cheapest plan of a canonical query.
 
         ``streams`` go into the plan as they are; costs are per ``time_unit``. With
-        ``trace`` the outcome says what each step of the search did. ``cancelled`` is asked
+        a ``trace`` the outcome says what each step of the search did. ``cancelled`` is asked
         often; once it says so the best complete plan found until then is returned.
 
         Raises:
@@ -89,8 +89,9 @@ class Optimizer:
         idle = idle_rules(absent_operators(expression))
         options = replace(options, disabled_rules=options.disabled_rules | idle)
         search = Search(self._cost_model, options, listeners, cancelled)
-        recorder = Recorder(search.memo)
+        recorder = None
         if trace:
+            recorder = Recorder(search.memo, Tracing() if trace is True else trace)
             search.listeners = (*search.listeners, recorder)
         parallelism = options.parallelism
         canonical = CanonicalPlans(self._cost_model, parallelism, options.simple_budget).plan(
@@ -136,5 +137,5 @@ class Optimizer:
             rules={e.rule.name: e.statistics for e in search.entries},
             plans=Plans(search, root, made),
             search=search,
-            trace=recorder.trace if trace else None,
+            trace=None if recorder is None else recorder.trace,
         )

@@ -18,12 +18,14 @@ from optimizer.cost import CostEstimator
 from optimizer.enforcers import Enforcers
 from optimizer.errors import CannotPlanError
 from optimizer.events import (
+    CostsForgotten,
     Event,
     ExpressionAdded,
     GroupAdded,
     GroupsMerged,
     Listener,
     RuleApplied,
+    WayLeft,
     WinnerChanged,
 )
 from optimizer.goals import Choice, Goal
@@ -178,6 +180,12 @@ class Search(MemoListener):
                 self.queued.clear()
 
     # -- what tasks ask -----------------------------------------------------------------
+
+    @property
+    def goals(self) -> tuple[Goal, ...]:
+        """The goals asked for up to now, those of groups that are still there."""
+        find = self.memo.find
+        return tuple(goal for goal in self._goals.values() if find(goal.group) == goal.group)
 
     def rules_for(self, operator: type) -> tuple[RuleEntry, ...]:
         """The rules whose pattern has such an operator at its root, least promising first."""
@@ -348,10 +356,22 @@ class Search(MemoListener):
         if self.memo.group(expression.group).explored:
             self.push(ExploreExpression(expression))
 
-    def tell_applied(self, rule: str, match: Match, results: int, new: int) -> None:
+    def tell_applied(
+        self, rule: str, match: Match, results: int, new: int, known: Sequence[int]
+    ) -> None:
         """Tells that a rule was applied."""
         matched = tuple(e.id for e in match.expressions)
-        self._tell(RuleApplied(self._next(), rule, matched, results, new))
+        self._tell(RuleApplied(self._next(), rule, matched, results, new, tuple(known)))
+
+    def tell_left(
+        self, goal: Goal, choice: Choice, inputs: Sequence[Goal], cost: float, bound: float
+    ) -> None:
+        """Tells that a way to a goal was left at ``cost``, as it cannot be the cheapest."""
+        if self.listeners:
+            costs = [below.best.cost for below in inputs if below.done and below.best is not None]
+            exact = len(costs) == len(inputs) and cost == sum(costs, choice.local)
+            way = (goal.group, goal.required, choice, cost, exact, bound)
+            self._tell(WayLeft(self._next(), *way))
 
     def _wake(self, group: Group, of_type: type | None) -> None:
         gone: list[tuple[int, int]] = []
@@ -381,6 +401,8 @@ class Search(MemoListener):
         self._choices.clear()
         for group in self.memo.groups:
             group.winners.clear()
+        if self.listeners:
+            self._tell(CostsForgotten(self._next()))
 
     def _settle(self, root: Goal) -> None:
         """Where groups read each other in a circle, repeats until no winner gets cheaper.

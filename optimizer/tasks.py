@@ -117,6 +117,7 @@ class ApplyRule(Task):
             if not rule.condition(match, context):
                 continue
             results = new = 0
+            known: list[int] = []
             for tree in rule.rewrite(match, context):
                 results += 1
                 insertion = memo.insert(tree, expression.group, rule.name, expression)
@@ -124,10 +125,12 @@ class ApplyRule(Task):
                 if insertion.new and result is not None:
                     result.needless = entry.needless
                     new += 1
+                elif result is not None and result.alive:
+                    known.append(result.id)
             statistics.fired += results
             statistics.duplicates += results - new
             if results and search.listeners:
-                search.tell_applied(rule.name, match, results, new)
+                search.tell_applied(rule.name, match, results, new, known)
         return True
 
 
@@ -200,11 +203,14 @@ class OptimizeInputs(Task):
                 missing = missing or below
             # Adding is monotone in floating point too: what is pruned here could not have won.
             if total == inf or (prune and (total > limit or total >= best)):
+                search.tell_left(goal, self.choice, self.inputs, total, min(limit, best))
                 return
         if missing is None:
             # A choice without inputs was not held against the limit yet.
             if total < best and not (prune and total > limit):
                 search.set_winner(goal, self.choice, self.inputs, total)
+            else:
+                search.tell_left(goal, self.choice, self.inputs, total, min(limit, best))
             return
         allowed = inf
         if prune and min(limit, best) < inf:
@@ -212,6 +218,7 @@ class OptimizeInputs(Task):
             known = total - max(missing.failed, 0.0)
             allowed = max(bound - known, 0.0) + bound * 1e-9  # rounding must not cut a winner
         if missing.failed >= allowed:
+            search.tell_left(goal, self.choice, self.inputs, total, min(limit, best))
             return
         search.push(self)
         search.push(OptimizeGroup(missing, allowed))

@@ -2,27 +2,31 @@
 
 A delta is what one step did: the query entered a group, a rule was applied, or a cheaper plan
 was found for a goal. Deltas are immutable and say what was added or replaced, so they can be
-followed in both directions. Rule applications that change nothing are only counted.
+followed in both directions. What was tried in vain (a rule that found only what was there, a way
+to a goal that costs too much) changes nothing: it is kept only if asked for, and has the number
+of the step before it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from algebra.properties import RequiredProperties
 from memo import GroupExpression, GroupId, Memo, Winner
 from optimizer.events import (
+    CostsForgotten,
     Event,
     ExpressionAdded,
     GroupAdded,
     GroupsMerged,
     RuleApplied,
+    WayLeft,
     WinnerChanged,
 )
 
 MOST_STEPS = 1000
-"""How many deltas a trace keeps of rules, and how many of plans; those beyond are counted."""
+"""How many deltas a trace keeps of each kind; those of rules and plans beyond are counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +58,16 @@ class PlanFound:
 
 @dataclass(frozen=True, slots=True)
 class Delta:
-    """What one step changed.
+    """What one step changed, or was tried in vain.
 
     ``rule`` is the transformation rule, empty for the query as it was written and for plans.
     ``matched`` are the expressions that it was applied to, as they were before. ``added`` are
     new members, of which those in ``groups`` are in new groups; ``merged`` are pairs of the
-    group that remains and the one found equal to it.
+    group that remains, which has the members of both, and the one found equal to it.
+    ``changed`` are members that are over other groups since, ``removed`` the numbers of those
+    that came to equal another member, or to read their own group. ``known`` are members that
+    the rule found although they were there. ``left`` is a way to a goal that was not followed.
+    ``forgets``: all plans were forgotten, to be costed anew.
     """
 
     step: int
@@ -69,31 +77,50 @@ class Delta:
     groups: tuple[GroupId, ...] = ()
     merged: tuple[tuple[GroupId, GroupId], ...] = ()
     plan: PlanFound | None = None
+    changed: tuple[Member, ...] = ()
+    removed: tuple[int, ...] = ()
+    known: tuple[int, ...] = ()
+    left: WayLeft | None = None
+    forgets: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """The deltas of a search, how many ``more`` there were, and how many rule applications
-    found only what was ``known``."""
+    """The deltas of a search, how many ``more`` steps there were, how many rule applications
+    found only what was ``known``, and how many ways to goals were ``left``."""
 
     deltas: tuple[Delta, ...]
     more: int
     known: int
+    left: int
+
+
+@dataclass(frozen=True, slots=True)
+class Tracing:
+    """What a trace is to hold: at most ``most`` deltas of the query and rules, and as many of
+    plans; with ``tried`` also of what was tried in vain, as many of each kind."""
+
+    most: int = MOST_STEPS
+    tried: bool = False
 
 
 class Recorder:
-    """A listener that makes a trace of the search over one memo.
+    """A listener that makes a trace of the search over one memo."""
 
-    It keeps at most ``most`` deltas of the query and rules, and as many of plans.
-    """
-
-    def __init__(self, memo: Memo, most: int = MOST_STEPS) -> None:
+    def __init__(self, memo: Memo, what: Tracing = Tracing()) -> None:
         self._memo = memo
-        self._room = {"rules": most, "plans": most}
+        most, tried = what.most, what.tried
+        in_vain = most if tried else 0
+        self._room = {"rules": most, "plans": most, "known": in_vain, "left": in_vain}
+        self._tried = tried
         self._deltas: list[Delta] = []
+        self._kept = 0
         self._steps = 0
         self._known = 0
+        self._left = 0
         self._members: dict[int, tuple[GroupExpression, Member]] = {}
+        self._around: dict[GroupId, set[int]] = {}
+        self._removed: set[int] = set()
         self._costed: set[tuple[GroupId, RequiredProperties]] = set()
         self._clear()
 
@@ -108,42 +135,81 @@ class Recorder:
                     self._close()
             case GroupsMerged(survivor=survivor, absorbed=absorbed):
                 self._merged.append((survivor, absorbed))
-            case RuleApplied(rule=rule, matched=matched):
-                self._close(rule, matched)
+            case RuleApplied():
+                self._close(event)
             case WinnerChanged():
                 self._close()
                 self._plan(event)
+            case WayLeft():
+                self._left += 1
+                if self._takes("left"):
+                    self._deltas.append(Delta(self._steps, left=event))
+            case CostsForgotten():
+                if self._tried and self._costed:
+                    self._close()
+                    self._deltas.append(Delta(self._steps, forgets=True))
 
     @property
     def trace(self) -> Trace:
         """What was recorded up to now."""
-        return Trace(tuple(self._deltas), self._steps - len(self._deltas), self._known)
+        more = self._steps - self._kept
+        return Trace(tuple(self._deltas), more, self._known, self._left)
 
     def _clear(self) -> None:
         self._groups: list[GroupId] = []
         self._added: list[Member] = []
         self._merged: list[tuple[GroupId, GroupId]] = []
 
-    def _close(self, rule: str = "", matched: tuple[int, ...] = ()) -> None:
+    def _close(self, applied: RuleApplied | None = None) -> None:
         added, groups, merged = tuple(self._added), tuple(self._groups), tuple(self._merged)
         self._clear()
         if not (added or merged):
-            self._known += bool(rule)
+            self._known += applied is not None
+            if applied is not None and self._takes("known"):
+                self._deltas.append(
+                    Delta(self._steps, applied.rule, self._before(applied), known=applied.known)
+                )
             return
         self._steps += 1
-        if not self._takes("rules"):
-            return
-        before = tuple(self._members[k][1] for k in matched)
-        self._deltas.append(Delta(self._steps, rule, before, added, groups, merged))
-        if merged:
-            # Members of merged groups, and what reads them, are other ones now.
-            for expression, _ in tuple(self._members.values()):
-                self._member(expression)
+        matched = () if applied is None else self._before(applied)
+        changed, removed = self._follow(merged)
+        if self._takes("rules"):
+            self._kept += 1
+            rule = "" if applied is None else applied.rule
+            known = () if applied is None else applied.known
+            delta = Delta(self._steps, rule, matched, added, groups, merged)
+            self._deltas.append(replace(delta, changed=changed, removed=removed, known=known))
+
+    def _before(self, applied: RuleApplied) -> tuple[Member, ...]:
+        return tuple(self._members[k][1] for k in applied.matched)
+
+    def _follow(
+        self, merged: tuple[tuple[GroupId, GroupId], ...]
+    ) -> tuple[tuple[Member, ...], tuple[int, ...]]:
+        """The members changed and removed since groups merged: some of those in or over them."""
+        touched: set[int] = set()
+        for into, gone in merged:
+            around = self._around.setdefault(into, set())
+            around |= self._around.pop(gone, set())
+            touched |= around
+        changed: list[Member] = []
+        removed: list[int] = []
+        for k in sorted(touched - self._removed):
+            expression, before = self._members[k]
+            if not expression.alive:
+                removed.append(k)
+                continue
+            now = self._member(expression)
+            if (now.operator, now.inputs) != (before.operator, before.inputs):
+                changed.append(now)
+        self._removed.update(removed)
+        return tuple(changed), tuple(removed)
 
     def _plan(self, event: WinnerChanged) -> None:
         self._steps += 1
         if not self._takes("plans"):
             return
+        self._kept += 1
         group = self._memo.group(event.group)
         winner = group.winners[event.required]
         inputs = tuple(self._memo.group(g).winners[below].cost for g, below in winner.inputs)
@@ -161,4 +227,6 @@ class Recorder:
     def _member(self, e: GroupExpression) -> Member:
         member = Member(e.id, e.group, e.operator, e.inputs)
         self._members[e.id] = (e, member)
+        for group in (e.group, *e.inputs):
+            self._around.setdefault(group, set()).add(e.id)
         return member

@@ -91,6 +91,11 @@ def reasons(
     ``best`` is the plan that the search found for its root under ``required``.
     """
     why = _Why(search, most_ways)
+    return {node: why.reason(goal) for node, goal in goals_of(search, best, required).items()}
+
+
+def goals_of(search: Search, best: Step, required: RequiredProperties) -> dict[int, Goal]:
+    """The goal that each node of a plan of winners reaches, by the node's number in the plan."""
     goals: dict[int, Goal] = {}
     assert best.group is not None
     pending = [(best, search.goal(best.group, required))]
@@ -102,9 +107,7 @@ def reasons(
         below = [search.goal(group, _required(asked)) for group, asked in goal.best.inputs]
         pending += zip(step.inputs, below, strict=True)
     return {
-        node: why.reason(goals[id(step)])
-        for node, (step, _) in enumerate(in_order(best))
-        if id(step) in goals
+        node: goals[id(step)] for node, (step, _) in enumerate(in_order(best)) if id(step) in goals
     }
 
 
@@ -274,14 +277,7 @@ def _done(way: Way) -> bool:
 
 def _least_cost(way: Way) -> float:
     """What a way certainly costs."""
-    return sum([_at_least(below) for below in way.inputs], way.local)
-
-
-def _at_least(goal: Goal) -> float:
-    """What a plan for a goal certainly costs."""
-    if goal.done and goal.best is not None:
-        return goal.best.cost
-    return max(goal.failed, 0.0)
+    return sum([below.at_least for below in way.inputs], way.local)
 
 
 def _required(properties: object) -> RequiredProperties:

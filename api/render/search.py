@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from inspect import getdoc
 from typing import Any
 
 from api.render.numbers import Per, number
+from headrace.search_documents import algebra_of
 from rules.registry import transformation_rules
 
 Document = Mapping[str, Any]
@@ -169,9 +169,6 @@ def _more(other: Document, best: float, per: Per) -> str:
 
 
 def _algebra(name: str) -> str:
-    """The first line of a rule's docstring: what it rewrites into what."""
-    for rule in transformation_rules():
-        if rule.name == name:
-            first = (getdoc(type(rule)) or "").partition("\n")[0]
-            return " ".join(first.split())
-    return ""
+    """What a rule rewrites into what."""
+    rules = [rule for rule in transformation_rules() if rule.name == name]
+    return algebra_of(rules[0]) if rules else ""

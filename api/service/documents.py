@@ -232,21 +232,82 @@ class MemoExpression(TypedDict):
     source: int | None
 
 
-class Winner(TypedDict):
+class Goal(TypedDict):
+    """A group, and what is required of its rows."""
+
+    group: int
+    required: str
+
+
+class Choice(TypedDict):
+    """A physical operator over groups, what proposed it, and the id of the expression that it
+    computes; null for an enforcer."""
+
+    text: str
+    rule: str
+    source: int | None
+
+
+class Winner(Choice):
     """The cheapest plan of a group for what is required of it."""
 
     required: str
-    text: str
     cost: float
     local: float
+    inputs: list[Goal]
+    delivers: NodeProperties | None
+
+
+class Way(Choice):
+    """A way to a goal: its own cost, and what it costs at least with its inputs (null: without
+    end), or just that if it is exact."""
+
+    inputs: list[Goal]
+    local: float
+    at_least: float | None
+    exact: bool
+
+
+class Asked(TypedDict):
+    """What was asked of a group, and all ways to it; ``at_least`` is what the cheapest costs if
+    it is done, else what the search is sure that it costs more than."""
+
+    required: str
+    done: bool
+    at_least: float | None
+    ways: list[Way]
+
+
+class GroupEstimate(TypedDict):
+    """What is estimated of a group; ``interval`` is null where rows stay valid, ``distinct`` are
+    the different values of each column."""
+
+    rate: float
+    interval: float | None
+    population: float
+    distinct: list[float]
 
 
 class Group(TypedDict):
-    """Expressions that give the same rows."""
+    """Expressions that give the same rows; ``reads`` are the labels that they are made of."""
 
     id: int
+    columns: int
+    reads: list[str]
+    estimate: GroupEstimate
     expressions: list[MemoExpression]
     winners: list[Winner]
+    goals: list[Asked]
+
+
+class ChosenNode(TypedDict):
+    """Where a node of the plan stands in the memo; its ``expression`` is null for an enforcer,
+    ``required`` where the time was up before anything was costed."""
+
+    node: int
+    group: int
+    required: str | None
+    expression: int | None
 
 
 class Memo(Explained):
@@ -254,6 +315,8 @@ class Memo(Explained):
 
     root: int
     groups: list[Group]
+    chosen: list[ChosenNode]
+    symbols: dict[str, str]
 
 
 class Merged(TypedDict):
@@ -271,12 +334,11 @@ class PlanInput(TypedDict):
     cost: float
 
 
-class PlanFound(TypedDict):
+class PlanFound(Choice):
     """A cheaper plan of a group; ``before`` is what the one that it replaces cost."""
 
     group: int
     required: str
-    text: str
     cost: float
     local: float
     inputs: list[PlanInput]
@@ -284,16 +346,50 @@ class PlanFound(TypedDict):
     again: bool
 
 
+class WayLeft(Choice):
+    """A way that was not followed: it costs ``cost``, or at least that, and only less than
+    ``bound`` is of use."""
+
+    group: int
+    required: str
+    cost: float
+    exact: bool
+    bound: float
+
+
+class SeenMember(Member):
+    """An expression as it was at a step, and the groups that it reads."""
+
+    inputs: list[int]
+
+
 class RuleStep(TypedDict):
-    """The query enters, or a rule adds expressions that are equal to others."""
+    """The query enters, or a rule adds expressions that are equal to others.
+
+    ``changed`` are expressions over other groups since some were ``merged``, ``removed`` those
+    that came to be others, ``known`` those that the rule found although they were there.
+    """
 
     step: int
     kind: Literal["query", "rule"]
     rule: str | None
-    matched: list[Member]
-    added: list[Member]
+    matched: list[SeenMember]
+    added: list[SeenMember]
     groups: list[int]
     merged: list[Merged]
+    changed: list[SeenMember]
+    removed: list[int]
+    known: list[int]
+
+
+class KnownStep(TypedDict):
+    """A rule found only what was there."""
+
+    step: int
+    kind: Literal["known"]
+    rule: str
+    matched: list[SeenMember]
+    known: list[int]
 
 
 class PlanStep(TypedDict):
@@ -304,12 +400,38 @@ class PlanStep(TypedDict):
     plan: PlanFound
 
 
-class Steps(TypedDict):
-    """The steps of a search; ``more`` were not kept, ``known`` times a rule found nothing new."""
+class LeftStep(TypedDict):
+    """A way to a plan is not followed any further."""
 
-    steps: list[RuleStep | PlanStep]
+    step: int
+    kind: Literal["left"]
+    left: WayLeft
+
+
+class ForgetStep(TypedDict):
+    """Groups became one after they were costed: all plans are forgotten."""
+
+    step: int
+    kind: Literal["forget"]
+
+
+class RuleMeaning(TypedDict):
+    """What a rule rewrites into what; ``number`` is that of the thesis, null for our own."""
+
+    number: int | None
+    algebra: str
+
+
+class Steps(TypedDict):
+    """The steps of a search; ``more`` were not kept, ``known`` times a rule found nothing new,
+    and ``left`` ways were not followed."""
+
+    steps: list[RuleStep | KnownStep | PlanStep | LeftStep | ForgetStep]
     more: int
     known: int
+    left: int
+    rules: dict[str, RuleMeaning]
+    symbols: dict[str, str]
 
 
 class Traced(Explained):

@@ -32,6 +32,7 @@ from headrace.requests import PlanningOptions, PlanRequest
 from languages.errors import QueryError
 from languages.regular_query import PathAtom
 from optimizer.errors import SearchCancelledError
+from optimizer.trace import Tracing
 
 JSON = "application/json"
 LONGEST_LISTING_SECONDS = 20.0
@@ -228,7 +229,8 @@ def _memo(job: Job, cancelled: Callable[[], bool]) -> Outcome:
 
 
 def _trace(job: Job, cancelled: Callable[[], bool]) -> Outcome:
-    planned = plan_of(_translated(job), trace=True, cancelled=cancelled)
+    tracing = Tracing(job.details["steps"], job.details["tried"])
+    planned = plan_of(_translated(job), trace=tracing, cancelled=cancelled)
     found = document(planned, "physical", why=True)
     return _outcome(planned, json_bytes(found))
 

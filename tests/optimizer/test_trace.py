@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from math import inf
+
 import pytest
 from hypothesis import given
 
 from algebra.logical import LogicalExpression
+from algebra.properties import RequiredProperties
 from optimizer import Optimization, Optimizer, Options
 from optimizer.entry import Entry
 from optimizer.events import RuleApplied
@@ -13,7 +17,7 @@ from optimizer.events import Trace as EventList
 from optimizer.options import DEFAULT_BUDGET_EXPRESSIONS
 from optimizer.physical_properties import COALESCED
 from optimizer.search import Search
-from optimizer.trace import Recorder, Trace
+from optimizer.trace import Member, Recorder, Trace, Tracing
 from tests.optimizer.shapes import CONCAT_PLUS, QS, TABLE_4_2, query, thesis_model
 from tests.optimizer.test_meaning import translated
 from tests.strategies.amount import examples
@@ -22,9 +26,14 @@ from tests.strategies.queries import Case, cases
 SHAPES = {**TABLE_4_2, "concat plus": CONCAT_PLUS, "star": QS}
 
 
-def traced(expression: LogicalExpression, most: int) -> tuple[Search, Trace]:
+ALL = Tracing(most=DEFAULT_BUDGET_EXPRESSIONS, tried=True)
+
+
+def traced(
+    expression: LogicalExpression, most: int, *, tried: bool = False
+) -> tuple[Search, Trace]:
     search = Search(thesis_model(), Options())
-    recorder = Recorder(search.memo, most)
+    recorder = Recorder(search.memo, Tracing(most, tried))
     search.listeners = (recorder,)
     search.optimize(Entry(search.memo, search.side.flat).insert(expression), COALESCED)
     return search, recorder.trace
@@ -34,46 +43,75 @@ def follow(outcome: Optimization) -> None:
     """Replays the deltas of a whole trace and compares with the memo."""
     trace, memo = outcome.trace, outcome.memo
     assert trace is not None
-    assert [delta.step for delta in trace.deltas] == list(range(1, len(trace.deltas) + 1))
-    group_of: dict[int, int] = {}
+    members: dict[int, Member] = {}
     known: set[int] = set()
-    cost: dict[object, float] = {}
+    cost: dict[tuple[int, RequiredProperties], float] = {}
+    costed: set[tuple[int, RequiredProperties]] = set()
+    steps = 0
     for delta in trace.deltas:
-        assert all(group_of[member.id] == member.group for member in delta.matched)
+        changes = bool(delta.added or delta.merged or delta.plan)
+        assert delta.step == steps + changes
+        steps = delta.step
+        assert all(members[member.id] == member for member in delta.matched)
         assert known.isdisjoint(delta.groups)
         known |= set(delta.groups)
         for member in delta.added:
-            assert member.id not in group_of
+            assert member.id not in members
             assert member.group in known
-            group_of[member.id] = member.group
+            members[member.id] = member
         for into, gone in delta.merged:
             known.remove(gone)
-            group_of = {e: into if g == gone else g for e, g in group_of.items()}
+            for member in tuple(members.values()):
+                if member.group == gone:
+                    members[member.id] = replace(member, group=into)
+            for goal in [goal for goal in cost if goal[0] == gone]:
+                moved = (into, goal[1])
+                cost[moved] = min(cost.pop(goal), cost.get(moved, inf))
+        for member in delta.changed:
+            assert members[member.id] != member
+            members[member.id] = member
+        for gone in delta.removed:
+            del members[gone]
+        assert members.keys() >= set(delta.known)
+        if delta.forgets:
+            cost.clear()
         if delta.plan is not None:
             plan = delta.plan
             goal = (plan.group, plan.required)
             assert plan.winner.cost == sum(plan.inputs, plan.winner.local)
-            assert plan.before is None or plan.before == cost[goal]
-            assert plan.again == (plan.before is None and goal in cost)
+            assert plan.before == cost.get(goal)
+            assert plan.again == (plan.before is None and goal in costed)
             cost[goal] = plan.winner.cost
+            costed.add(goal)
+        if delta.left is not None:
+            assert delta.left.cost >= delta.left.bound
+    assert members == {e.id: Member(e.id, e.group, e.operator, e.inputs) for e in memo.expressions}
     assert known == {group.id for group in memo.groups}
-    assert {e.id: e.group for e in memo.expressions}.items() <= group_of.items()
-    assert cost[outcome.root, outcome.required] == outcome.cost
+    assert cost == {
+        (group.id, required): winner.cost
+        for group in memo.groups
+        for required, winner in group.winners.items()
+    }
+    if outcome.required is not None:
+        assert cost[outcome.root, outcome.required] == outcome.cost
 
 
 def test_following_a_trace_leads_to_the_memo() -> None:
     for expression in SHAPES.values():
-        follow(Optimizer(thesis_model()).optimize(query(expression), trace=True))
+        follow(Optimizer(thesis_model()).optimize(query(expression), trace=ALL))
 
 
 @examples(60)
 @given(case=cases())
 def test_so_it_does_for_any_query(case: Case) -> None:
     logical, model = translated(case)
-    outcome = Optimizer(model, Options(budget_expressions=150)).optimize(logical, trace=True)
-    assert outcome.trace is not None
-    if outcome.trace.more == 0:
-        follow(outcome)
+    follow(Optimizer(model, Options(budget_expressions=150)).optimize(logical, trace=ALL))
+
+
+def test_following_a_trace_of_merging_groups_needs_what_they_changed() -> None:
+    deltas = [delta for e in SHAPES.values() for delta in traced(e, 10_000)[1].deltas]
+    assert any(delta.changed for delta in deltas)
+    assert any(delta.removed for delta in deltas)
 
 
 def test_some_trace_shows_groups_that_became_one() -> None:
@@ -103,6 +141,19 @@ def test_every_rule_application_is_a_delta_or_counted() -> None:
     applied = [event for event in told.events if isinstance(event, RuleApplied)]
     assert sum(bool(delta.rule) for delta in trace.deltas) + trace.known == len(applied)
     assert 0 < trace.known < len(applied)
+
+
+def test_what_was_tried_in_vain_is_kept_if_asked_for() -> None:
+    _, plain = traced(QS, DEFAULT_BUDGET_EXPRESSIONS)
+    _, whole = traced(QS, DEFAULT_BUDGET_EXPRESSIONS, tried=True)
+    in_vain = [d for d in whole.deltas if not (d.added or d.merged or d.plan)]
+    assert [d for d in whole.deltas if d not in in_vain] == list(plain.deltas)
+    assert sum(d.left is not None for d in in_vain) == whole.left == plain.left > 0
+    assert sum(bool(d.rule) for d in in_vain) == whole.known > 0
+    assert any(d.known for d in in_vain)
+    _, few = traced(QS, 5, tried=True)
+    assert sum(d.left is not None for d in few.deltas) == 5
+    assert (few.left, few.known) == (whole.left, whole.known)
 
 
 def test_plain_searches_keep_no_trace() -> None:

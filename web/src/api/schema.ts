@@ -272,6 +272,21 @@ export interface components {
             readonly text: string;
         };
         /**
+         * Asked
+         * @description What was asked of a group, and all ways to it; ``at_least`` is what the cheapest costs if
+         *     it is done, else what the search is sure that it costs more than.
+         */
+        readonly Asked: {
+            /** At Least */
+            readonly at_least: number | null;
+            /** Done */
+            readonly done: boolean;
+            /** Required */
+            readonly required: string;
+            /** Ways */
+            readonly ways: readonly components["schemas"]["Way"][];
+        };
+        /**
          * AskedDocument
          * @description What was asked: ``catalog`` is null where streams were assumed.
          */
@@ -310,6 +325,21 @@ export interface components {
             readonly summary: string;
             /** Symbol */
             readonly symbol: string;
+        };
+        /**
+         * ChosenNode
+         * @description Where a node of the plan stands in the memo; its ``expression`` is null for an enforcer,
+         *     ``required`` where the time was up before anything was costed.
+         */
+        readonly ChosenNode: {
+            /** Expression */
+            readonly expression: number | null;
+            /** Group */
+            readonly group: number;
+            /** Node */
+            readonly node: number;
+            /** Required */
+            readonly required: string | null;
         };
         /**
          * Estimate
@@ -502,6 +532,19 @@ export interface components {
             readonly value: string;
         };
         /**
+         * ForgetStep
+         * @description Groups became one after they were costed: all plans are forgotten.
+         */
+        readonly ForgetStep: {
+            /**
+             * Kind
+             * @constant
+             */
+            readonly kind: "forget";
+            /** Step */
+            readonly step: number;
+        };
+        /**
          * Formula
          * @description What an operator costs; ``formula`` is its number in the thesis, null for our own.
          */
@@ -534,28 +577,81 @@ export interface components {
             readonly value: number;
         };
         /**
+         * Goal
+         * @description A group, and what is required of its rows.
+         */
+        readonly Goal: {
+            /** Group */
+            readonly group: number;
+            /** Required */
+            readonly required: string;
+        };
+        /**
          * Group
-         * @description Expressions that give the same rows.
+         * @description Expressions that give the same rows; ``reads`` are the labels that they are made of.
          */
         readonly Group: {
+            /** Columns */
+            readonly columns: number;
+            readonly estimate: components["schemas"]["GroupEstimate"];
             /** Expressions */
             readonly expressions: readonly components["schemas"]["MemoExpression"][];
+            /** Goals */
+            readonly goals: readonly components["schemas"]["Asked"][];
             /** Id */
             readonly id: number;
+            /** Reads */
+            readonly reads: readonly string[];
             /** Winners */
             readonly winners: readonly components["schemas"]["Winner"][];
         };
         /**
-         * Member
-         * @description An expression of the memo.
+         * GroupEstimate
+         * @description What is estimated of a group; ``interval`` is null where rows stay valid, ``distinct`` are
+         *     the different values of each column.
          */
-        readonly Member: {
-            /** Group */
-            readonly group: number;
-            /** Id */
-            readonly id: number;
-            /** Text */
-            readonly text: string;
+        readonly GroupEstimate: {
+            /** Distinct */
+            readonly distinct: readonly number[];
+            /** Interval */
+            readonly interval: number | null;
+            /** Population */
+            readonly population: number;
+            /** Rate */
+            readonly rate: number;
+        };
+        /**
+         * KnownStep
+         * @description A rule found only what was there.
+         */
+        readonly KnownStep: {
+            /**
+             * Kind
+             * @constant
+             */
+            readonly kind: "known";
+            /** Known */
+            readonly known: readonly number[];
+            /** Matched */
+            readonly matched: readonly components["schemas"]["SeenMember"][];
+            /** Rule */
+            readonly rule: string;
+            /** Step */
+            readonly step: number;
+        };
+        /**
+         * LeftStep
+         * @description A way to a plan is not followed any further.
+         */
+        readonly LeftStep: {
+            /**
+             * Kind
+             * @constant
+             */
+            readonly kind: "left";
+            readonly left: components["schemas"]["WayLeft"];
+            /** Step */
+            readonly step: number;
         };
         /**
          * Memo
@@ -566,6 +662,8 @@ export interface components {
             readonly canonical: string;
             /** Canonical Cost */
             readonly canonical_cost: number;
+            /** Chosen */
+            readonly chosen: readonly components["schemas"]["ChosenNode"][];
             /** Cost */
             readonly cost: number;
             /** Cost Model */
@@ -595,6 +693,10 @@ export interface components {
             readonly statistics: "catalog" | "measured" | "assumed";
             /** Stop Reason */
             readonly stop_reason: string;
+            /** Symbols */
+            readonly symbols: {
+                readonly [key: string]: string;
+            };
             /** Version */
             readonly version: number;
             /** Warnings */
@@ -844,6 +946,10 @@ export interface components {
             readonly local: number;
             /** Required */
             readonly required: string;
+            /** Rule */
+            readonly rule: string;
+            /** Source */
+            readonly source: number | null;
             /** Text */
             readonly text: string;
         };
@@ -959,6 +1065,16 @@ export interface components {
             readonly ways: number;
         };
         /**
+         * RuleMeaning
+         * @description What a rule rewrites into what; ``number`` is that of the thesis, null for our own.
+         */
+        readonly RuleMeaning: {
+            /** Algebra */
+            readonly algebra: string;
+            /** Number */
+            readonly number: number | null;
+        };
+        /**
          * RuleStatistics
          * @description What a rule did in the search.
          */
@@ -975,10 +1091,15 @@ export interface components {
         /**
          * RuleStep
          * @description The query enters, or a rule adds expressions that are equal to others.
+         *
+         *     ``changed`` are expressions over other groups since some were ``merged``, ``removed`` those
+         *     that came to be others, ``known`` those that the rule found although they were there.
          */
         readonly RuleStep: {
             /** Added */
-            readonly added: readonly components["schemas"]["Member"][];
+            readonly added: readonly components["schemas"]["SeenMember"][];
+            /** Changed */
+            readonly changed: readonly components["schemas"]["SeenMember"][];
             /** Groups */
             readonly groups: readonly number[];
             /**
@@ -986,10 +1107,14 @@ export interface components {
              * @enum {string}
              */
             readonly kind: "query" | "rule";
+            /** Known */
+            readonly known: readonly number[];
             /** Matched */
-            readonly matched: readonly components["schemas"]["Member"][];
+            readonly matched: readonly components["schemas"]["SeenMember"][];
             /** Merged */
             readonly merged: readonly components["schemas"]["Merged"][];
+            /** Removed */
+            readonly removed: readonly number[];
             /** Rule */
             readonly rule: string | null;
             /** Step */
@@ -1020,16 +1145,41 @@ export interface components {
             readonly text: string;
         };
         /**
+         * SeenMember
+         * @description An expression as it was at a step, and the groups that it reads.
+         */
+        readonly SeenMember: {
+            /** Group */
+            readonly group: number;
+            /** Id */
+            readonly id: number;
+            /** Inputs */
+            readonly inputs: readonly number[];
+            /** Text */
+            readonly text: string;
+        };
+        /**
          * Steps
-         * @description The steps of a search; ``more`` were not kept, ``known`` times a rule found nothing new.
+         * @description The steps of a search; ``more`` were not kept, ``known`` times a rule found nothing new,
+         *     and ``left`` ways were not followed.
          */
         readonly Steps: {
             /** Known */
             readonly known: number;
+            /** Left */
+            readonly left: number;
             /** More */
             readonly more: number;
+            /** Rules */
+            readonly rules: {
+                readonly [key: string]: components["schemas"]["RuleMeaning"];
+            };
             /** Steps */
-            readonly steps: readonly (components["schemas"]["RuleStep"] | components["schemas"]["PlanStep"])[];
+            readonly steps: readonly (components["schemas"]["RuleStep"] | components["schemas"]["KnownStep"] | components["schemas"]["PlanStep"] | components["schemas"]["LeftStep"] | components["schemas"]["ForgetStep"])[];
+            /** Symbols */
+            readonly symbols: {
+                readonly [key: string]: string;
+            };
         };
         /**
          * StreamDocument
@@ -1114,16 +1264,67 @@ export interface components {
             readonly sign: string;
         };
         /**
+         * Way
+         * @description A way to a goal: its own cost, and what it costs at least with its inputs (null: without
+         *     end), or just that if it is exact.
+         */
+        readonly Way: {
+            /** At Least */
+            readonly at_least: number | null;
+            /** Exact */
+            readonly exact: boolean;
+            /** Inputs */
+            readonly inputs: readonly components["schemas"]["Goal"][];
+            /** Local */
+            readonly local: number;
+            /** Rule */
+            readonly rule: string;
+            /** Source */
+            readonly source: number | null;
+            /** Text */
+            readonly text: string;
+        };
+        /**
+         * WayLeft
+         * @description A way that was not followed: it costs ``cost``, or at least that, and only less than
+         *     ``bound`` is of use.
+         */
+        readonly WayLeft: {
+            /** Bound */
+            readonly bound: number;
+            /** Cost */
+            readonly cost: number;
+            /** Exact */
+            readonly exact: boolean;
+            /** Group */
+            readonly group: number;
+            /** Required */
+            readonly required: string;
+            /** Rule */
+            readonly rule: string;
+            /** Source */
+            readonly source: number | null;
+            /** Text */
+            readonly text: string;
+        };
+        /**
          * Winner
          * @description The cheapest plan of a group for what is required of it.
          */
         readonly Winner: {
             /** Cost */
             readonly cost: number;
+            readonly delivers: components["schemas"]["NodeProperties"] | null;
+            /** Inputs */
+            readonly inputs: readonly components["schemas"]["Goal"][];
             /** Local */
             readonly local: number;
             /** Required */
             readonly required: string;
+            /** Rule */
+            readonly rule: string;
+            /** Source */
+            readonly source: number | null;
             /** Text */
             readonly text: string;
         };
@@ -1137,17 +1338,23 @@ export interface components {
 export type Alternative = components['schemas']['Alternative'];
 export type Alternatives = components['schemas']['Alternatives'];
 export type Ancestor = components['schemas']['Ancestor'];
+export type Asked = components['schemas']['Asked'];
 export type AskedDocument = components['schemas']['AskedDocument'];
 export type BoxDocument = components['schemas']['BoxDocument'];
+export type ChosenNode = components['schemas']['ChosenNode'];
 export type Estimate = components['schemas']['Estimate'];
 export type ExampleDocument = components['schemas']['ExampleDocument'];
 export type ExplainBody = components['schemas']['ExplainBody'];
 export type Explanation = components['schemas']['Explanation'];
 export type Fact = components['schemas']['Fact'];
+export type ForgetStep = components['schemas']['ForgetStep'];
 export type Formula = components['schemas']['Formula'];
 export type FormulaLine = components['schemas']['FormulaLine'];
+export type Goal = components['schemas']['Goal'];
 export type Group = components['schemas']['Group'];
-export type Member = components['schemas']['Member'];
+export type GroupEstimate = components['schemas']['GroupEstimate'];
+export type KnownStep = components['schemas']['KnownStep'];
+export type LeftStep = components['schemas']['LeftStep'];
 export type Memo = components['schemas']['Memo'];
 export type MemoExpression = components['schemas']['MemoExpression'];
 export type MemoStatistics = components['schemas']['MemoStatistics'];
@@ -1165,14 +1372,18 @@ export type PlanStep = components['schemas']['PlanStep'];
 export type PlanStreamDocument = components['schemas']['PlanStreamDocument'];
 export type PlanWindow = components['schemas']['PlanWindow'];
 export type Reason = components['schemas']['Reason'];
+export type RuleMeaning = components['schemas']['RuleMeaning'];
 export type RuleStatistics = components['schemas']['RuleStatistics'];
 export type RuleStep = components['schemas']['RuleStep'];
 export type RunnerUp = components['schemas']['RunnerUp'];
+export type SeenMember = components['schemas']['SeenMember'];
 export type Steps = components['schemas']['Steps'];
 export type StreamDocument = components['schemas']['StreamDocument'];
 export type Symbol = components['schemas']['Symbol'];
 export type Traced = components['schemas']['Traced'];
 export type Unit = components['schemas']['Unit'];
+export type Way = components['schemas']['Way'];
+export type WayLeft = components['schemas']['WayLeft'];
 export type Winner = components['schemas']['Winner'];
 export type $defs = Record<string, never>;
 export interface operations {
@@ -3524,7 +3735,12 @@ export interface operations {
     };
     readonly _trace_plans__id__trace_get: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description the most that are kept of each kind */
+                readonly steps?: number;
+                /** @description with what was tried in vain */
+                readonly tried?: boolean;
+            };
             readonly header?: never;
             readonly path: {
                 /** @description of /optimize */
