@@ -48,14 +48,16 @@ export function boxesOf(
   });
 }
 
-/** One line from each group to each one that reads it, thicker and lit where the plan goes. */
-export function linesOf(index: MemoIndex, shown: Shown): readonly GraphLine[] {
+/** One line from each group to each one that reads it, thicker and lit where the plan goes; of
+ * the plan alone no others. */
+export function linesOf(index: MemoIndex, shown: Shown, planOnly = false): readonly GraphLine[] {
   const lines: GraphLine[] = [];
   for (const to of shown.groups)
     for (const from of index.places.get(to)?.inputs ?? []) {
       if (from === to || !shown.groups.has(from)) continue;
       const id = lineKey(from, to);
       const lit = index.chosenLines.has(id);
+      if (planOnly && !lit) continue;
       lines.push({
         id,
         from: String(from),

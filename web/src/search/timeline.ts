@@ -137,6 +137,12 @@ export function birthsOf(
     .sort((a, b) => a.at - b.at || a.node - b.node);
 }
 
+/** What rules made comes before what the query had. */
+export const ruleMadeFirst = (births: readonly Birth[], steps: readonly Step[]): readonly Birth[] =>
+  [...births].sort(
+    (a, b) => Number(steps[a.at]?.kind === "query") - Number(steps[b.at]?.kind === "query"),
+  );
+
 /** How many steps of each kind are in each of so many equal parts of the search. */
 export function density(
   steps: readonly Step[],
