@@ -21,7 +21,8 @@ def picture(plan: PhysicalPlan) -> dict[str, Any]:
     alike: list[str] = []
     boxes: list[dict[str, Any]] = []
     for box, node in zip(diagram.boxes, plan.to_document()["nodes"], strict=True):
-        essence = [node["op"], node["args"], node["columns"], [alike[i] for i in box.inputs]]
+        arguments = {k: v for k, v in node["args"].items() if k != "variables"}  # names
+        essence = [node["op"], arguments, [alike[i] for i in box.inputs]]
         text = json.dumps(essence, sort_keys=True)
         alike.append(hashlib.sha256(text.encode()).hexdigest()[:16])
         boxes.append(

@@ -70,6 +70,9 @@ class OptimizeBody(_Body):
     catalog: dict[str, Any] | None = Field(default=None, description="a whole catalog, as in YAML")
     streams: dict[str, Any] | None = Field(default=None, description="only the catalog's streams")
     options: OptionsBody = OptionsBody()
+    explain: bool = Field(
+        default=False, description="its explanation will be asked for: keep it at hand"
+    )
 
 
 class ExplainBody(OptimizeBody):

@@ -10,7 +10,7 @@ import hashlib
 import json
 import traceback
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from time import monotonic
 from typing import Any, Literal
@@ -116,7 +116,8 @@ class Outcome:
     """An answer: HTTP status, body, and what the search was like.
 
     ``stop_reason`` is None if nothing was searched; ``fault`` is what the log should have of an
-    error that is ours.
+    error that is ours. ``also`` are answers to other questions about the same plan, which need no
+    search of their own.
     """
 
     status: int
@@ -126,6 +127,7 @@ class Outcome:
     seconds: float = 0.0
     expressions: int = 0
     fault: str = ""
+    also: Mapping[Kind, bytes] = field(default_factory=dict)
 
 
 def run(job: Job, cancelled: Callable[[], bool]) -> Outcome:
@@ -162,7 +164,10 @@ def _optimized(job: Job, cancelled: Callable[[], bool]) -> Outcome:
         "optimize_ms": found.optimize_ms,
         "warnings": list(planned.warnings),
     }
-    return _outcome(planned, json_bytes(answer))
+    outcome = _outcome(planned, json_bytes(answer))
+    if job.details.get("explain"):
+        return replace(outcome, also={"explanation": json_bytes(_explanation_of(job, planned))})
+    return outcome
 
 
 def _explained(job: Job, cancelled: Callable[[], bool]) -> Outcome:
@@ -184,9 +189,13 @@ def _explained(job: Job, cancelled: Callable[[], bool]) -> Outcome:
 
 def _explanation(job: Job, cancelled: Callable[[], bool]) -> Outcome:
     planned = plan_of(_translated(job), cancelled=cancelled)
+    return _outcome(planned, json_bytes(_explanation_of(job, planned)))
+
+
+def _explanation_of(job: Job, planned: Planned) -> dict[str, Any]:
     canonical = planned.optimization.canonical_plan
     question = job.asked
-    found = {
+    return {
         **document(planned, "physical", costs=True, why=True),
         "id": question.id,
         "asked": {
@@ -201,7 +210,6 @@ def _explanation(job: Job, cancelled: Callable[[], bool]) -> Outcome:
         "canonical_plan": canonical.to_document(),
         "canonical_picture": picture(canonical),
     }
-    return _outcome(planned, json_bytes(found))
 
 
 def _without_sources(catalog: Mapping[str, Any] | None) -> dict[str, Any] | None:

@@ -10,7 +10,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import monotonic
 
 from api.service.jobs import Job, Outcome
@@ -150,7 +150,10 @@ class Searches:
                 LOG.error("fault in a search", extra={"fault": outcome.fault})
             if outcome.status == 200:
                 await self._keep(flight.job, outcome)
-                self._cache.put(key, outcome)
+                self._cache.put(key, replace(outcome, also={}))
+                for kind, body in outcome.also.items():
+                    about = Job(kind, flight.job.asked, limits=flight.job.limits)
+                    self._cache.put(about.key, replace(outcome, body=body, also={}))
             return outcome
         finally:
             if self._flights.get(key) is flight:

@@ -48,7 +48,8 @@ class Service:
 
     async def optimize(self, request: Request, body: OptimizeBody) -> Response:
         """The answer to ``POST /optimize``: a plan that is kept, or a search for one."""
-        job = await asyncio.to_thread(self.job, "optimize", body, {})
+        details = {"explain": True} if body.explain else {}
+        job = await asyncio.to_thread(self.job, "optimize", body, details)
         if not job.files:  # what was measured may be different now
             kept = await asyncio.to_thread(self.store.plan, job.asked.id)
             if kept is not None and kept.stop_reason != "budget_ms":

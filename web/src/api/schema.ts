@@ -409,6 +409,12 @@ export interface components {
              */
             readonly costs: boolean;
             /**
+             * Explain
+             * @description its explanation will be asked for: keep it at hand
+             * @default false
+             */
+            readonly explain: boolean;
+            /**
              * Format
              * @default json
              * @enum {string}
@@ -770,6 +776,12 @@ export interface components {
             readonly catalog?: {
                 readonly [key: string]: unknown;
             } | null;
+            /**
+             * Explain
+             * @description its explanation will be asked for: keep it at hand
+             * @default false
+             */
+            readonly explain: boolean;
             /** Language */
             readonly language?: string | null;
             /**

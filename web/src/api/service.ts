@@ -15,12 +15,12 @@ import type {
 type Signal = Pick<Asking, "signal">;
 
 /** What may be left out of the options; OpenAPI tells defaults of ours as if they had to be there. */
-export type Question = Omit<OptimizeBody, "options"> & {
+export type Question = Omit<OptimizeBody, "options" | "explain"> & {
   readonly options: Partial<NonNullable<OptimizeBody["options"]>>;
 };
 
 export const optimize = (question: Question, signal?: AbortSignal) =>
-  ask<Optimized>("optimize", { method: "POST", body: question, signal });
+  ask<Optimized>("optimize", { method: "POST", body: { ...question, explain: true }, signal });
 
 const about = <T>(path: (id: string) => string) =>
   (id: string, signal: Signal = {}) => ask<T>(path(id), signal);

@@ -56,14 +56,14 @@ export function placed(
   for (const line of lines) graph.setEdge(...ends(line), {}, line.id);
   layout(graph);
   const { width = 0, height = 0 } = graph.graph() as { width?: number; height?: number };
-  const at = (id: string): Point => {
-    const { x, y } = graph.node(id) as Point;
-    return { x, y };
-  };
+  const rightOf = (id: string) => (graph.node(id) as Point).x;
+  const mirrored = direction !== "right" && reversed(lines, rightOf);
+  const point = ({ x, y }: Point): Point => ({ x: mirrored ? width - x : x, y });
+  const at = (id: string): Point => point(graph.node(id) as Point);
   const through = (line: Line): readonly Point[] => {
     const [v, w] = ends(line);
     const edge = graph.edge({ v, w, name: line.id }) as { points?: Point[] };
-    const points = (edge.points ?? []).map(({ x, y }) => ({ x, y }));
+    const points = (edge.points ?? []).map(point);
     return direction === "up" ? points.reverse() : points;
   };
   return {
@@ -72,6 +72,18 @@ export function placed(
     boxes: Object.fromEntries(boxes.map((box) => [box.id, at(box.id)])),
     lines: Object.fromEntries(lines.map((line) => [line.id, through(line)])),
   };
+}
+
+/** Whether most of what goes into boxes stands from right to left of its order. */
+function reversed(lines: readonly Line[], x: (id: string) => number): boolean {
+  let right = 0;
+  const last = new Map<string, string>();
+  for (const { from, to } of lines) {
+    const before = last.get(to);
+    if (before !== undefined) right += Math.sign(x(from) - x(before));
+    last.set(to, from);
+  }
+  return right < 0;
 }
 
 /** A smooth line through points, as the `d` of an SVG path. */

@@ -21,7 +21,7 @@ const GCORE_WORDS = new Set(
 );
 const FUNCTIONS = new Set("count sum avg min max abs".split(" "));
 
-interface State {
+export interface State {
   comment: boolean;
   /** What was before, as far as it says what a word is. */
   after: string;
@@ -64,7 +64,7 @@ function parser(words: ReadonlySet<string>, gcore: boolean): StreamParser<State>
           return "keyword";
         const label = gcore
           ? before === ":"
-          : before === "path" || stream.match(/^\s*[+*]?\s*\(|^\s*[/|◦∘·]|^[+*?^{]/, false);
+          : before === "path" || stream.match(/^[+*]?\(|^\s*[/|◦∘·]|^[+*?^{]/, false);
         if (label) return "typeName";
         return "variableName";
       }
@@ -77,9 +77,14 @@ function parser(words: ReadonlySet<string>, gcore: boolean): StreamParser<State>
   };
 }
 
+export const PARSERS: Readonly<Record<LanguageName, StreamParser<State>>> = {
+  rq: parser(RQ_WORDS, false),
+  gcore: parser(GCORE_WORDS, true),
+};
+
 export const EDITED: Readonly<Record<LanguageName, StreamLanguage<State>>> = {
-  rq: StreamLanguage.define(parser(RQ_WORDS, false)),
-  gcore: StreamLanguage.define(parser(GCORE_WORDS, true)),
+  rq: StreamLanguage.define(PARSERS.rq),
+  gcore: StreamLanguage.define(PARSERS.gcore),
 };
 
 /** Which of them a text looks like, as long as the service has not said. */

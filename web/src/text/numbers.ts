@@ -45,6 +45,14 @@ export function share(part: number, whole: number): string {
   return percent < 0.5 ? "<1%" : `${Math.round(percent)}%`;
 }
 
+/** How much more than the least: `+0.3%`, `1.30×`; null if it is as much. */
+export function more(cost: number, least: number): string | null {
+  if (least <= 0 || cost / least < 1 + 1e-6) return null;
+  const percent = 100 * (cost / least - 1);
+  if (percent >= 10) return times(cost, least);
+  return percent < 0.01 ? "+<0.01%" : `+${Number(percent.toPrecision(2))}%`;
+}
+
 /** How many times cheaper: `1.30×`; null if it is as good. */
 export function times(before: number, after: number): string | null {
   if (after <= 0 || before / after < 1.005) return null;

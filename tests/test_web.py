@@ -1,0 +1,41 @@
+"""The sources of the page: types, templates, view logic, and what it is built with.
+
+These run with the Node of PyPI, as the build of the package does.
+"""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+
+import build_page
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _installed() -> None:
+    build_page.install(tests=True)
+
+
+def _npm(*arguments: str) -> None:
+    command, environment = build_page.npm(*arguments)
+    done = subprocess.run(
+        command, cwd=build_page.WEB, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_logic_of_the_views() -> None:
+    _npm("run", "--silent", "test")
+
+
+def test_types_and_templates_are_sound() -> None:
+    _npm("run", "--silent", "check")
+
+
+def test_types_are_those_of_the_description() -> None:
+    _npm("run", "--silent", "types", "--", "--check")
+
+
+def test_what_is_served_is_built_of_the_sources() -> None:
+    assert build_page.DIGEST.read_text("ascii") == build_page.digest(), "python build_page.py"

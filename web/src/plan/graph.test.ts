@@ -1,0 +1,73 @@
+import { describe, expect, it } from "vitest";
+
+import type { PlanDocument } from "../api/schema";
+import { heats, thickness, wrapped } from "./graph";
+import { lineage, nextBest } from "./why";
+
+const UNIT = { factor: 3600, sign: "h" };
+
+describe("a plan's colours", () => {
+  const plan = (costs: readonly number[]) =>
+    ({ nodes: costs.map((cost) => ({ estimate: { cost } })) }) as unknown as PlanDocument;
+
+  it("are on the plan's own scale", () => expect(heats(plan([1, 4, 0]))).toEqual([0.25, 1, 0]));
+  it("say nothing where nothing costs", () => expect(heats(plan([0, 0]))).toEqual([0, 0]));
+});
+
+it("lines tell orders of magnitude", () => {
+  expect(thickness(100, 100)).toBe(7);
+  expect(thickness(10, 100)).toBeCloseTo(5.5);
+  expect(thickness(1e-9, 100)).toBe(1);
+  expect(thickness(0, 0)).toBe(1);
+});
+
+it("arguments are broken at spaces, and cut at the end", () => {
+  const width = (text: string) => text.length;
+  expect(wrapped("a,b ⋈ b,c → a,c on b", 10, width, 3)).toEqual(["a,b ⋈ b,c", "→ a,c on b"]);
+  const cut = wrapped("one two three four five", 9, width, 2);
+  expect(cut).toEqual(["one two", "three fo…"]);
+});
+
+describe("reasons", () => {
+  const reason = {
+    group: 2,
+    required: "[coalesced]",
+    text: "S_PATH[G3+]",
+    rule: "PathBySPath",
+    cost: 2,
+    local: 1,
+    lineage: [
+      { id: 1, group: 2, rule: null, text: "PATH[(G0·G1)+]" },
+      { id: 4, group: 2, rule: "StarDecompose", text: "PATH[G3+]" },
+    ],
+    ways: 1,
+    mirrored: 0,
+    runner_up: {
+      text: "S_PATH[(G0·G1)+]",
+      rule: "PathBySPath",
+      enforcers: [],
+      cost: 3,
+      exact: true,
+      at_least: 3,
+      difference: 1,
+      own: 1.5,
+      inputs: -0.5,
+    },
+    decided: "own cost",
+  } as const;
+
+  it("tell the way from the query as written", () =>
+    expect(lineage(reason)).toEqual([
+      { text: "G2 = PATH[(G0·G1)+]", by: "as written" },
+      { text: "G2 = PATH[G3+]", by: "by StarDecompose" },
+    ]));
+
+  it("tell what the next best way would cost", () => {
+    expect(nextBest(reason, UNIT)).toBe(
+      "S_PATH[(G0·G1)+] at 10.8k/h, 1.5 times as much: 5.4k more for itself, 1.8k less for its inputs",
+    );
+    const bound = { ...reason, runner_up: { ...reason.runner_up, cost: null } };
+    expect(nextBest(bound, UNIT)).toContain("at least 10.8k/h");
+    expect(nextBest({ ...reason, runner_up: null }, UNIT)).toBeNull();
+  });
+});

@@ -1,0 +1,129 @@
+import { StringStream } from "@codemirror/language";
+import { describe, expect, it } from "vitest";
+
+import type { Problem } from "../api/client";
+import { keyOf, knobs, labelsOf, turned, type Catalog } from "./catalog";
+import { looksLike, PARSERS, type LanguageName } from "./languages";
+import { spanOf } from "./position";
+
+const at = (line: number, column: number, text?: string) =>
+  ({ position: { line, column }, ...(text && { text }) }) as unknown as Problem;
+
+describe("the place of a problem", () => {
+  const query = "Answer(x, y) <-\n  a2q(x y)";
+  const span = (line: number, column: number, text?: string) => {
+    const found = spanOf(query, at(line, column, text));
+    return found && query.slice(found.from, found.to);
+  };
+
+  it("is underlined", () => {
+    expect(span(2, 9, "y")).toBe("y");
+    expect(span(2, 3, "a2q")).toBe("a2q");
+    expect(span(2, 3)).toBe("a2q");
+  });
+  it("at the end is what is before", () => expect(span(2, 11)).toBe(")"));
+  it("may be beyond what is there now", () => expect(span(9, 9)).toBe(")"));
+  it("counts characters, not halves of them", () => {
+    const found = spanOf("😀😀 x", at(1, 4, "x"));
+    expect(found).toEqual({ from: 5, to: 6 });
+  });
+  it("may be unknown", () => expect(spanOf(query, {} as Problem)).toBeNull());
+});
+
+function words(language: LanguageName, text: string): Record<string, string | null> {
+  const parser = PARSERS[language];
+  const state = parser.startState!(2);
+  const found: Record<string, string | null> = {};
+  for (const line of text.split("\n")) {
+    const stream = new StringStream(line, 2, 2);
+    while (!stream.eol()) {
+      stream.start = stream.pos;
+      const style = parser.token(stream, state);
+      found[stream.current()] = style;
+    }
+  }
+  return found;
+}
+
+describe("the editor colours", () => {
+  it("RQ", () => {
+    const found = words("rq", "Answer(x, e.amount) <- x (a2q/^c2a)+ y. % likes\nWINDOW 3d SLIDE 1d");
+    expect(found).toMatchObject({
+      Answer: "typeName",
+      amount: "propertyName",
+      a2q: "typeName",
+      c2a: "typeName",
+      x: "variableName",
+      "% likes": "comment",
+      WINDOW: "keyword",
+      "3d": "number",
+    });
+  });
+  it("G-CORE", () => {
+    const found = words("gcore", "/* a\nb */ SELECT a MATCH (a:account)-[e:pays]->() // c");
+    expect(found).toMatchObject({
+      "b */": "comment",
+      SELECT: "keyword",
+      account: "typeName",
+      a: "variableName",
+      "// c": "comment",
+    });
+  });
+  it("names that are keywords elsewhere", () =>
+    expect(words("rq", "Answer(x, y) <- window(x, y)")["window"]).toBe("typeName"));
+});
+
+it("a language is told by how a text begins", () => {
+  expect(looksLike("// it\n SELECT x MATCH ()")).toBe("gcore");
+  expect(looksLike("% it\nAnswer(x) <- a(x, x)")).toBe("rq");
+});
+
+describe("a catalog", () => {
+  const catalog: Catalog = {
+    time_unit: "day",
+    streams: {
+      so: {
+        labels: {
+          a: { rate: 2, distinct_src: 10, distinct_trg: 20, vertices: 25, distinct_pairs: 40 },
+          b: { rate: 1, distinct_src: 1, distinct_trg: 1 },
+        },
+      },
+      stored: {
+        stored: true,
+        labels: { k: { population: 9, distinct_src: 3, distinct_trg: 3, distinct_properties: { p: 4 } } },
+      },
+    },
+  };
+  const reads = [
+    { name: "so", labels: ["a"] },
+    { name: "stored", labels: ["k", "gone"] },
+  ];
+
+  it("has numbers to turn, of what is read", () => {
+    const found = knobs(catalog, reads).map(({ label, what, value }) => `${label} ${what} ${value}`);
+    expect(found).toEqual([
+      "a rate 2",
+      "a distinct_src 10",
+      "a distinct_trg 20",
+      "k population 9",
+      "k distinct_src 3",
+      "k distinct_trg 3",
+      "k property:p 4",
+    ]);
+    expect(labelsOf(catalog)).toEqual(["a", "b", "k"]);
+  });
+
+  it("that is turned is still one", () => {
+    const key = (what: "rate" | "distinct_src") => keyOf({ stream: "so", label: "a", what });
+    const after = turned(catalog, { [key("rate")]: 10, [key("distinct_src")]: 5 });
+    // There are as many vertices at least as sources; pairs are not known any more.
+    expect(after.streams["so"]!.labels!["a"]).toEqual({
+      rate: 20,
+      distinct_src: 50,
+      distinct_trg: 20,
+      vertices: 50,
+    });
+    expect(after.streams["so"]!.labels!["b"]).toEqual(catalog.streams["so"]!.labels!["b"]);
+    expect(turned(catalog, {})).toEqual(catalog);
+  });
+});
