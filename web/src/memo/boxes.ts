@@ -48,26 +48,54 @@ export function boxesOf(
   });
 }
 
-/** One line from each group to each one that reads it, thicker and lit where the plan goes; of
- * the plan alone no others. */
-export function linesOf(index: MemoIndex, shown: Shown, planOnly = false): readonly GraphLine[] {
-  const lines: GraphLine[] = [];
-  for (const to of shown.groups)
-    for (const from of index.places.get(to)?.inputs ?? []) {
-      if (from === to || !shown.groups.has(from)) continue;
-      const id = lineKey(from, to);
-      const lit = index.chosenLines.has(id);
-      if (planOnly && !lit) continue;
-      lines.push({
-        id,
-        from: String(from),
-        to: String(to),
-        width: lit ? 2.5 : 1,
-        tone: lit ? "lit" : "faint",
-      });
-    }
+/** More lines than these, and nobody can follow one. */
+const MOST_LINES = 110;
+
+/** Which lines are drawn: those of the plan alone; or all; or, where these are too many, those of
+ * the best expression of each group. */
+export type Drawn = "plan" | "best" | "all";
+
+/** Lines from groups to those that read them, thicker and lit where the plan goes. */
+export function linesOf(
+  index: MemoIndex,
+  shown: Shown,
+  planOnly: boolean,
+): { readonly lines: readonly GraphLine[]; readonly drawn: Drawn } {
+  if (planOnly) return { lines: between(index, shown, () => []), drawn: "plan" };
+  const all = between(index, shown, (place) => place.inputs);
+  if (all.length <= MOST_LINES) return { lines: all, drawn: "all" };
+  return { lines: between(index, shown, (place) => best(index, place)), drawn: "best" };
+}
+
+function between(
+  index: MemoIndex,
+  shown: Shown,
+  inputs: (place: Place) => readonly number[],
+): readonly GraphLine[] {
+  const found = new Map<string, GraphLine>();
+  const draw = (from: number, to: number, lit: boolean) => {
+    if (from === to || !shown.groups.has(from) || !shown.groups.has(to)) return;
+    const id = lineKey(from, to);
+    const line = { id, from: String(from), to: String(to) };
+    found.set(id, lit ? { ...line, width: 2.5, tone: "lit" } : { ...line, width: 1 });
+  };
+  for (const to of shown.groups) {
+    const place = index.places.get(to);
+    if (place) for (const from of inputs(place)) draw(from, to, false);
+  }
   // What is drawn last lies on top.
-  return lines.sort((a, b) => Number(a.tone === "lit") - Number(b.tone === "lit"));
+  for (const line of index.chosenLines) {
+    found.delete(line);
+    const [from, to] = line.split("-").map(Number) as [number, number];
+    draw(from, to, true);
+  }
+  return [...found.values()];
+}
+
+/** What the best expression of a group reads; the first one's if none was costed. */
+function best(index: MemoIndex, { group }: Place): readonly number[] {
+  const winner = group.expressions.find(({ id }) => index.winners.has(id));
+  return (winner ?? group.expressions[0])?.inputs ?? [];
 }
 
 function boxOf(

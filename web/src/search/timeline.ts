@@ -173,13 +173,12 @@ export function lineOf(step: Step, cost: (value: number) => string): { head: str
     case "query":
       return { head: "query", text: step.added.map((e) => `G${e.group} = ${e.text}`).join("; ") };
     case "rule": {
-      const groups = step.groups.length ? `${counted(step.groups.length, "new group")}` : "";
-      const merged = step.merged.map(({ into, group }) => `G${group} = G${into}`).join(", ");
-      const added = step.added.length ? `+${step.added.length} in ${inGroups(step)}` : "";
-      return { head: step.rule ?? "", text: [added, groups, merged].filter(Boolean).join(" · ") };
+      const merged = step.merged.map(({ into, group }) => `G${group} is G${into}`);
+      const added = step.added.map((e) => `G${e.group} = ${e.text}`);
+      return { head: step.rule ?? "", text: [...merged, ...added].join("; ") };
     }
     case "known":
-      return { head: step.rule, text: `only what is there${inKnown(step)}` };
+      return { head: step.rule, text: `of G${step.matched[0]?.group}, nothing new` };
     case "plan": {
       const { plan } = step;
       const before = plan.before === null ? "" : `, ${cost(plan.before)} before`;
@@ -197,15 +196,6 @@ export function lineOf(step: Step, cost: (value: number) => string): { head: str
       return { head: "all plans", text: "costed anew, as groups became one" };
   }
 }
-
-const counted = (count: number, what: string): string =>
-  `${count} ${what}${count === 1 ? "" : "s"}`;
-
-const inGroups = (step: Extract<Step, { added: unknown }>): string =>
-  [...new Set(step.added.map(({ group }) => `G${group}`))].slice(0, 3).join(", ");
-
-const inKnown = ({ matched }: Extract<Step, { kind: "known" }>): string =>
-  matched[0] ? ` in G${matched[0].group}` : "";
 
 /** What is said of a trace that is not whole. */
 export function missing(trace: Pick<Steps, "steps" | "more">): string {
