@@ -1,7 +1,8 @@
 """Kills a running query again and again: ``python -m bench.soak --kills 100 --seed 1``.
 
-Queries run through ``headrace run`` on made streams, two partitions each. At random moments the
-driver, its JVM, a Python worker or all of them are killed (SIGKILL), and the same command is given
+Queries run through ``headrace run`` on made streams, two partitions each. The driver, its JVM, a
+Python worker or all of them are killed (SIGKILL), half of the time at random and half just when a
+micro-batch has come to a step of its end (:mod:`bench.victims`), and the same command is given
 again until it ends. Then the lines in the output folder, as any reader finds them, must be those
 of an undisturbed run: the same answers at every instant, no line more often, none torn.
 """
@@ -11,7 +12,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
 import sys
 import time
 from collections import Counter
@@ -20,19 +20,19 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any, Final, Literal, get_args
+from typing import Annotated, Any, Final
 
-import psutil
 import typer
 from rich.console import Console
 from rich.table import Table
 
-from bench.measuring import ROOT, Spread, headline, machine, save
+from bench.measuring import Spread, headline, machine, save
+from bench.victims import KINDS, MOMENTS, Kind, Moment, Victim, Watch
 
-Kind = Literal["worker", "driver", "jvm", "tree"]
-KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
-OFTEN: Final[tuple[Kind, ...]] = ("worker", *KINDS)
-"""A worker twice as often: that takes no new start."""
+OFTEN: Final[tuple[Kind, ...]] = ("worker", "worker", "worker", *KINDS)
+"""A worker as often as all else: that takes no new start."""
+WHEN: Final[tuple[Moment, ...]] = ("any", "any", "any", *MOMENTS[1:])
+"""Half of the kills at random."""
 
 _PATIENCE: Final = 300.0
 """Seconds without an end after which a run counts as stuck."""
@@ -70,6 +70,7 @@ class Round:
 
     query: str
     kills: Counter[str] = field(default_factory=Counter)
+    moments: Counter[str] = field(default_factory=Counter)
     starts: int = 0
     lines: int = 0
     identical: bool = True
@@ -96,104 +97,6 @@ def command(case: Case, file: Path, folder: Path, batch: int) -> list[str]:
         "--output", str(folder / "out"), "--checkpoint", str(folder / "checkpoint"),
         "--largest-batch", str(batch), "--parallelism", "2", "--no-progress",
     ]  # fmt: skip
-
-
-class Victim:
-    """A run of the command, in a session of its own."""
-
-    def __init__(self, arguments: Sequence[str], log: Path) -> None:
-        self._log = log.open("ab")
-        self.process = subprocess.Popen(
-            arguments,
-            cwd=ROOT,
-            stdin=subprocess.DEVNULL,
-            stdout=self._log,
-            stderr=self._log,
-            start_new_session=True,
-        )
-        self._tree = psutil.Process(self.process.pid)
-        self._seen: dict[int, psutil.Process] = {}
-
-    def ends_within(self, seconds: float) -> bool:
-        """Whether the command ends in so much time."""
-        try:
-            self.process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            return False
-        return True
-
-    def kill(self, kind: Kind, random: Random) -> bool:
-        """Kills what is meant, if it is there."""
-        found = self._chosen(kind, random)
-        for process in found:
-            try:
-                process.send_signal(signal.SIGKILL)
-            except psutil.NoSuchProcess:
-                continue
-        return bool(found)
-
-    def _chosen(self, kind: Kind, random: Random) -> list[psutil.Process]:
-        below = self._below()
-        java = [p for p in below if _name(p) == "java"]
-        match kind:
-            case "driver":
-                return [self._tree]
-            case "jvm":
-                return java
-            case "tree":
-                return [self._tree, *below]
-            case "worker":
-                workers = _workers(below)
-                return [random.choice(workers)] if workers else []
-
-    def has_workers(self) -> bool:
-        """Whether Python workers are there now."""
-        return bool(_workers(self._below()))
-
-    def _below(self) -> list[psutil.Process]:
-        try:
-            found = self._tree.children(recursive=True)
-        except psutil.NoSuchProcess:
-            found = []
-        self._seen.update({p.pid: p for p in found})
-        return [p for p in found if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]
-
-    def close(self) -> None:
-        """Leaves nothing of it running."""
-        self._below()
-        for process in [*self._seen.values(), self._tree]:
-            try:
-                process.send_signal(signal.SIGKILL)
-            except psutil.NoSuchProcess:
-                continue
-        self.process.wait()
-        self._log.close()
-
-
-def _workers(below: Sequence[psutil.Process]) -> list[psutil.Process]:
-    daemons = {p.pid for p in below if "daemon" in _line(p)}
-    return [p for p in below if _parent(p) in daemons]
-
-
-def _name(process: psutil.Process) -> str:
-    try:
-        return process.name()
-    except psutil.Error:
-        return ""
-
-
-def _line(process: psutil.Process) -> str:
-    try:
-        return " ".join(process.cmdline())
-    except psutil.Error:
-        return ""
-
-
-def _parent(process: psutil.Process) -> int:
-    try:
-        return process.ppid()
-    except psutil.Error:
-        return -1
 
 
 def lines_of(folder: Path) -> tuple[Counter[str], list[str]]:
@@ -270,6 +173,7 @@ def killed(
     batch: int,
     random: Random,
     kinds: Sequence[Kind],
+    moments: Sequence[Moment],
     most: int,
     until: float,
 ) -> Round:
@@ -282,17 +186,12 @@ def killed(
         victim = Victim(command(case, file, folder, batch), folder / "log")
         try:
             while done.kills.total() < most and time.monotonic() < until:
-                # Workers are there only while the stream runs: they are waited for.
-                kind = random.choice(kinds)
-                if victim.ends_within(random.uniform(0.2, 3.0 if kind == "worker" else 40.0)):
-                    break
-                while kind == "worker" and not victim.has_workers() and time.monotonic() < until:
-                    if victim.ends_within(0.2):
-                        break
-                if victim.process.poll() is not None:
+                kind, moment = random.choice(kinds), random.choice(moments)
+                if not _comes(kind, moment, victim, folder=folder, random=random, until=until):
                     break
                 if victim.kill(kind, random):
                     done.kills[kind] += 1
+                    done.moments[moment] += 1
             if not victim.ends_within(_PATIENCE):
                 done.wrong.append(f"a run did not end in {_PATIENCE:.0f} s")
                 break
@@ -316,6 +215,22 @@ def killed(
     return done
 
 
+def _comes(
+    kind: Kind, moment: Moment, victim: Victim, *, folder: Path, random: Random, until: float
+) -> bool:
+    """Waits for the moment of a kill; False if the run ends before it, or the time is over."""
+    if moment == "any":
+        if victim.ends_within(random.uniform(0.2, 3.0 if kind == "worker" else 40.0)):
+            return False
+        # Workers are there only while the stream runs: they are waited for.
+        while kind == "worker" and not victim.has_workers():
+            if victim.ends_within(0.2) or time.monotonic() > until:
+                return False
+        return victim.process.poll() is None
+    nth = random.randint(1, 4)  # not always in the first batch after a start
+    return all(Watch(moment, folder).sees_it_within(_PATIENCE, victim) for _ in range(nth))
+
+
 def soak(
     kills: int,
     seed: int,
@@ -323,6 +238,7 @@ def soak(
     *,
     cases: Sequence[str] = tuple(CASES),
     kinds: Sequence[Kind] = OFTEN,
+    moments: Sequence[Moment] = WHEN,
     batch: int = 300,
     per_round: int = 12,
     known: Mapping[str, Counter[str]] | None = None,
@@ -358,6 +274,7 @@ def soak(
                 batch=batch,
                 random=random,
                 kinds=kinds,
+                moments=moments,
                 most=left,
                 until=until,
             )
@@ -368,8 +285,8 @@ def soak(
             if console:
                 said = "; ".join(done.wrong) or ("same lines" if done.identical else "same answers")
                 console.print(
-                    f"{name}: {done.kills.total()} kills {dict(done.kills)}, {done.starts} starts, "
-                    f"{done.seconds:.0f} s: {said}",
+                    f"{name}: {done.kills.total()} kills {dict(done.kills)} {dict(done.moments)}, "
+                    f"{done.starts} starts, {done.seconds:.0f} s: {said}",
                     soft_wrap=True,
                 )
             if done.wrong:
@@ -383,7 +300,16 @@ def soak(
 def _table(rounds: Sequence[Round]) -> Table:
     table = Table(title="Killed and started again")
     table.add_column("query")
-    names = ("rounds", *KINDS, "starts", "lines", "same lines", "wrong", "seconds a round")
+    names = (
+        "rounds",
+        *KINDS,
+        *MOMENTS,
+        "starts",
+        "lines",
+        "same lines",
+        "wrong",
+        "seconds a round",
+    )
     for name in names:
         table.add_column(name, justify="right")
     for query in dict.fromkeys(r.query for r in rounds):
@@ -392,6 +318,7 @@ def _table(rounds: Sequence[Round]) -> Table:
             query,
             str(len(own)),
             *(str(sum(r.kills[kind] for r in own)) for kind in KINDS),
+            *(str(sum(r.moments[moment] for r in own)) for moment in MOMENTS),
             str(sum(r.starts for r in own)),
             f"{own[0].lines:,}",
             str(sum(r.identical for r in own)),
@@ -420,7 +347,12 @@ def main(
         f"{sum(bool(r.wrong) for r in rounds)} of {len(rounds)} rounds wrong"
     )
     accounts = [
-        {**asdict(replace(done, kills=Counter())), "kills": dict(done.kills)} for done in rounds
+        {
+            **asdict(replace(done, kills=Counter(), moments=Counter())),
+            "kills": dict(done.kills),
+            "moments": dict(done.moments),
+        }
+        for done in rounds
     ]
     save(out, "soak", {"kills": kills, "seed": seed, "minutes": minutes}, accounts)
     if any(r.wrong for r in rounds):

@@ -24,6 +24,7 @@ from pydantic import (
 )
 
 from algebra import durations
+from algebra.window import LONGEST_WINDOW
 from catalog.model import (
     ROLES,
     Catalog,
@@ -151,6 +152,8 @@ class _Stream(_Shape):
         ticks = durations.ticks(value, unit) if isinstance(value, str) else value
         if ticks < 0:
             raise ValueError("expected a length of time that is not negative")
+        if ticks > LONGEST_WINDOW:
+            raise ValueError("expected a length of time of at most 2^62 time units")
         return ticks
 
     @field_validator("idle", mode="before")

@@ -5,6 +5,7 @@ In: a plan, the files of its streams, a place for the results. Out: a `RunReport
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -190,26 +191,35 @@ def run_plan(
     output: Output,
     options: RunOptions | None = None,
     *,
+    spark: SparkSession | None = None,
     on_progress: Callable[[Progress], None] | None = None,
+    cancelled: threading.Event | None = None,
 ) -> RunReport:
     """Runs a plan over files on Spark in local mode, to their end.
+
+    In one session several may run at once, from several threads.
 
     Args:
         plan: what to run.
         inputs: the files of each stream (:func:`inputs_of_plan`).
         output: where the results go (:func:`executor.spark.sinks.output_of`).
         options: how.
+        spark: a session to run in; by default the one that runs in this process, or else one
+            that is started, and stopped at the end.
         on_progress: called now and then, perhaps from another thread.
+        cancelled: set by any thread, it stops the run; the same call goes on from there.
 
     Raises:
         UsageError: if plan, input, output or checkpoint cannot be used.
         RunError: if Spark cannot start, or fails.
-        StoppedError: on Ctrl-C, when all has been stopped.
+        StoppedError: on Ctrl-C or ``cancelled``, when all has been stopped.
     """
     from executor.spark.run import run
 
     try:
-        return run(plan, inputs, output, options, on_progress=on_progress)
+        return run(
+            plan, inputs, output, options, spark=spark, on_progress=on_progress, cancelled=cancelled
+        )
     except PlanError as error:
         raise UsageError(f"the plan cannot be run: {error}", code="E-PLAN") from error
     except ExecutionError as error:

@@ -76,6 +76,16 @@ def run(
             rich_help_panel=RUNNING,
         ),
     ] = "available-now",
+    speed: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="Replay the input at so much of its time per second: 1d, or time units. The "
+            "trigger says how often, each second unless said.",
+            rich_help_panel=RUNNING,
+            show_default=False,
+        ),
+    ] = None,
     largest_batch: Annotated[
         int | None,
         typer.Option(
@@ -182,6 +192,7 @@ def run(
                 checkpoint=checkpoint,
                 strict=strict,
                 interval=None if trigger == "available-now" else trigger,
+                speed=None if speed is None else _per_second(speed, plan.time_unit),
                 largest_slice=largest_batch or LARGEST_SLICE,
                 session=SessionOptions(debug=debug),
             ),
@@ -195,3 +206,21 @@ def run(
     say(account(report, "stdout" if output == "-" else output))
     if progress:
         say(operators(plan, report))
+
+
+def _per_second(speed: str, time_unit: str) -> float:
+    """Time units per second of what ``--speed`` says: a number of them, or a length of time.
+
+    Raises:
+        UsageError: if it is neither.
+    """
+    from algebra.durations import DurationError, ticks
+
+    try:
+        return float(speed)
+    except ValueError:
+        pass
+    try:
+        return ticks(speed, time_unit)
+    except DurationError as error:
+        raise UsageError(f"--speed {speed}: {error}") from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import socket
 from pathlib import Path
@@ -14,6 +15,7 @@ from api import options as opt
 from api.console import say, say_warning
 from headrace.errors import UsageError
 
+RUNNING = "Running queries"
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
@@ -44,7 +46,7 @@ def serve(
         typer.Option(
             envvar="HEADRACE_TOKENS",
             metavar="FILE",
-            help="Ask for one of these bearer tokens: on each line scopes (read,plan) and a token.",
+            help="Ask for one of these bearer tokens: on each line scopes (read,plan,run), token.",
         ),
     ] = None,
     allow_origin: Annotated[
@@ -54,11 +56,34 @@ def serve(
     searches: Annotated[
         int, typer.Option(min=1, max=64, help="Searches at once, each in a process.")
     ] = 2,
+    allow_sources: Annotated[
+        bool,
+        typer.Option(
+            "--allow-sources",
+            help="Clients may say where a stream is read: any file or server this machine reaches.",
+        ),
+    ] = False,
+    most_running: Annotated[
+        int,
+        typer.Option(min=0, max=1000, help="Queries that run at once.", rich_help_panel=RUNNING),
+    ] = 8,
+    master: Annotated[
+        str | None,
+        typer.Option(help="Spark's master; by default all cores here.", rich_help_panel=RUNNING),
+    ] = None,
+    conf: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KEY=VALUE", help="A setting of Spark. Repeatable.", rich_help_panel=RUNNING
+        ),
+    ] = None,
     debug: opt.Debug = False,
 ) -> None:
-    """Serve plans over HTTP, and keep them; the API is described at /docs."""
+    """Serve plans and run queries over HTTP; the API is described at /docs."""
     from api.request import read_catalog
     from api.service import Settings, create_app
+    from api.service.connections import allow_files
+    from api.service.engine_messages import EngineOptions
     from api.service.logs import to_stderr
     from api.service.serving import server_of
     from api.service.settings import default_home
@@ -66,17 +91,22 @@ def serve(
     from api.service.tokens import read_tokens
 
     local = host in _LOOPBACK
+    place = (home or default_home()).absolute()
     known = read_tokens(tokens) if tokens is not None else ()
     if not (local or known):
         say_warning(f"whoever reaches {host} may use this service: --tokens asks who it is")
     settings = Settings(
-        database=database or sqlite_url(home or default_home()),
+        database=database or sqlite_url(place),
         catalog=read_catalog(catalog),
         # Behind loopback no page of another site may call it by a name of its own.
         hosts=("127.0.0.1", "localhost", "[::1]") if local else (),
         origins=tuple(allow_origin or ()),
         tokens=known,
         searches_at_once=searches,
+        home=place,
+        allow_sources=allow_sources,
+        most_running=most_running,
+        engine=EngineOptions(master, _settings(conf or []), debug),
     )
     listening = _bound(host, port)
     with listening, contextlib.suppress(KeyboardInterrupt):  # that is how it is meant to end
@@ -84,7 +114,18 @@ def serve(
         name = f"[{host}]" if ":" in host else host
         say(f"Headrace listens on http://{name}:{listening.getsockname()[1]} (API at /docs)")
         to_stderr(debug=debug)
+        allow_files()
+        # What is there by now stays: to look at it for garbage would hold up all answers.
+        gc.collect()
+        gc.freeze()
         server_of(app).run(sockets=[listening])
+
+
+def _settings(given: list[str]) -> dict[str, str]:
+    for text in given:
+        if "=" not in text:
+            raise UsageError(f"--conf {text}: expected KEY=VALUE")
+    return dict(text.split("=", 1) for text in given)
 
 
 def _bound(host: str, port: int) -> socket.socket:

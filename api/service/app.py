@@ -1,13 +1,13 @@
-"""The routes of the service."""
+"""The service as an application: its routes, what stands around them, and its errors."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import Body, FastAPI, Path, Query, Request
+from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from sqlalchemy.exc import SQLAlchemyError
 from starlette.exceptions import HTTPException
@@ -15,38 +15,16 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import Response
 
 from api.service import page
-from api.service.bodies import (
-    MOST_ALTERNATIVES,
-    MOST_TRACED,
-    ExplainBody,
-    OptimizeBody,
-    Optimized,
-    Problem,
-    StreamDocument,
-)
-from api.service.documents import (
-    Alternatives,
-    ExampleDocument,
-    Explanation,
-    Memo,
-    Traced,
-)
-from api.service.examples import examples
-from api.service.limits import BodyLimit, KnownHosts, SafeHeaders
+from api.service.bodies import Problem
+from api.service.limits import BodyLimit, Crowd, KnownHosts, SafeHeaders
 from api.service.logs import LOG, REQUEST_ID, Account
-from api.service.metrics import MEDIA_TYPE as METRICS_TYPE
 from api.service.problems import MEDIA_TYPE, of_error, problem
-from api.service.service import Service, no_such_plan
+from api.service.queries import RefusedError
+from api.service.routes import examples, plans, queries, state, streams
+from api.service.service import Service
 from api.service.settings import Settings, release
-from api.service.store import KeptStream
 from api.service.tokens import Guard
 from headrace.errors import HeadraceError
-from optimizer.trace import MOST_STEPS
-
-PlanId = Annotated[str, Path(max_length=64, pattern="^[0-9a-f]+$", description="of /optimize")]
-StreamName = Annotated[str, Path(max_length=100, pattern=r"^\w[\w.-]*$")]
-
-_STEPS = "the most that are kept of each kind"
 
 _PROBLEMS: dict[int | str, dict[str, Any]] = {
     status: {
@@ -59,7 +37,7 @@ _PROBLEMS: dict[int | str, dict[str, Any]] = {
         (409, "Not in this state"),
         (413, "Too large a body"),
         (422, "A query or request that cannot be taken"),
-        (429, "Too many searches; Retry-After says when"),
+        (429, "Too many at once; Retry-After says when"),
         (503, "Not now; Retry-After says when"),
     )
 }
@@ -75,6 +53,7 @@ def create_app(settings: Settings) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        service.queries.start()
         starting = asyncio.create_task(service.searches.start())
         yield
         await starting
@@ -83,16 +62,14 @@ def create_app(settings: Settings) -> FastAPI:
     app = FastAPI(
         title="Headrace",
         version=release(),
-        description="Plans declarative graph queries over streams of edges.",
+        description="Plans and runs declarative graph queries over streams of edges.",
         lifespan=lifespan,
         responses=_PROBLEMS,
         redoc_url=None,
     )
     app.state.service = service
-    _plans(app, service)
-    _streams(app, service)
-    _examples(app)
-    _state(app, service)
+    for area in (plans, streams, examples, queries, state):
+        area.add(app, service)
     page.serve(app)
     _handle_errors(app)
     # From the inside out.
@@ -104,138 +81,25 @@ def create_app(settings: Settings) -> FastAPI:
             CORSMiddleware,
             allow_origins=list(settings.origins),
             allow_methods=["GET", "POST", "PUT", "DELETE"],
-            allow_headers=["Authorization", "Content-Type", "X-Request-Id"],
+            allow_headers=["Authorization", "Content-Type", "Last-Event-ID", "X-Request-Id"],
             expose_headers=["Retry-After", "X-Request-Id"],
         )
     if settings.hosts:
         app.add_middleware(KnownHosts, hosts=settings.hosts)
+    app.add_middleware(Crowd, most=settings.most_requests)
     app.add_middleware(SafeHeaders)
     app.add_middleware(Account, metrics=service.metrics)
     return app
-
-
-def _plans(app: FastAPI, service: Service) -> None:
-    @app.post("/optimize", summary="The cheapest plan of a query", response_model=Optimized)
-    async def _optimize(request: Request, body: OptimizeBody) -> Response:
-        return await service.optimize(request, body)
-
-    @app.post(
-        "/explain",
-        summary="A stage of a query's way, as JSON, text, DOT, Mermaid or a page",
-        response_model=None,
-    )
-    async def _explain(request: Request, body: ExplainBody) -> Response:
-        shown = body.model_dump(include={"stage", "format", "costs", "trace", "why"})
-        job = await asyncio.to_thread(service.job, "explain", body, shown)
-        return await service.answer(request, job)
-
-    @app.get("/plans/{id}", summary="A plan as it was answered", response_model=Optimized)
-    def _plan(id: PlanId) -> Response:
-        kept = service.store.plan(id)
-        if kept is None:
-            return no_such_plan(id)
-        return Response(kept.answer, media_type="application/json")
-
-    @app.get(
-        "/plans/{id}/explanation",
-        summary="All that is shown of a plan: what was asked, pictures, formulas, reasons",
-        response_model=Explanation,
-    )
-    async def _explanation(request: Request, id: PlanId) -> Response:
-        return await service.answer_about(request, id, "explanation", {})
-
-    @app.get("/plans/{id}/memo", summary="All that its search found", response_model=Memo)
-    async def _memo(request: Request, id: PlanId) -> Response:
-        return await service.answer_about(request, id, "memo", {})
-
-    @app.get(
-        "/plans/{id}/trace",
-        summary="Each step of its search, and what decided for each operator",
-        response_model=Traced,
-    )
-    async def _trace(
-        request: Request,
-        id: PlanId,
-        steps: Annotated[int, Query(ge=1, le=MOST_TRACED, description=_STEPS)] = MOST_STEPS,
-        tried: Annotated[bool, Query(description="with what was tried in vain")] = False,
-    ) -> Response:
-        return await service.answer_about(request, id, "trace", {"steps": steps, "tried": tried})
-
-    @app.get(
-        "/plans/{id}/alternatives",
-        summary="The cheapest plans of the query, and how many there are",
-        response_model=Alternatives,
-    )
-    async def _alternatives(
-        request: Request,
-        id: PlanId,
-        limit: Annotated[int, Query(ge=1, le=MOST_ALTERNATIVES)] = 10,
-    ) -> Response:
-        return await service.answer_about(request, id, "alternatives", {"limit": limit})
-
-
-def _streams(app: FastAPI, service: Service) -> None:
-    @app.get("/streams", summary="All streams")
-    def _all() -> list[StreamDocument]:
-        return [_shown(stream) for stream in service.catalogs.kept()]
-
-    @app.get("/streams/{name}", summary="A stream", response_model=StreamDocument)
-    def _one(name: StreamName) -> StreamDocument | Response:
-        found = [stream for stream in service.catalogs.kept() if stream.name == name]
-        return _shown(found[0]) if found else _no_such_stream(name)
-
-    @app.put(
-        "/streams/{name}",
-        summary="Keeps a stream, as a catalog describes it, and its statistics",
-        response_model=StreamDocument,
-    )
-    def _put(
-        name: StreamName, stream: Annotated[dict[str, Any], Body()]
-    ) -> StreamDocument | Response:
-        known = [kept.name for kept in service.store.streams()]
-        if name not in known and len(known) >= service.settings.most_streams:
-            return problem(409, f"there are {len(known):,} streams already", code="E-SIZE")
-        service.catalogs.put(name, stream)
-        return next(_shown(s) for s in service.catalogs.kept() if s.name == name)
-
-    @app.delete("/streams/{name}", summary="Forgets a stream that was put", status_code=204)
-    def _delete(name: StreamName) -> Response:
-        if service.store.delete_stream(name):
-            return Response(status_code=204)
-        if service.catalogs.in_file(name):
-            return problem(409, f"the stream {name} stands in the catalog of the service")
-        return _no_such_stream(name)
-
-
-def _examples(app: FastAPI) -> None:
-    @app.get("/examples", summary="Queries to begin with, and catalogs of their streams")
-    def _all() -> list[ExampleDocument]:
-        return list(examples())
-
-
-def _state(app: FastAPI, service: Service) -> None:
-    @app.get("/healthz", summary="Whether the service is there")
-    async def _health() -> dict[str, str]:
-        return {"status": "ok", "version": release()}
-
-    @app.get("/readyz", summary="Whether it can plan and keep plans", response_model=None)
-    def _ready() -> dict[str, str] | Response:
-        if service.searches.closing:
-            return problem(503, "the service is shutting down")
-        if not service.searches.ready:
-            return problem(503, "the service is starting", headers={"Retry-After": "1"})
-        service.store.check()
-        return {"status": "ok"}
-
-    @app.get("/metrics", summary="Counters for Prometheus", response_model=None)
-    def _metrics() -> Response:
-        return Response(service.metrics.text(), media_type=METRICS_TYPE)
 
 
 def _handle_errors(app: FastAPI) -> None:
     @app.exception_handler(HeadraceError)
     async def _ours(_: Request, error: HeadraceError) -> Response:
         return of_error(error)
+
+    @app.exception_handler(RefusedError)
+    async def _refused(_: Request, error: RefusedError) -> Response:
+        return problem(error.status, error.detail, code=error.code)
 
     @app.exception_handler(RequestValidationError)
     async def _shape(_: Request, error: RequestValidationError) -> Response:
@@ -255,17 +119,6 @@ def _handle_errors(app: FastAPI) -> None:
     async def _store(_: Request, error: SQLAlchemyError) -> Response:
         LOG.error("the database failed", exc_info=error)
         id_ = REQUEST_ID.get()
-        return problem(503, "the database does not answer", code="E-STORE", request_id=id_)
-
-
-def _shown(stream: KeptStream) -> StreamDocument:
-    return StreamDocument(
-        name=stream.name,
-        version=stream.version,
-        time_unit=stream.time_unit,
-        stream=dict(stream.document),
-    )
-
-
-def _no_such_stream(name: str) -> Response:
-    return problem(404, f"no stream {name} is known", code="E-UNKNOWN")
+        wait = {"Retry-After": "5"}
+        detail = "the database does not answer"
+        return problem(503, detail, code="E-STORE", request_id=id_, headers=wait)

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from algebra.physical import DEFAULT_STEPS
 from api.service.documents import MemoStatistics, PlanDocument
+from api.service.kept_queries import State
 from headrace.requests import CostModelKind, Evaluation, Format, PathSemanticsKind, Stage
 
 LONGEST_QUERY = 100_000
@@ -85,6 +86,67 @@ class ExplainBody(OptimizeBody):
     why: bool = Field(default=False, description="with what decided for each operator")
 
 
+class QueryBody(_Body):
+    """A query to run, or a plan that is kept; over the streams of the service."""
+
+    query: str | None = Field(default=None, max_length=LONGEST_QUERY)
+    plan: Annotated[str, Field(max_length=64, pattern="^[0-9a-f]+$")] | None = Field(
+        default=None, description="in place of a query: the id of a plan of /optimize"
+    )
+    language: str | None = Field(default=None, max_length=40)
+    options: OptionsBody | None = Field(default=None, description="how to plan the query")
+    name: str | None = Field(default=None, max_length=100)
+    speed: float | None = Field(
+        default=None, gt=0, allow_inf_nan=False,
+        description="replay files at so many time units of the stream per second",
+    )  # fmt: skip
+    interval: str | None = Field(
+        default=None,
+        pattern=r"^[1-9]\d{0,5} (millisecond|second|minute|hour)s?$",
+        description='at most one micro-batch in so much time: "10 seconds"',
+    )
+    largest_batch: int | None = Field(
+        default=None, ge=1, le=10_000_000, description="at most so many edges per micro-batch"
+    )
+    strict: bool = Field(default=False, description="stop at the first row that is no edge")
+
+
+class QueryLine(BaseModel):
+    """A query that runs, ran or is to run; ``error`` is the problem that it failed with."""
+
+    id: str
+    name: str | None
+    query: str
+    language: str | None
+    options: dict[str, Any]
+    speed: float | None
+    interval: str | None
+    largest_batch: int | None
+    strict: bool
+    state: State
+    created: str
+    started: str | None
+    ended: str | None
+    restarts: int
+    error: dict[str, Any] | None
+    plan_id: str
+    progress: dict[str, Any] | None
+
+
+class QueryDocument(QueryLine):
+    """The same with its plan, and of its operators what was measured beside what was expected."""
+
+    plan: dict[str, Any]
+    operators: list[dict[str, Any]]
+
+
+class DeadLetters(BaseModel):
+    """Rows that were set aside; ``next`` is the ``after`` of the page that follows."""
+
+    items: list[dict[str, Any]]
+    next: str
+
+
 class Optimized(BaseModel):
     """A plan that is kept; ``id`` names what was asked, ``plan.digest`` the plan itself."""
 
@@ -108,6 +170,7 @@ class StreamDocument(BaseModel):
     name: str
     version: int
     time_unit: str
+    source: str | None = Field(description="the format of its source; none: it cannot be run over")
     stream: dict[str, Any]
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from api.service.bodies import StreamDocument
 from api.service.store import KeptStream, Store
 from catalog import EdgeFileError, files_of_stream
 from catalog.document import CatalogError, from_document, to_document
@@ -20,9 +21,11 @@ _UNIT = "second"
 class Catalogs:
     """The catalog of the file and the streams that were put, which come before it."""
 
-    def __init__(self, given: Catalog | None, store: Store) -> None:
+    def __init__(self, given: Catalog | None, store: Store, *, sources: bool = False) -> None:
+        """With ``sources`` a stream that is put may have one."""
         self._given = given
         self._store = store
+        self._sources = sources
 
     @property
     def time_unit(self) -> str:
@@ -46,14 +49,14 @@ class Catalogs:
         """Keeps a stream.
 
         Raises:
-            UsageError: if it is none, or names a source: what is read here is told by the
-                catalog's file alone.
+            UsageError: if it is none, or names a source and may not: what is read here is told
+                by the catalog's file alone, unless the service was started otherwise.
         """
-        if "source" in document:
+        if "source" in document and not self._sources:
             raise UsageError(
                 "source: what is read is said by the catalog of the service, not over HTTP",
                 code="E-CATALOG",
-                hint="a stream is planned over without a source",
+                hint="a service that is started with --allow-sources takes it",
             )
         catalog = _read({"time_unit": self.time_unit, "streams": {name: document}})
         self._store.put_stream(name, self.time_unit, to_document(catalog)["streams"][name])
@@ -77,12 +80,33 @@ class Catalogs:
         documents = {stream.name: stream.document for stream in kept}
         put = _read({"time_unit": self.time_unit, "streams": documents}).streams
         given = self._given.streams if self._given is not None else {}
-        # What it is, is as it was put; where it is read is as the file says.
+        # What it is, is as it was put; where it is read is as the file says, unless that was put.
         sourced = {
-            name: replace(stream, source=given[name].source) if name in given else stream
+            name: replace(stream, source=given[name].source)
+            if name in given and stream.source is None
+            else stream
             for name, stream in put.items()
         }
         return Catalog({**given, **sourced}, self.time_unit)
+
+    def shown(self) -> tuple[StreamDocument, ...]:
+        """All streams by name, as clients see them: of sources they see the formats."""
+        return tuple(
+            StreamDocument(
+                name=kept.name,
+                version=kept.version,
+                time_unit=kept.time_unit,
+                source=self._format(kept),
+                stream={k: v for k, v in kept.document.items() if k != "source"},
+            )
+            for kept in self.kept()
+        )
+
+    def _format(self, kept: KeptStream) -> str | None:
+        if "source" in kept.document:
+            return str(kept.document["source"]["format"])
+        given = None if self._given is None else self._given.streams.get(kept.name)
+        return None if given is None or given.source is None else given.source.format
 
     def _of_file(self) -> Mapping[str, Any]:
         if self._given is None:

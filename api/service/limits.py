@@ -59,6 +59,40 @@ class BodyLimit:
         await problem(413, detail, code="E-SIZE")(scope, receive, send)
 
 
+class Crowd:
+    """Refuses requests over a number at once, so that those that are let in are answered soon.
+
+    What says how the service is, is always answered. Those who follow results stay for long, and
+    are counted elsewhere.
+    """
+
+    def __init__(self, app: ASGIApp, most: int) -> None:
+        self._app = app
+        self._most = most
+        self._inside = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Passes a request on, if there is room for it."""
+        path = scope.get("path", "")
+        if scope["type"] != "http" or path in _ALWAYS or _FOLLOWING.fullmatch(path):
+            await self._app(scope, receive, send)
+        elif self._inside >= self._most:
+            refusal = problem(
+                429, "too many requests at once", code="E-BUSY", headers={"Retry-After": "1"}
+            )
+            await refusal(scope, receive, send)
+        else:
+            self._inside += 1
+            try:
+                await self._app(scope, receive, send)
+            finally:
+                self._inside -= 1
+
+
+_ALWAYS = frozenset({"/healthz", "/readyz", "/metrics"})
+_FOLLOWING = re.compile("/queries/[^/]+/results")
+
+
 class KnownHosts:
     """Refuses requests that call the service by another name: behind loopback no page of
     another site may reach it by a name of its own."""

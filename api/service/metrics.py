@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
+from prometheus_client.registry import Collector
 
 MEDIA_TYPE = CONTENT_TYPE_LATEST
 
@@ -46,6 +47,10 @@ class Metrics:
         self.died = Counter(
             "headrace_workers_died", "Searching processes that ended in a job", registry=registry
         )
+
+    def watch(self, collector: Collector) -> None:
+        """Tells what something else knows, too."""
+        self._registry.register(collector)
 
     def text(self) -> bytes:
         """All of it in the text format of Prometheus."""

@@ -1,24 +1,35 @@
-"""What all routes share: one store, one set of searches, one account of them."""
+"""What all routes share: one store, one set of searches and of queries, one account of them."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
+from collections.abc import Mapping
+from http import HTTPStatus
 from typing import Any
 
 from fastapi import Request
 from starlette.responses import Response
 
-from api.service.bodies import OptimizeBody
+from algebra.plan import PhysicalPlan, PlanError
+from api.service.bodies import OptimizeBody, OptionsBody, QueryBody
 from api.service.catalogs import Catalogs, document_of, files_of, of_request
+from api.service.follow import Followers
 from api.service.jobs import JSON, Asked, Job, Kind, Outcome, asked
 from api.service.logs import REQUEST_ID
 from api.service.metrics import Metrics
 from api.service.problems import problem
+from api.service.queries import RUN_OPTIONS, Queries, Query
+from api.service.query_metrics import QueryCollector
 from api.service.searches import BusyError, ClosingError, Searches
 from api.service.settings import Settings, release
 from api.service.store import KeptPlan, Store
 from api.service.workers import WorkerDiedError
+from catalog.document import to_document
+from catalog.model import Catalog
+from headrace.errors import UsageError
+from headrace.running import inputs_of_plan
 
 LOG = logging.getLogger("headrace.service")
 HUNG_UP = 499
@@ -37,7 +48,7 @@ class Service:
         self.settings = settings
         self.metrics = Metrics()
         self.store = Store(settings.database, settings.most_plans)
-        self.catalogs = Catalogs(settings.catalog, self.store)
+        self.catalogs = Catalogs(settings.catalog, self.store, sources=settings.allow_sources)
         self.searches = Searches(
             settings.searches_at_once,
             settings.most_waiting,
@@ -45,6 +56,17 @@ class Service:
             self.metrics,
             self._keep,
         )
+        self.queries = Queries(
+            settings.home,
+            self.store.queries,
+            self._sources,
+            settings.engine,
+            most_running=settings.most_running,
+            most_kept=settings.most_queries,
+            results=settings.results,
+        )
+        self.followers = Followers(self.queries, settings.most_followers)
+        self.metrics.watch(QueryCollector(self.queries, self.followers))
 
     async def optimize(self, request: Request, body: OptimizeBody) -> Response:
         """The answer to ``POST /optimize``: a plan that is kept, or a search for one."""
@@ -81,8 +103,71 @@ class Service:
         job = Job(kind, asked(kept.asked), details, limits=self.settings.limits)
         return await self.answer(request, job)
 
+    async def run(self, request: Request, body: QueryBody) -> Query | Response:
+        """A new query that runs, or why there is none.
+
+        Raises:
+            UsageError: if what is asked for makes no sense, or cannot be run.
+            RefusedError: if there are too many.
+        """
+        if (body.query is None) == (body.plan is None):
+            raise UsageError("query and plan: give one of them")
+        if body.query is None and (body.options is not None or body.language is not None):
+            raise UsageError("options and language are for planning, and plan is a plan already")
+        plan = await self._plan_of(request, body)
+        if isinstance(plan, Response):
+            return plan
+        answer, question = json.loads(plan.answer), asked(plan.asked)
+        if question.options["parallelism"] > self.settings.most_partitions:
+            raise UsageError(
+                f"options.parallelism: at most {self.settings.most_partitions} can be run here"
+            )
+        run = body.model_dump(include={"name", *RUN_OPTIONS})
+        about = {**question.document(), **run, "plan_id": plan.id}
+        return await self.queries.add(about, answer["plan"])
+
+    async def _plan_of(self, request: Request, body: QueryBody) -> KeptPlan | Response:
+        if body.plan is not None:
+            kept = await asyncio.to_thread(self.store.plan, body.plan)
+            return no_such_plan(body.plan) if kept is None else kept
+        assert body.query is not None
+        options = body.options or OptionsBody()
+        wanted = OptimizeBody(query=body.query, language=body.language, options=options)
+        job = await asyncio.to_thread(self.job, "optimize", wanted, {})
+        found = await self._found(request, job)
+        if isinstance(found, Response):
+            return found
+        if found.status != HTTPStatus.OK:
+            return _response(found)
+        return KeptPlan(job.asked.id, job.asked.document(), found.body, found.stop_reason or "")
+
+    def _sources(self, plan: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The catalog of the streams that a plan reads, with their sources as they are now.
+
+        Raises:
+            UsageError: if one is not known, or has none.
+        """
+        try:
+            read = PhysicalPlan.from_document(plan)
+        except PlanError as error:
+            raise UsageError(f"the plan cannot be run: {error}", code="E-PLAN") from error
+        catalog = self.catalogs.current() or Catalog({}, read.time_unit)
+        if catalog.time_unit != read.time_unit:
+            raise UsageError(
+                f"the plan counts {read.time_unit}s, and the catalog {catalog.time_unit}s",
+                code="E-CATALOG",
+                hint="plan the query anew",
+            )
+        inputs_of_plan(read, catalog, [])
+        streams = {stream.name: catalog.streams[stream.name] for stream in read.streams}
+        return to_document(Catalog(streams, catalog.time_unit))
+
     async def answer(self, request: Request, job: Job) -> Response:
         """The outcome of a job as an answer; a client that hangs up ends its search."""
+        found = await self._found(request, job)
+        return found if isinstance(found, Response) else _response(found)
+
+    async def _found(self, request: Request, job: Job) -> Outcome | Response:
         search = asyncio.ensure_future(self.searches.find(job))
         gone = asyncio.ensure_future(_gone(request))
         try:
@@ -90,7 +175,7 @@ class Service:
             if not search.done():
                 LOG.info("client hung up", extra={"plan_id": job.asked.id})
                 return Response(status_code=HUNG_UP)
-            return _response(search.result())
+            return search.result()
         except BusyError as error:
             wait = {"Retry-After": str(error.seconds)}
             return problem(429, "too many searches wait already", code="E-BUSY", headers=wait)
@@ -104,9 +189,15 @@ class Service:
             gone.cancel()
             await asyncio.gather(search, gone, return_exceptions=True)
 
+    def close_soon(self) -> None:
+        """Tells all who wait for something that it will not come. Called in the event loop."""
+        self.searches.cancel_all()
+        self.queries.close_soon()
+
     async def close(self) -> None:
-        """Ends all searches, and closes the database."""
-        await self.searches.close()
+        """Ends all searches, has queries go on with the next start, and closes the database."""
+        await asyncio.gather(self.searches.close(), self.queries.close())
+        await asyncio.to_thread(self.followers.close)
         await asyncio.to_thread(self.store.close)
 
     async def _keep(self, job: Job, outcome: Outcome) -> None:

@@ -7,13 +7,14 @@ import socket
 import uvicorn
 from fastapi import FastAPI
 
+from api.service.connections import Connection
 from api.service.service import Service
 
 LONGEST_GOODBYE_SECONDS = 20
 
 
 class _Server(uvicorn.Server):
-    """Ends the searches first: who waits for them is told so, and no client holds it up."""
+    """Ends searches and followers first: who waits is told so, and no client holds it up."""
 
     def __init__(self, config: uvicorn.Config, service: Service) -> None:
         super().__init__(config)
@@ -21,7 +22,7 @@ class _Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Called in the event loop, once a signal has come."""
-        self._service.searches.cancel_all()
+        self._service.close_soon()
         await super().shutdown(sockets)
 
 
@@ -29,6 +30,8 @@ def server_of(app: FastAPI) -> uvicorn.Server:
     """A server of the service, which logs as the process does."""
     config = uvicorn.Config(
         app,
+        http=Connection,
+        ws="none",
         log_config=None,
         access_log=False,
         server_header=False,

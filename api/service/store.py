@@ -1,7 +1,8 @@
-"""What the service keeps over restarts: streams and plans, in SQLite or another database.
+"""What the service keeps over restarts: streams, plans and queries, in SQLite or PostgreSQL.
 
-Every method is one short transaction, so that several processes may have one database. What
-is kept of a plan is what was asked and the answer; all else follows from that.
+Every method is one short transaction, and of those that write there is one at a time, so that
+several processes may have one database. What is kept of a plan is what was asked and the answer;
+all else follows from that.
 """
 
 from __future__ import annotations
@@ -21,7 +22,6 @@ from sqlalchemy import (
     Engine,
     Integer,
     LargeBinary,
-    MetaData,
     String,
     Table,
     Text,
@@ -34,28 +34,29 @@ from sqlalchemy import (
     update,
 )
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError, IntegrityError, ProgrammingError, SQLAlchemyError
+from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
+from api.service.kept_queries import METADATA, QueryStore
 from headrace.errors import UsageError
 
 T = TypeVar("T")
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 LOCK_SECONDS = 30
 """How long a transaction waits for that of another process."""
 
 _WRITES = "headrace_writes"
+_LOCK = 0x68656164  # "head": the number of the lock in PostgreSQL that whoever writes has
 
-_METADATA = MetaData()
 _SCHEMA = Table(
     "headrace_schema",
-    _METADATA,
+    METADATA,
     Column("id", Integer, primary_key=True, autoincrement=False),
     Column("version", Integer, nullable=False),
 )
 _STREAMS = Table(
     "headrace_streams",
-    _METADATA,
+    METADATA,
     Column("name", String(100), primary_key=True),
     Column("version", Integer, nullable=False),
     Column("time_unit", String(40), nullable=False),
@@ -63,7 +64,7 @@ _STREAMS = Table(
 )
 _PLANS = Table(
     "headrace_plans",
-    _METADATA,
+    METADATA,
     Column("id", String(64), primary_key=True),
     Column("asked", Text, nullable=False),
     Column("answer", LargeBinary, nullable=False),
@@ -71,7 +72,9 @@ _PLANS = Table(
     Column("made_us", BigInteger, nullable=False, index=True),
 )
 
-_MIGRATIONS: Mapping[int, Callable[[Connection], None]] = {}
+_MIGRATIONS: Mapping[int, Callable[[Connection], None]] = {
+    1: lambda _: None,  # a table more, which is made as those of a new database are
+}
 """What takes a database of some version to the next one."""
 
 
@@ -96,7 +99,7 @@ class KeptPlan:
 
 
 class Store:
-    """A database with streams and plans; may be used by many threads."""
+    """A database with streams, plans and ``queries``; may be used by many threads."""
 
     def __init__(self, url: str, most_plans: int) -> None:
         """Opens the database, and makes or brings up to date its tables.
@@ -105,13 +108,7 @@ class Store:
             UsageError: if it cannot be used.
         """
         self._most_plans = most_plans
-        try:
-            self._engine = _engine(url)
-        except (ArgumentError, ModuleNotFoundError) as error:
-            # The address may have a password, and so may the error.
-            raise UsageError(
-                f"no such kind of database: {type(error).__name__}", code="E-STORE"
-            ) from error
+        self._engine = _engine(url)
         try:
             self._prepare()
         except SQLAlchemyError as error:
@@ -119,6 +116,7 @@ class Store:
             raise UsageError(
                 f"cannot use the database {shown}: {_reason(error)}", code="E-STORE"
             ) from error
+        self.queries = QueryStore(self._reading, self._write)
 
     def close(self) -> None:
         """Closes all connections."""
@@ -204,7 +202,7 @@ class Store:
 
     def _prepare(self) -> None:
         def prepare(connection: Connection) -> None:
-            _METADATA.create_all(connection)
+            METADATA.create_all(connection)
             version = connection.execute(select(_SCHEMA.c.version)).scalar_one_or_none()
             if version is None:
                 connection.execute(insert(_SCHEMA).values(id=1, version=SCHEMA_VERSION))
@@ -228,14 +226,9 @@ class Store:
             yield connection
 
     def _write(self, change: Callable[[Connection], T]) -> T:
-        """Makes a change; once more if another process was the first to insert the same."""
-        engine = self._engine.execution_options(**{_WRITES: True})
-        try:
-            with engine.begin() as connection:
-                return change(connection)
-        except (IntegrityError, ProgrammingError):
-            with engine.begin() as connection:
-                return change(connection)
+        """Makes a change, while nobody else makes one."""
+        with self._engine.execution_options(**{_WRITES: True}).begin() as connection:
+            return change(connection)
 
 
 def sqlite_url(home: Path) -> str:
@@ -253,9 +246,31 @@ def sqlite_url(home: Path) -> str:
 
 
 def _engine(url: str) -> Engine:
-    if make_url(url).get_backend_name() != "sqlite":
-        return create_engine(url, pool_pre_ping=True)
-    engine = create_engine(url, connect_args={"timeout": LOCK_SECONDS})
+    # No error shows the address or its own cause: there may be a password in it.
+    try:
+        address = make_url(url)
+        if address.drivername in ("postgresql", "postgres"):
+            address = address.set(drivername="postgresql+psycopg")
+        if address.get_backend_name() == "sqlite":
+            return _sqlite(address)
+        if address.get_backend_name() == "postgresql":
+            return _postgresql(address)
+    except ModuleNotFoundError as error:
+        raise UsageError(
+            f"the database needs the Python package {error.name}, which is not installed",
+            code="E-STORE",
+            hint="pip install 'headrace[postgres]'",
+        ) from error
+    except (ArgumentError, ValueError):
+        pass  # as those that are understood, and are of another kind
+    raise UsageError(
+        "no such kind of database: expected sqlite:///FILE or postgresql://USER@HOST/NAME",
+        code="E-STORE",
+    )
+
+
+def _sqlite(address: URL) -> Engine:
+    engine = create_engine(address, connect_args={"timeout": LOCK_SECONDS})
 
     @event.listens_for(engine, "connect")
     def _connected(connection: Any, _: object) -> None:
@@ -268,6 +283,25 @@ def _engine(url: str) -> Engine:
         # To write after reading, in one transaction, fails if another has written in between.
         writes = connection.get_execution_options().get(_WRITES)
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+    return engine
+
+
+def _postgresql(address: URL) -> Engine:
+    # A server that is gone is noticed before the request that asks for it has waited too long;
+    # the address may say otherwise.
+    patience = {
+        "connect_timeout": 5,
+        "tcp_user_timeout": 1000 * LOCK_SECONDS,
+        "options": f"-c lock_timeout={LOCK_SECONDS}s -c statement_timeout={2 * LOCK_SECONDS}s",
+    }
+    given = {name: value for name, value in patience.items() if name not in address.query}
+    engine = create_engine(address, pool_pre_ping=True, connect_args=given)
+
+    @event.listens_for(engine, "begin")
+    def _begun(connection: Connection) -> None:
+        if connection.get_execution_options().get(_WRITES):
+            connection.execute(select(func.pg_advisory_xact_lock(_LOCK)))
 
     return engine
 

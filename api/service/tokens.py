@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from api.service.problems import problem
 from headrace.errors import UsageError
 
-TokenScope = Literal["read", "plan"]
+TokenScope = Literal["read", "plan", "run"]
 SHORTEST = 16
 """Characters of a token; shorter ones can be guessed."""
 
@@ -23,7 +23,8 @@ OPEN = frozenset({"/", "/healthz", "/readyz", "/docs", "/docs/oauth2-redirect", 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """The digest of a token, and what it is good for; ``plan`` includes ``read``."""
+    """The digest of a token, and what it is good for; ``run`` includes ``plan``,
+    and that ``read``."""
 
     digest: bytes = field(repr=False)
     scopes: frozenset[TokenScope]
@@ -32,6 +33,8 @@ class Token:
 def token(secret: str, *scopes: TokenScope) -> Token:
     """A token of its text, which is not kept."""
     allowed = frozenset(scopes)
+    if "run" in allowed:
+        allowed |= {"plan"}
     if "plan" in allowed:
         allowed |= {"read"}
     return Token(_digest(secret), allowed)
@@ -71,7 +74,8 @@ def _parsed(line: str, place: str) -> Token:
 
 
 class Guard:
-    """Passes on what a token allows: ``read`` to look, ``plan`` for all else."""
+    """Passes on what a token allows: ``read`` to look, ``run`` to have queries run, ``plan`` for
+    all else."""
 
     def __init__(self, app: ASGIApp, tokens: tuple[Token, ...]) -> None:
         self._app = app
@@ -83,7 +87,7 @@ class Guard:
             await self._app(scope, receive, send)
             return
         scopes = self._scopes(dict(scope["headers"]).get(b"authorization", b""))
-        needed: TokenScope = "read" if scope["method"] in ("GET", "HEAD", "OPTIONS") else "plan"
+        needed = _needed(scope["method"], scope["path"])
         if scopes is None:
             asking = {"WWW-Authenticate": 'Bearer realm="headrace"'}
             refusal = problem(401, "this needs a bearer token", headers=asking)
@@ -100,6 +104,12 @@ class Guard:
         # All are compared, so that the time tells nothing.
         found = [t.scopes for t in self._tokens if hmac.compare_digest(t.digest, digest)]
         return found[0] if found and kind.lower() == b"bearer" else None
+
+
+def _needed(method: str, path: str) -> TokenScope:
+    if method in ("GET", "HEAD", "OPTIONS"):
+        return "read"
+    return "run" if path == "/queries" or path.startswith("/queries/") else "plan"
 
 
 def _digest(secret: str) -> bytes:

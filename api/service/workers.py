@@ -17,7 +17,7 @@ from multiprocessing.process import BaseProcess
 from time import monotonic
 from typing import Any
 
-from api.service.jobs import Job, Outcome, run
+from api.service.jobs import Asked, Job, Outcome, run
 
 PATIENCE_SECONDS = 60.0
 """How long a job may take in all; what searches bound is part of it."""
@@ -25,6 +25,18 @@ GRACE_SECONDS = 5.0
 """How long a job that is cancelled may go on until its process is ended."""
 
 _LOOKING_SECONDS = 0.05
+
+_FIRST = Job(
+    "optimize",
+    Asked(
+        "Answer(x, y) <- x (a/b)+ m, c(m, y) WINDOW 1d",
+        None,
+        None,
+        {"disabled_rules": (), "budget_ms": 1_000.0},
+        "",
+    ),
+)
+"""Has a new process load what every search needs, before anybody waits for one."""
 
 
 class WorkerDiedError(Exception):
@@ -105,6 +117,10 @@ class Worker:
 
 def _work(connection: Connection[Any, Any], flag: Any) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the service, which tells us
+    run(_FIRST, lambda: False)
+    # What is there by now stays, and is not looked at again: that takes longer than most searches.
+    gc.collect()
+    gc.freeze()
     connection.send(None)
     while True:
         try:

@@ -23,6 +23,7 @@ from executor.spark.processor import LATE, REPORT
 from executor.spark.replay import Spool
 from executor.spark.report import OnProgress, Progress
 from executor.spark.sinks import Sink
+from executor.spark.workers import own_workers
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +94,9 @@ class Batches:
         self._idle.clear()
         try:
             # Whatever fails in here is Spark's: the query fails with it, and tells it better.
-            written = frame.mapInArrow(part_writer(self.sink.spec), WRITTEN).collect()
+            with own_workers(frame.sparkSession, None):
+                parts = frame.mapInArrow(part_writer(self.sink.spec), WRITTEN)
+            written = parts.collect()
             try:
                 self._deliver(written, batch)
             except (PySparkException, Py4JError):
@@ -142,5 +145,7 @@ class Batches:
             now=self.counted.now,
             ticks=self.counted.ticks,
             operators=self.counted.operators,
+            late=sum(self.counted.late.values()),
+            rejected=self.spool.rejected,
             seconds=time.monotonic() - self._started,
         )

@@ -24,13 +24,20 @@ class Spooling(Protocol):
 
 
 class Reading:
-    """A spool in the making; leaving the ``with`` block stops it."""
+    """A spool in the making; leaving the ``with`` block stops it, and so does ``cancelled``."""
 
-    def __init__(self, work: Work, spooling: Spooling, on_progress: OnProgress | None) -> None:
+    def __init__(
+        self,
+        work: Work,
+        spooling: Spooling,
+        on_progress: OnProgress | None,
+        cancelled: threading.Event | None = None,
+    ) -> None:
         self._work = work
         self._spooling = spooling
         self._on_progress = on_progress
         self._unwanted = threading.Event()
+        self._cancelled = cancelled or self._unwanted
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="headrace-read")
 
     def __enter__(self) -> Reading:
@@ -61,7 +68,7 @@ class Reading:
             raise
 
     def _tell(self, done: int, total: int) -> None:
-        if self._unwanted.is_set():
-            raise CancelledError("Reading was stopped.")
+        if self._unwanted.is_set() or self._cancelled.is_set():
+            raise CancelledError("Reading was stopped.", "The same command begins anew.")
         if self._on_progress is not None:
             self._on_progress(Progress("reading", done / total if total else 1.0))

@@ -34,7 +34,7 @@ from executor.spark.arrival import ORDER, ArrivalOrder
 from executor.spark.columns import SQL_TYPES, properties_of
 from executor.spark.errors import InputError, OtherQueryError
 from executor.spark.files import written_aside
-from executor.spark.time_sort import TimeSorter, slices
+from executor.spark.time_sort import TimeSorter, slices, spans
 from executor.values import ARROW_TYPES
 from executor.watermarks import in_disorder, streams_read
 
@@ -117,6 +117,7 @@ def spool(
     strict: bool = False,
     on_read: ReadProgress | None = None,
     largest_slice: int = LARGEST_SLICE,
+    span: int | None = None,
 ) -> Spool:
     """Reads the inputs into ``folder``, unless that was done already.
 
@@ -129,6 +130,7 @@ def spool(
         on_read: for a progress display.
         largest_slice: at most so many edges are one micro-batch; the first ones are
             smaller, so that first results come early.
+        span: cuts slices at the multiples of so many time units instead.
 
     Raises:
         InputError: if a file cannot be read, a stream has none, or a row is no edge and
@@ -149,7 +151,7 @@ def spool(
     folder.mkdir(parents=True)
     spooling = _Spooling(folder, plan, inputs)
     with _RejectedRows(rejected) as aside:
-        made = spooling.run(aside, largest_slice, strict=strict, on_read=on_read)
+        made = spooling.run(aside, largest_slice, span, strict=strict, on_read=on_read)
     manifest = {
         **{k: v for k, v in asdict(made).items() if k != "folder"},
         "version": _VERSION,
@@ -195,6 +197,7 @@ class _Spooling:
         self,
         rejected: _RejectedRows,
         largest_slice: int,
+        span: int | None,
         *,
         strict: bool,
         on_read: ReadProgress | None,
@@ -215,7 +218,11 @@ class _Spooling:
         if self._arrival is not None and self._relevant:
             for end in self._arrival.ends(schema):
                 sorter.add(end)
-        ends = self._write_slices(slices(sorter.sorted(), _slice_sizes(largest_slice)))
+        if span is None:
+            cut = slices(sorter.sorted(), _slice_sizes(largest_slice))
+        else:
+            cut = spans(sorter.sorted(), span, by)
+        ends = self._write_slices(cut)
         shutil.rmtree(runs, ignore_errors=True)
         return Spool(
             self._folder,

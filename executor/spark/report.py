@@ -18,7 +18,8 @@ class Progress:
     ``fraction`` is of the phase; ``edges`` and ``results`` are since the query began,
     over restarts, ``edges`` being those with a label that the plan reads; ``now`` is the
     application time reached, ``ticks`` how much of it went by since the first edge, in time
-    units of the plan; ``operators`` (by node of the plan) are of the whole query too.
+    units of the plan; ``operators`` (by node of the plan), edges that came too ``late`` and
+    ``rejected`` rows are of the whole query too.
     """
 
     phase: Phase
@@ -31,6 +32,8 @@ class Progress:
     seconds: float = 0.0
     ticks: int = 0
     operators: Mapping[int, Counters] = field(default_factory=dict)
+    late: int = 0
+    rejected: int = 0
 
 
 OnProgress = Callable[[Progress], None]

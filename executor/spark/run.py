@@ -33,6 +33,7 @@ from executor.spark.errors import (
 )
 from executor.spark.formats import ResultShape
 from executor.spark.leaf_rows import Arrival
+from executor.spark.pace import Pace
 from executor.spark.reading import Reading
 from executor.spark.replay import LARGEST_SLICE, Inputs, fingerprint, spool
 from executor.spark.report import OnProgress, RunReport
@@ -42,7 +43,7 @@ from executor.spark.session import (
     running_session,
     spark_session,
 )
-from executor.spark.settings import location, readable, streaming_settings
+from executor.spark.settings import location, readable, streaming_session
 from executor.spark.sinks import Output, ToFile, ToFolder, ToFunction, ToStdout, sink_of
 from executor.spark.stage import result_blocks
 from executor.spark.workers import free_pool
@@ -59,14 +60,18 @@ class RunOptions:
     ``checkpoint``: the folder to take the run up from, or to keep it in; without one the
     run can be taken up only where its output is a folder or a file. ``rejected``: the file
     for rows that are no edges (default: beside the results). ``interval``: at most one
-    micro-batch in so much time, such as ``"10 seconds"``; without one as fast as it goes. Of
-    ``session`` the number of partitions is the plan's.
+    micro-batch in so much time, such as ``"10 seconds"``; without one as fast as it goes.
+    ``speed`` replays files at so many time units of the stream per second of the clock: a
+    micro-batch per ``interval`` (one second unless said) takes what the stream has in that time,
+    and spans in which it has nothing are left out. Of ``session`` the number of partitions is the
+    plan's.
     """
 
     checkpoint: Path | None = None
     rejected: Path | None = None
     strict: bool = False
     interval: str | None = None
+    speed: float | None = None
     largest_slice: int = LARGEST_SLICE
     session: SessionOptions = field(default_factory=SessionOptions)
 
@@ -79,8 +84,11 @@ def run(
     *,
     spark: SparkSession | None = None,
     on_progress: OnProgress | None = None,
+    cancelled: threading.Event | None = None,
 ) -> RunReport:
     """Runs a plan over files to their end.
+
+    Several may run at once in one session, from several threads.
 
     Args:
         plan: what to run.
@@ -91,17 +99,22 @@ def run(
         spark: a session to run in; by default the one that runs in this process, or else
             one that is started and stopped here.
         on_progress: called now and then, not always from the calling thread.
+        cancelled: set by any thread, it stops the run as Ctrl-C does.
 
     Raises:
         PlanError: if the plan cannot be run.
         ExecutionError: if something else is in the way; the message says what to do.
-        CancelledError: on Ctrl-C, when all has been stopped.
+        CancelledError: on Ctrl-C or ``cancelled``, when all has been stopped.
     """
     options = options or RunOptions()
+    cancelled = cancelled or threading.Event()
     started = time.monotonic()
     check_document(plan)
     shape = ResultShape.of(plan)
     fingerprint(inputs)
+    pace = None if options.speed is None else Pace.of(options.speed, options.interval)
+    if cancelled.is_set():
+        raise CancelledError("Stopped before it began.")
     with ExitStack() as stack:
         pin = Pin(plan, _described(output), plan.parallelism)
         work = open_work(pin, output, options.checkpoint)
@@ -126,8 +139,9 @@ def run(
             rejected,
             strict=options.strict,
             largest_slice=options.largest_slice,
+            span=None if pace is None else pace.span,
         )
-        reading = stack.enter_context(Reading(work, spooling, on_progress))
+        reading = stack.enter_context(Reading(work, spooling, on_progress, cancelled))
         spark = spark or running_session()
         if spark is None:
             session = replace(options.session, partitions=plan.parallelism)
@@ -135,7 +149,8 @@ def run(
         spooled = reading.result()
         batches = Batches(work, spooled, sink_of(output, shape, work.folder), on_progress)
         streaming = time.monotonic()
-        _stream(spark, plan, batches, options)
+        interval = options.interval if pace is None else pace.interval
+        _stream(spark, plan, batches, interval, cancelled)
         batches.sink.finish()
         late = _aside(output, work, options.rejected, "late")
         report = RunReport(
@@ -164,13 +179,19 @@ def run(
         return report
 
 
-def _stream(spark: SparkSession, plan: PhysicalPlan, batches: Batches, options: RunOptions) -> None:
+def _stream(
+    spark: SparkSession,
+    plan: PhysicalPlan,
+    batches: Batches,
+    interval: str | None,
+    cancelled: threading.Event,
+) -> None:
     """Streams the spool through the plan until all of it is done."""
     if not batches.spool.slice_ends:
         return
     try:
         with free_pool() as workers:
-            _wait(_started(spark, plan, batches, options, workers), batches)
+            _wait(_started(spark, plan, batches, interval, workers), batches, cancelled)
     except (PySparkException, Py4JError, ConnectionError) as error:
         if error is batches.error:
             raise  # not Spark's: whoever reads the results has gone
@@ -180,24 +201,24 @@ def _stream(spark: SparkSession, plan: PhysicalPlan, batches: Batches, options: 
 
 
 def _started(
-    spark: SparkSession, plan: PhysicalPlan, batches: Batches, options: RunOptions, workers: str
+    spark: SparkSession, plan: PhysicalPlan, batches: Batches, interval: str | None, workers: str
 ) -> StreamingQuery:
-    with streaming_settings(spark, plan.parallelism):
-        edges = (
-            spark.readStream.schema(batches.spool.ddl)
-            .option("maxFilesPerTrigger", 1)
-            .parquet(readable(batches.spool.folder))
-        )
-        writer = (
-            result_blocks(edges, plan, workers, _arrival(plan))
-            .writeStream.foreachBatch(batches)
-            .option("checkpointLocation", location(batches.work.spark))
-        )
-        if options.interval is None:
-            writer = writer.trigger(availableNow=True)
-        else:
-            writer = writer.trigger(processingTime=options.interval)
-        return writer.start()
+    edges = (
+        streaming_session(spark, plan.parallelism)
+        .readStream.schema(batches.spool.ddl)
+        .option("maxFilesPerTrigger", 1)
+        .parquet(readable(batches.spool.folder))
+    )
+    writer = (
+        result_blocks(edges, plan, workers, _arrival(plan))
+        .writeStream.foreachBatch(batches)
+        .option("checkpointLocation", location(batches.work.spark))
+    )
+    if interval is None:
+        writer = writer.trigger(availableNow=True)
+    else:
+        writer = writer.trigger(processingTime=interval)
+    return writer.start()
 
 
 def _arrival(plan: PhysicalPlan) -> Arrival:
@@ -229,7 +250,7 @@ def _aside(output: Output, work: Work, rejected: Path | None, what: str) -> Path
             return work.folder / f"{what}.jsonl"
 
 
-def _wait(query: StreamingQuery, batches: Batches) -> None:
+def _wait(query: StreamingQuery, batches: Batches, cancelled: threading.Event) -> None:
     """Waits for the end of a query where Ctrl-C is heard, not in a call of the JVM."""
     ended = threading.Event()
     failures: list[Exception] = []
@@ -247,9 +268,12 @@ def _wait(query: StreamingQuery, batches: Batches) -> None:
         while not ended.wait(_POLL_SECONDS):
             if batches.finished:
                 query.stop()  # only a query with an interval would wait for more
+            elif cancelled.is_set():
+                raise KeyboardInterrupt
     except KeyboardInterrupt:
         with suppress(PySparkException, Py4JError, OSError):
             query.stop()
+        batches.wait_until_idle(_LAST_BATCH_SECONDS)
         raise CancelledError(
             f"Stopped after {batches.batches} batches and {batches.found} results.",
             "The same command goes on from there.",

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from pyspark.sql import SparkSession
@@ -14,10 +12,13 @@ ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvi
 PROVIDER = f"{_STATE}.providerClass"
 
 
-@contextmanager
-def streaming_settings(spark: SparkSession, partitions: int) -> Iterator[None]:
-    """Queries started inside this block run with our settings; the session's come back."""
-    settings = {
+def streaming_session(spark: SparkSession, partitions: int) -> SparkSession:
+    """A session of the same Spark for one query of ours, with our settings.
+
+    That of the user is left as it is, and queries that run at the same time have each their own.
+    """
+    own = spark.newSession()
+    for key, value in {
         PROVIDER: ROCKSDB,  # the only one that transformWithState takes
         f"{_STATE}.rocksdb.changelogCheckpointing.enabled": "true",
         "spark.sql.shuffle.partitions": str(partitions),
@@ -27,18 +28,9 @@ def streaming_settings(spark: SparkSession, partitions: int) -> Iterator[None]:
         # Rows are counted, too, where one row is a block of a hundred thousand results.
         "spark.sql.execution.arrow.maxRecordsPerBatch": "16384",
         "spark.sql.execution.arrow.maxBytesPerBatch": str(16 << 20),
-    }
-    before = {key: spark.conf.get(key, None) for key in settings}
-    for key, value in settings.items():
-        spark.conf.set(key, value)
-    try:
-        yield
-    finally:
-        for key, old in before.items():
-            if old is None:
-                spark.conf.unset(key)
-            else:
-                spark.conf.set(key, old)
+    }.items():
+        own.conf.set(key, value)
+    return own
 
 
 def location(folder: Path) -> str:

@@ -39,11 +39,12 @@ def result_blocks(
         PlanError: if the plan asks for what the executor does not do, or may not do.
     """
     stages = stages_of(plan)
-    rows = packed_leaf_rows(edges, plan, stages[0], arrival)
     run = uuid.uuid4().hex
     initial = None
-    if stored is not None:
-        initial = packed_leaf_rows(stored, plan, stages[0], "in order").groupBy(PARTITION)
+    with own_workers(edges.sparkSession, None):
+        rows = packed_leaf_rows(edges, plan, stages[0], arrival)
+        if stored is not None:
+            initial = packed_leaf_rows(stored, plan, stages[0], "in order").groupBy(PARTITION)
     for stage in stages:
         loads = initial is not None and stage.number == 0
         processor = StageProcessor(plan.to_json(), run, stage.number, loads=loads)

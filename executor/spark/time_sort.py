@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -89,6 +90,26 @@ def slices(tables: Iterator[pa.Table], sizes: Iterator[int]) -> Iterator[pa.Tabl
             waiting_rows -= size
             size = next(sizes)
     if waiting_rows:
+        yield pa.concat_tables(waiting)
+
+
+def spans(tables: Iterator[pa.Table], length: int, by: str = "ts") -> Iterator[pa.Table]:
+    """The rows of sorted ``tables`` cut anew where ``by`` comes to a multiple of ``length``; a span
+    without rows is left out."""
+    waiting: list[pa.Table] = []
+    current: int | None = None
+    for table in tables:
+        numbers = times_of(table, by) // length
+        starts = [0, *(np.flatnonzero(np.diff(numbers)) + 1).tolist(), len(numbers)]
+        for start, end in pairwise(starts):
+            if start == end:
+                continue
+            if waiting and numbers[start] != current:
+                yield pa.concat_tables(waiting)
+                waiting = []
+            current = int(numbers[start])
+            waiting.append(table.slice(start, end - start))
+    if waiting:
         yield pa.concat_tables(waiting)
 
 

@@ -17,22 +17,28 @@ from pyspark.sql import SparkSession
 
 _POOLS_IN_USE: set[int] = set()  # of this process, like the pools themselves
 _LOCK = threading.Lock()
+_ENVIRONMENT_LOCK = threading.RLock()
 _VARIABLE = "HEADRACE_WORKERS"
 
 
 @contextmanager
-def own_workers(spark: SparkSession, name: str) -> Iterator[None]:
-    """Functions handed to Spark inside this block run in workers of the pool ``name``."""
+def own_workers(spark: SparkSession, name: str | None) -> Iterator[None]:
+    """Functions handed to Spark inside this block run in workers of the pool ``name``, or (None)
+    of the one that all share.
+
+    The environment is the Spark context's, so other threads wait for the end of the block.
+    """
     environment = spark.sparkContext.environment
-    before = environment.get(_VARIABLE)
-    environment[_VARIABLE] = name
-    try:
-        yield
-    finally:
-        if before is None:
-            del environment[_VARIABLE]
-        else:
-            environment[_VARIABLE] = before
+    with _ENVIRONMENT_LOCK:
+        before = environment.pop(_VARIABLE, None)
+        if name is not None:
+            environment[_VARIABLE] = name
+        try:
+            yield
+        finally:
+            environment.pop(_VARIABLE, None)
+            if before is not None:
+                environment[_VARIABLE] = before
 
 
 @contextmanager

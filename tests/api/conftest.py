@@ -2,12 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
 import pytest
 
+from api.service.store import sqlite_url
 from tests.api.command import Commands
+
+if TYPE_CHECKING:
+    from tests.api.postgres import Postgres
 
 
 @pytest.fixture
 def headrace(capsys: pytest.CaptureFixture[str]) -> Commands:
     """Runs a command in this process."""
     return Commands(capsys)
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[Postgres]:
+    """One PostgreSQL for all tests; who stops it has one of its own."""
+    from tests.api.postgres import postgres
+
+    with postgres() as server:
+        yield server
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+def new_database(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[], str]:
+    """Addresses of new and empty databases, of each kind that the service may have."""
+    if request.param == "sqlite":
+        return lambda: sqlite_url(tmp_path_factory.mktemp("home"))
+    server: Postgres = request.getfixturevalue("postgres_server")
+    return server.database
+
+
+@pytest.fixture
+def database(new_database: Callable[[], str]) -> str:
+    """The address of a new and empty database, of each kind."""
+    return new_database()

@@ -30,8 +30,8 @@ LOOPBACK = ("127.0.0.1", "localhost")
 
 
 def settings(home: Path, **others: Any) -> Settings:
-    """A service that keeps what it keeps in a folder."""
-    return Settings(sqlite_url(home), **others)
+    """A service that keeps what it keeps in a folder, unless a ``database`` is named."""
+    return Settings(**{"database": sqlite_url(home), "home": home, **others})
 
 
 @contextmanager

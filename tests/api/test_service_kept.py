@@ -6,13 +6,14 @@ import json
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+from sqlalchemy import create_engine, make_url, text
 
 from api.service import create_app
 from api.service.store import SCHEMA_VERSION, KeptPlan, Store, sqlite_url
@@ -27,9 +28,16 @@ QUERY = {"query": "Answer(x, y) <- a(x, y) WINDOW 1d"}
 
 
 @pytest.fixture(scope="module")
-def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
-    home = tmp_path_factory.mktemp("home")
-    made = settings(home, catalog=load(CATALOG), searches_at_once=1, most_plans=3)
+def client(
+    new_database: Callable[[], str], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[httpx.Client]:
+    made = settings(
+        tmp_path_factory.mktemp("home"),
+        database=new_database(),
+        catalog=load(CATALOG),
+        searches_at_once=1,
+        most_plans=3,
+    )
     with served(create_app(made)) as client:
         yield client
 
@@ -48,6 +56,9 @@ def test_a_plan_is_kept_with_all_that_is_asked_of_it(
     assert trace["trace"]["steps"][-1]["plan"]["cost"] == found["cost"]
     assert trace["why"].keys() == {str(node["id"]) for node in found["plan"]["nodes"]}
     listed = client.get(f"{place}/alternatives", params={"limit": 3}).json()
+    for ranked in listed["plans"]:
+        nodes = ranked["plan"]["nodes"]
+        assert len(ranked.pop("picture")["boxes"]) == len(nodes), "as the page draws it"
     command = ("plans", EXAMPLES / "chains.rq", "--catalog", CATALOG, "-n", "3", "-f", "json")
     assert listed == json.loads(headrace(*command).out)
 
@@ -81,7 +92,8 @@ def test_streams_are_put_changed_and_forgotten(client: httpx.Client) -> None:
     assert problem(client.post("/optimize", json=QUERY), 422)["code"] == "E-UNKNOWN"
     names = [stream["name"] for stream in client.get("/streams").json()]
     put = client.put("/streams/mine", json=A).json()
-    assert put == {"name": "mine", "version": 1, "time_unit": put["time_unit"], "stream": A}
+    unit = put["time_unit"]
+    assert put == {"name": "mine", "version": 1, "time_unit": unit, "source": None, "stream": A}
     assert client.get("/streams/mine").json() == put
     assert [s["name"] for s in client.get("/streams").json()] == sorted([*names, "mine"])
     cheap = client.post("/optimize", json=QUERY).json()
@@ -125,15 +137,17 @@ def test_what_is_no_stream(client: httpx.Client, stream: dict[str, Any], mention
     problem(client.get("/streams/wrong"), 404)
 
 
-def test_after_a_restart_and_after_a_kill_everything_is_there(tmp_path: Path) -> None:
-    home = tmp_path / "home"
-    with running(home, "--searches", "1") as service, service.client() as client:
+def test_after_a_restart_and_after_a_kill_everything_is_there(
+    database: str, tmp_path: Path
+) -> None:
+    options = (tmp_path / "unused", "--database", database, "--searches", "1")
+    with running(*options) as service, service.client() as client:
         client.put("/streams/mine", json=A)
         found = client.post("/optimize", json=QUERY)
         service.process.kill()
         service.process.wait()
     place = f"/plans/{found.json()['id']}"
-    with running(home, "--searches", "1") as service, service.client() as client:
+    with running(*options) as service, service.client() as client:
         assert client.get("/streams/mine").json()["version"] == 1
         assert client.get(place).content == found.content
         assert client.post("/optimize", json=QUERY).content == found.content
@@ -162,26 +176,24 @@ for n in range(40):
 """
 
 
-def test_two_processes_write_to_one_file(tmp_path: Path) -> None:
-    url = sqlite_url(tmp_path / "home")
-    commands = [[sys.executable, "-c", WRITER, url, name] for name in ("a", "b")]
+def test_two_processes_write_to_one_database(database: str) -> None:
+    commands = [[sys.executable, "-c", WRITER, database, name] for name in ("a", "b")]
     # Both make the tables, too.
     writing = [subprocess.Popen(command, cwd=ROOT, env=environment()) for command in commands]
     assert [process.wait(120) for process in writing] == [0, 0]
-    store = Store(url, 1000)
+    store = Store(database, 1000)
     (stream,) = store.streams()
     assert stream.version == 80  # each write gave a version of its own
     kept = [store.plan(f"{name}{n}") for name in "ab" for n in range(40)]
     assert [plan.answer for plan in kept if plan is not None] == [b"x" * 10_000] * 80
     store.close()
-    with sqlite3.connect(tmp_path / "home" / "headrace.db") as connection:
-        assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    if database.startswith("sqlite"):
+        with sqlite3.connect(str(make_url(database).database)) as connection:
+            assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
 
 
-def test_threads_write_to_one_store(tmp_path: Path) -> None:
-    home = tmp_path / "a home?x=1#%41"
-    store = Store(sqlite_url(home), 5)
-    assert (home / "headrace.db").exists()
+def test_threads_write_to_one_store(database: str) -> None:
+    store = Store(database, 5)
     with ThreadPoolExecutor(8) as writing:
         versions = writing.map(lambda _: store.put_stream("s", "second", {}), range(40))
         assert sorted(versions) == list(range(1, 41))
@@ -191,24 +203,51 @@ def test_threads_write_to_one_store(tmp_path: Path) -> None:
     store.close()
 
 
-def test_databases_that_cannot_be_used(tmp_path: Path) -> None:
-    url = sqlite_url(tmp_path)
-    Store(url, 5).close()
-    with sqlite3.connect(tmp_path / "headrace.db") as connection:
-        connection.execute("UPDATE headrace_schema SET version = ?", (SCHEMA_VERSION + 1,))
+def test_whatever_was_said_is_kept_as_it_was(database: str) -> None:
+    store = Store(database, 5)
+    odd = {"\0 and \ud800": ["\N{GREEK SMALL LETTER ALPHA}", 2**70, None, ""]}
+    store.put_stream("\N{LATIN SMALL LETTER E WITH ACUTE}" * 100, "second", odd)
+    (stream,) = store.streams()
+    assert stream.document == odd
+    plan = KeptPlan("f" * 64, odd, bytes(range(256)) * 4_000, "complete")
+    store.keep_plan(plan)
+    assert store.plan(plan.id) == plan
+    store.close()
+
+
+def test_the_tables_of_a_newer_release_are_left_alone(database: str) -> None:
+    Store(database, 5).close()
+    engine = create_engine(database)
+    with engine.begin() as connection:
+        newer = {"newer": SCHEMA_VERSION + 1}
+        connection.execute(text("UPDATE headrace_schema SET version = :newer"), newer)
+    engine.dispose()
     with pytest.raises(UsageError, match="newer Headrace"):
-        Store(url, 5)
-    (tmp_path / "other").mkdir()
-    (tmp_path / "other" / "headrace.db").write_text("no database" * 100)
+        Store(database, 5)
+
+
+def test_a_folder_may_have_any_name(tmp_path: Path) -> None:
+    home = tmp_path / "a home?x=1#%41"
+    Store(sqlite_url(home), 5).close()
+    assert (home / "headrace.db").exists()
+
+
+def test_databases_that_cannot_be_used(tmp_path: Path) -> None:
+    (tmp_path / "headrace.db").write_text("no database" * 100)
     with pytest.raises(UsageError, match="not a database"):
-        Store(sqlite_url(tmp_path / "other"), 5)
-    with pytest.raises(UsageError, match="no such kind") as raised:
-        Store("nothing://user:secret@host/db", 5)
-    assert "secret" not in raised.value.display
+        Store(sqlite_url(tmp_path), 5)
+    for wrong in (
+        "nothing://user:secret@host/db",
+        "user:secret@host",
+        "postgresql://u:secret@h:p/d",
+    ):
+        with pytest.raises(UsageError, match="no such kind") as raised:
+            Store(wrong, 5)
+        assert "secret" not in raised.value.display
 
 
-def test_numbers_in_another_unit_are_not_mistaken(tmp_path: Path) -> None:
-    made = settings(tmp_path, searches_at_once=1)
+def test_numbers_in_another_unit_are_not_mistaken(database: str, tmp_path: Path) -> None:
+    made = settings(tmp_path, database=database, searches_at_once=1)
     app = create_app(made)
     app.state.service.store.put_stream("old", "hour", A)
     with served(app) as client:

@@ -114,6 +114,14 @@ def test_without_origins_no_page_may(tmp_path: Path) -> None:
     assert [name for name in answer.headers if name.startswith("access-control")] == []
 
 
+def test_what_a_page_may_send_without_being_asked_is_not_taken(client: httpx.Client) -> None:
+    # A browser sends this to anybody without asking first, as a form would.
+    headers = {**HER, "Origin": "https://evil.example", "Content-Type": "text/plain"}
+    content = json.dumps({"query": QUERY})
+    for path in ("/optimize", "/explain", "/queries"):
+        problem(client.post(path, headers=headers, content=content), 422)
+
+
 def test_browsers_are_told_to_be_careful(client: httpx.Client) -> None:
     for path in ("/healthz", "/nowhere", "/docs"):
         headers = client.get(path).headers
@@ -183,6 +191,48 @@ def test_settings_do_not_show_their_secrets(tmp_path: Path) -> None:
     assert "secret" not in repr(made)
 
 
+def deep(opening: str, closing: str, times: int) -> str:
+    return opening * times + "1" + closing * times
+
+
+def statistics(text: str) -> str:
+    labels = f'{{"a": {{"rate": {text}, "distinct_src": 9, "distinct_trg": 9}}}}'
+    return f'{{"query": "{QUERY}", "streams": {{"s": {{"labels": {labels}}}}}}}'
+
+
+def asking(query: str, language: str = "rq") -> str:
+    return json.dumps({"query": query, "language": language})
+
+
+HOSTILE = {
+    "a list without end": f'{{"query": {deep("[", "]", 100_000)}}}',
+    "objects at the limit of what is read": f'{{"query": "", "x": {deep("[", "]", 990)}}}',
+    "a catalog of them": f'{{"query": "", "catalog": {deep("""{"a": """, "}", 950)}}}',
+    "no number": statistics("NaN"),
+    "infinity": statistics("1e999"),
+    "a long number": statistics("9" * 4_000),
+    "a longer number": statistics("9" * 5_000),
+    "a long wait": '{"query": "", "streams": {"s": {"delay": %s}}}' % ("9" * 4_000),
+    "open ones": asking("(" * 90_000),
+    "closures of closures": asking(f"A(x, y) <- x {'(' * 900}a{')+' * 900} y WINDOW 1d"),
+    "many repeats": asking("A(x, y) <- x a{1,999999999} y WINDOW 1d"),
+    "no end of minus": asking(f"A(x, y) <- a(x, y) as e, {'- ' * 20_000}e.p > 1 WINDOW 1d"),
+    "a long window": asking(f"A(x, y) <- a(x, y) WINDOW {'9' * 5_000}d"),
+    "half a sign": '{"query": "\\ud800", "language": "\\udfff"}',
+    "many rules": asking(" ".join(f"R{n}(x, y) <- R{n + 1}(x, y)." for n in range(3_000))),
+    "NOT": asking(f"SELECT x MATCH (x)-[:a]->(y) WHERE {'NOT ' * 20_000}x.a = 1", "gcore"),
+    "an unclosed text": asking("SELECT x MATCH (x) WHERE x.a = '" + "\\" * 50_000, "gcore"),
+}
+
+
+@pytest.mark.parametrize("what", HOSTILE)
+def test_what_is_meant_to_break_the_service_is_refused(client: httpx.Client, what: str) -> None:
+    headers = {**HER, "Content-Type": "application/json"}
+    answer = client.post("/optimize", headers=headers, content=HOSTILE[what])
+    assert answer.status_code in (400, 422)
+    problem(answer, answer.status_code)
+
+
 QUERIES = st.sampled_from(
     [QUERY, "Answer(x, y) <- a(x, y) WINDOW 1d", "CONSTRUCT", "", "\ud800", "a\0b"]
 )
@@ -194,7 +244,7 @@ def test_no_request_within_the_description_makes_a_fault(
     schema = schemathesis.openapi.from_dict(app.openapi())
     amount = settings(examples(8), deadline=None, suppress_health_check=list(HealthCheck))
     operations = [found.ok() for found in schema.get_all_operations() if isinstance(found, Ok)]
-    assert len(operations) == 13
+    assert len(operations) == 24
     for operation in operations:
 
         @amount

@@ -29,7 +29,16 @@ def test_results_of_a_run_whose_workers_are_killed(
         json.dumps({"bindings": {"n": n, "x": x}, "exp": exp, "ts": ts})
         for (x, n), ts, exp in run_plan(plan, edges)
     )
-    rounds = soak(3, 5, 30, cases=["short"], kinds=["worker"], batch=150, known={"short": known})
+    rounds = soak(
+        3,
+        5,
+        60,
+        cases=["short"],
+        kinds=["worker"],
+        moments=["staged"],
+        batch=100,
+        known={"short": known},
+    )
     (done,) = rounds
     assert done.wrong == []
     assert done.lines >= len(known) > 100

@@ -185,6 +185,7 @@ STATISTICS = "rate: 1, distinct_src: 2, distinct_trg: 3"
         ),
         ("streams: {s: {delay: soon}}", "1: streams.s.delay: soon: it is no length of time"),
         ("streams: {s: {delay: -5}}", "1: streams.s.delay: expected a length of time that is not"),
+        (f"streams: {{s: {{delay: {2**62}}}}}", "1: streams.s.delay: expected a length of time of"),
         ("streams: {s: {delay: [1]}}", "1: streams.s.delay: expected a length of time, as 1h"),
         ("streams: {s: {idle: 600}}", "1: streams.s.idle: expected a length of time with its unit"),
         (

@@ -10,6 +10,7 @@ import pytest
 
 from catalog.edges import EdgeFile
 from executor.spark.errors import InputError, OtherQueryError
+from executor.spark.pace import Pace
 from executor.spark.replay import Spool, spool
 from tests.executor.spark.plans import csv_file, plan_of, random_edges, reach, scan
 
@@ -42,6 +43,40 @@ def test_first_slices_are_small(tmp_path: Path) -> None:
     file = csv_file(tmp_path / "a.csv", [("1", "2", "a", ts) for ts in range(20_000)])
     made = spool(tmp_path / "in", reach(), {"input": [file]}, tmp_path / "bad")
     assert made.slice_ends == (4_096, 12_288, 20_000)
+
+
+def test_slices_of_equal_spans_of_time(tmp_path: Path) -> None:
+    times = [3, 9, 10, 11, 19, 45, 45, 49, 50]
+    edges = [("1", str(i), "a", ts) for i, ts in enumerate(times)]
+    file = csv_file(tmp_path / "a.csv", [*edges[::2], *edges[1::2]])
+    made = spool(
+        tmp_path / "in", reach(), {"input": [file]}, tmp_path / "bad", largest_slice=2, span=10
+    )
+    cut = [[row[4] for row in rows] for rows in slices_of(made)]
+    assert cut == [[3, 9], [10, 11, 19], [45, 45, 49], [50]]
+    assert made.slice_ends == (2, 5, 8, 9)
+
+
+@pytest.mark.parametrize(
+    ("speed", "interval", "wanted"),
+    [
+        (86400, None, Pace(86400, "1000 milliseconds")),
+        (10, "500 ms", Pace(5, "500 milliseconds")),
+        (0.25, "1 second", Pace(1, "4000 milliseconds")),
+        (2.5, None, Pace(2, "800 milliseconds")),
+    ],
+)
+def test_pace(speed: float, interval: str | None, wanted: Pace) -> None:
+    assert Pace.of(speed, interval) == wanted
+
+
+@pytest.mark.parametrize(
+    ("speed", "interval", "mention"),
+    [(0, None, "at 0 time units"), (float("nan"), None, "at nan"), (1, "soon", "no length")],
+)
+def test_what_is_no_pace(speed: float, interval: str | None, mention: str) -> None:
+    with pytest.raises(InputError, match=mention):
+        Pace.of(speed, interval)
 
 
 def test_modification_times_rise(tmp_path: Path) -> None:

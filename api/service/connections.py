@@ -1,0 +1,85 @@
+"""Connections whose clients take their time: a server may not wait for them for ever.
+
+uvicorn closes a connection that is idle after an answer. It waits without end for a request that
+does not come, or comes byte by byte, and for a client that does not read its answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import resource
+from typing import Any
+
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+MOST_CONNECTIONS = 1_000
+"""At once; each is an open file."""
+REQUEST_SECONDS = 30.0
+"""From the first moment that a connection waits for a request to the last byte of its body."""
+READING_SECONDS = 60.0
+"""How long a client that is sent something may take nothing of it."""
+
+_OTHER_FILES = 1_000
+
+
+class Connection(H11Protocol):
+    """A connection that is ended if its client keeps it waiting, or if there are too many."""
+
+    _request: asyncio.TimerHandle | None = None
+    _reading: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """A client is there."""
+        super().connection_made(transport)
+        if len(self.connections) > MOST_CONNECTIONS:
+            transport.abort()
+        else:
+            self._watch()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The client is gone, or was hung up on."""
+        super().connection_lost(exc)
+        _end(self._request)
+        self._request = None
+        _end(self._reading)
+        self._reading = None
+
+    def data_received(self, data: bytes) -> None:
+        """A part of a request has come."""
+        super().data_received(data)
+        self._watch()
+
+    def pause_writing(self) -> None:
+        """There is more to be sent than the client has taken."""
+        super().pause_writing()
+        if self._reading is None:
+            self._reading = self.loop.call_later(READING_SECONDS, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """The client has taken most of it."""
+        super().resume_writing()
+        _end(self._reading)
+        self._reading = None
+
+    def _watch(self) -> None:
+        cycle: Any = self.cycle  # None until there is a first request
+        if cycle is not None and not cycle.response_complete and not cycle.more_body:
+            _end(self._request)
+            self._request = None
+        elif self._request is None:
+            self._request = self.loop.call_later(REQUEST_SECONDS, self.transport.abort)
+
+
+def allow_files() -> None:
+    """Has this process have as many files open as there may be connections, and some more."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MOST_CONNECTIONS + _OTHER_FILES
+    if hard != resource.RLIM_INFINITY:
+        wanted = min(wanted, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+def _end(timer: asyncio.TimerHandle | None) -> None:
+    if timer is not None:
+        timer.cancel()

@@ -1,0 +1,74 @@
+"""Rows that a query set aside: those that are no edges, and edges that came too late.
+
+A place in them is the text ``<byte of the rejected>.<batch of the late>.<byte in it>``, so that a
+page goes on where the one before ended, also when more of either has come.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from api.service.query_folder import QueryFolder
+
+PLACE = r"^\d{1,18}(\.\d{1,18}\.\d{1,18})?$"
+MOST_BYTES = 1_000_000
+"""Of one page, but for its last item."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """How far somebody has read."""
+
+    rejected: int = 0
+    batch: int = 0
+    byte: int = 0
+
+    @staticmethod
+    def of(text: str) -> Place:
+        """The place that a text names."""
+        return Place(*map(int, text.split(".")))
+
+    def __str__(self) -> str:
+        return f"{self.rejected}.{self.batch}.{self.byte}"
+
+
+def page(folder: QueryFolder, after: str, limit: int) -> dict[str, Any]:
+    """At most ``limit`` items after a place: the ``next`` of the page before, at first ``"0"``."""
+    place, items, size = Place.of(after), [], 0
+    for item, place_after, read in _items(folder, place):
+        items.append(item)
+        place, size = place_after, size + read
+        if len(items) == limit or size > MOST_BYTES:
+            break
+    return {"items": items, "next": str(place)}
+
+
+def _items(folder: QueryFolder, place: Place) -> Iterator[tuple[dict[str, Any], Place, int]]:
+    """Each item, the place after it, and its size."""
+    for line, end in _lines(folder.rejected, place.rejected):
+        place = replace(place, rejected=end)
+        yield {"kind": "rejected", **json.loads(line)}, place, len(line)
+    for path in sorted(folder.late.glob("late-*.jsonl")):
+        batch = int(path.stem.split("-")[1])
+        if batch < place.batch:
+            continue
+        for line, end in _lines(path, place.byte if batch == place.batch else 0):
+            place = replace(place, batch=batch, byte=end)
+            yield {"kind": "late", **json.loads(line)}, place, len(line)
+
+
+def _lines(path: Path, start: int) -> Iterator[tuple[bytes, int]]:
+    """The whole lines of a file from a byte on, each with where it ends."""
+    try:
+        file = path.open("rb")
+    except FileNotFoundError:
+        return
+    with file:
+        file.seek(start)
+        while (line := file.readline()).endswith(b"\n"):
+            start += len(line)
+            yield line, start

@@ -1,0 +1,108 @@
+"""The service's side of its engine (:mod:`api.service.engine_process`)."""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import threading
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from typing import Any
+
+from api.service.engine_messages import Command, EngineOptions, Gone, Quit, Report
+
+GOODBYE_SECONDS = 20.0
+"""How long an engine that is told to end may take; then it is ended."""
+
+
+class Engine:
+    """A process that runs queries, from its start to its end; a new one is a new object.
+
+    ``heard`` is called in the event loop with what it says, last of all `Gone`.
+    """
+
+    def __init__(self, home: Path, options: EngineOptions, heard: Callable[[Report], None]) -> None:
+        self._home = home
+        self._options = options
+        self._heard = heard
+        self._loop = asyncio.get_running_loop()
+        self._process: BaseProcess | None = None
+        self._connection: Connection[Any, Any] | None = None
+        self.ready = False
+
+    @property
+    def pid(self) -> int | None:
+        """The process, as the system names it."""
+        return None if self._process is None else self._process.pid
+
+    def kill(self) -> None:
+        """Ends it at once; it says `Gone`, by which its queries are taken up again."""
+        if self._process is not None:
+            self._process.kill()
+
+    async def start(self) -> None:
+        """Starts the process; it says `Ready` when it can be told what to run."""
+        await asyncio.to_thread(self._start)
+
+    async def send(self, command: Command) -> None:
+        """Tells it something; an engine that has gone hears nothing, and says `Gone`."""
+        if self._connection is not None:
+            await asyncio.to_thread(self._send, command)
+
+    async def close(self) -> None:
+        """Has it stop what runs, and end: at once if it does not in time."""
+        await self.send(Quit())
+        await asyncio.to_thread(self._end)
+
+    def _start(self) -> None:
+        context = multiprocessing.get_context("spawn")
+        ours, theirs = context.Pipe()
+        self._process = context.Process(
+            target=_work,
+            args=(theirs, self._home, self._options),
+            name="headrace-engine",
+            daemon=True,
+        )
+        self._process.start()
+        theirs.close()
+        self._connection = ours
+        threading.Thread(target=self._listen, name="headrace-engine", daemon=True).start()
+
+    def _send(self, command: Command) -> None:
+        assert self._connection is not None
+        try:
+            self._connection.send(command)
+        except OSError:
+            return
+
+    def _listen(self) -> None:
+        assert self._connection is not None
+        assert self._process is not None
+        try:
+            while True:
+                self._tell(self._connection.recv())
+        except (OSError, EOFError):
+            self._process.join(GOODBYE_SECONDS)
+            self._process.kill()
+            self._tell(Gone())
+
+    def _tell(self, report: Report) -> None:
+        try:
+            self._loop.call_soon_threadsafe(self._heard, report)
+        except RuntimeError:
+            return  # the loop is closed, and so is the service
+
+    def _end(self) -> None:
+        if self._process is not None:
+            self._process.join(GOODBYE_SECONDS)
+            self._process.kill()
+            self._process.join()
+
+
+def _work(connection: Connection[Any, Any], home: Path, options: EngineOptions) -> None:
+    # Imported in that process alone: it knows Spark.
+    from api.service.engine_process import work
+
+    work(connection, home, options)

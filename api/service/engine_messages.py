@@ -1,0 +1,97 @@
+"""What the service and its engine say to each other, through a pipe.
+
+Plans, catalogs, progress and problems are JSON values: they are shown and kept as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Literal
+
+
+@dataclass(frozen=True, slots=True)
+class EngineOptions:
+    """Where the engine's Spark runs: ``master`` and ``conf`` as Spark has them."""
+
+    master: str | None = None
+    conf: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    debug: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Run a query, or go on with it: ``folder`` holds its results and its checkpoint.
+
+    ``catalog`` has the sources of the plan's streams; the rest is as in ``POST /queries``.
+    """
+
+    query: str
+    plan: Mapping[str, Any]
+    catalog: Mapping[str, Any]
+    folder: Path
+    speed: float | None = None
+    interval: str | None = None
+    largest_batch: int | None = None
+    strict: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Stop the run of a query where it can go on later."""
+
+    query: str
+
+
+@dataclass(frozen=True, slots=True)
+class Quit:
+    """Stop all, and end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """Spark is there."""
+
+
+@dataclass(frozen=True, slots=True)
+class NotStarted:
+    """Spark cannot be started; the engine ends."""
+
+    error: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Began:
+    """A query runs."""
+
+    query: str
+
+
+@dataclass(frozen=True, slots=True)
+class Progressed:
+    """How far a query has come, and what its operators did."""
+
+    query: str
+    progress: Mapping[str, Any]
+    operators: Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A query runs no more; ``fault`` is for the log."""
+
+    query: str
+    outcome: Literal["finished", "stopped", "failed"]
+    error: Mapping[str, Any] | None = None
+    fault: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """The engine has ended, however it did."""
+
+
+Command = Start | Stop | Quit
+Report = Ready | NotStarted | Began | Progressed | Ended | Gone

@@ -1,0 +1,226 @@
+"""The engine: a process with one Spark session, in which queries run side by side.
+
+In: commands from the service, through a pipe. Out: reports. Each query is
+:func:`headrace.running.run_plan` in a thread, with its results in a folder and its checkpoint
+beside them; whatever happens to this process, the next one goes on from there. It ends when the
+service that started it does, or when its JVM dies.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import signal
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from py4j.protocol import Py4JError
+from pyspark.sql import SparkSession
+
+from algebra.plan import PhysicalPlan
+from api.service.engine_messages import (
+    Began,
+    Command,
+    Ended,
+    EngineOptions,
+    NotStarted,
+    Progressed,
+    Quit,
+    Ready,
+    Report,
+    Start,
+)
+from api.service.logs import to_stderr
+from api.service.problems import document_of, problem_document
+from api.service.progress import Account
+from api.service.query_folder import QueryFolder
+from catalog.document import from_document
+from executor.spark.errors import ExecutionError, SparkFailedError
+from executor.spark.replay import LARGEST_SLICE
+from executor.spark.report import Progress, RunReport
+from executor.spark.run import RunOptions
+from executor.spark.session import SessionOptions, spark_session
+from executor.spark.sinks import ToFolder
+from headrace.errors import HeadraceError, RunError, StoppedError
+from headrace.running import as_headrace_error, inputs_of_plan, run_plan
+
+GRACE_SECONDS = 10.0
+"""How long runs have to come to the end of a batch when the engine is to end."""
+LOCK_SECONDS = 60.0
+"""How long an engine waits for the JVM of the one before to be gone."""
+PROGRESS_SECONDS = 0.2
+"""At most one report of progress in so much time for each query."""
+
+
+def work(connection: Connection[Any, Any], home: Path, options: EngineOptions) -> None:
+    """What the process does, from its start to its end."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the service, which tells us
+    to_stderr(debug=options.debug)
+    send = _sender(connection)
+    # Fair: a query with much to do in a batch does not hold up the others.
+    conf = {"spark.scheduler.mode": "FAIR", **options.conf}
+    if options.master is not None:
+        conf["spark.master"] = options.master
+    session = SessionOptions(cores=max(2, os.cpu_count() or 1), debug=options.debug, conf=conf)
+    try:
+        with _locked(home / "engine.lock") as lock, spark_session(session, held=[lock]) as spark:
+            send(Ready())
+            _Runs(spark, send).serve(connection)
+    except ExecutionError as error:
+        send(NotStarted(document_of(as_headrace_error(error))))
+
+
+class _Runs:
+    """The queries that run."""
+
+    def __init__(self, spark: SparkSession, send: Callable[[Report], None]) -> None:
+        self._spark = spark
+        self._send = send
+        self._running: dict[str, _Run] = {}
+
+    def serve(self, connection: Connection[Any, Any]) -> None:
+        """Does what it is told until it is told to end, or nobody is there to tell it."""
+        with suppress(EOFError, OSError):
+            while not isinstance(command := _received(connection), Quit):
+                if isinstance(command, Start):
+                    run = self._running[command.query] = _Run(command, self._spark, self._send)
+                    run.start()
+                elif command.query in self._running:
+                    self._running[command.query].cancelled.set()
+        until = time.monotonic() + GRACE_SECONDS
+        for run in self._running.values():
+            run.cancelled.set()
+        for run in self._running.values():
+            run.join(max(0.0, until - time.monotonic()))
+
+
+class _Run(threading.Thread):
+    """A query that runs."""
+
+    def __init__(self, command: Start, spark: SparkSession, send: Callable[[Report], None]) -> None:
+        super().__init__(name=f"headrace-query-{command.query}", daemon=True)
+        self.cancelled = threading.Event()
+        self._command = command
+        self._spark = spark
+        self._send = send
+        self._account: Account | None = None
+        self._told = 0.0
+        self._untold: Progress | None = None
+
+    def run(self) -> None:
+        """The whole life of the thread."""
+        query = self._command.query
+        try:
+            report = self._ran()
+        except StoppedError:
+            self._tell_rest()
+            self._send(Ended(query, "stopped"))
+        except HeadraceError as error:
+            if isinstance(error, RunError) and not _answers(self._spark):
+                os._exit(1)  # nothing can run here any more: another engine goes on
+            self._tell_rest()
+            if isinstance(error, RunError) and self.cancelled.is_set():
+                self._send(Ended(query, "stopped"))  # it was interrupted in its work
+                return
+            self._send(Ended(query, "failed", document_of(error)))
+        except Exception as error:
+            detail = f"a fault of Headrace: {type(error).__name__}"
+            problem = problem_document(500, detail, code="E-INTERNAL")
+            self._send(Ended(query, "failed", problem, traceback.format_exc()))
+        else:
+            self._tell_end(report)
+            self._send(Ended(query, "finished"))
+
+    def _ran(self) -> RunReport:
+        command = self._command
+        plan = PhysicalPlan.from_document(command.plan)
+        self._account = Account(plan)
+        inputs = inputs_of_plan(plan, from_document(command.catalog), [])
+        folder = QueryFolder(command.folder)
+        self._send(Began(command.query))
+        return run_plan(
+            plan,
+            inputs,
+            ToFolder(folder.results),
+            RunOptions(
+                checkpoint=folder.checkpoint,
+                rejected=folder.rejected,
+                strict=command.strict,
+                interval=command.interval,
+                largest_slice=command.largest_batch or LARGEST_SLICE,
+            ),
+            spark=self._spark,
+            on_progress=self._progressed,
+            cancelled=self.cancelled,
+        )
+
+    def _progressed(self, progress: Progress) -> None:
+        self._untold = progress
+        if time.monotonic() - self._told >= PROGRESS_SECONDS:
+            self._tell_rest()
+
+    def _tell_rest(self) -> None:
+        progress, self._untold = self._untold, None
+        if progress is None or self._account is None:
+            return
+        self._told = time.monotonic()
+        shown, operators = self._account.of_progress(progress)
+        self._send(Progressed(self._command.query, shown, operators))
+
+    def _tell_end(self, report: RunReport) -> None:
+        self._tell_rest()
+        if self._account is not None:
+            shown, operators = self._account.of_report(report)
+            self._send(Progressed(self._command.query, shown, operators))
+
+
+def _sender(connection: Connection[Any, Any]) -> Callable[[Report], None]:
+    """What sends a report, from any thread; without a service there is nobody to send to."""
+    lock = threading.Lock()
+
+    def send(report: Report) -> None:
+        with lock, suppress(OSError):
+            connection.send(report)
+
+    return send
+
+
+def _received(connection: Connection[Any, Any]) -> Command:
+    command: Command = connection.recv()
+    return command
+
+
+def _answers(spark: SparkSession) -> bool:
+    """Whether the JVM of a session is there."""
+    try:
+        spark.sparkContext._jvm.System.nanoTime()  # type: ignore[union-attr]
+    except (Py4JError, OSError, AttributeError, TypeError):
+        return False
+    return True
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[int]:
+    """An open file, locked by this process and its JVM: no two engines have one home."""
+    handle = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
+    until = time.monotonic() + LOCK_SECONDS
+    try:
+        while True:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except OSError as error:
+                if time.monotonic() > until:
+                    raise SparkFailedError(
+                        f"Another engine holds {path}.", "End the service that it belongs to."
+                    ) from error
+                time.sleep(0.1)
+        yield handle
+    finally:
+        os.close(handle)

@@ -1,0 +1,156 @@
+"""What the database keeps of running queries.
+
+A query belongs to the *home* in whose folder its results and its checkpoint are: several services
+may share a database, and each sees the queries of its own home.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Connection,
+    Integer,
+    MetaData,
+    Row,
+    String,
+    Table,
+    Text,
+    delete,
+    insert,
+    select,
+    update,
+)
+
+METADATA = MetaData()
+"""All tables of the service."""
+
+_QUERIES = Table(
+    "headrace_queries",
+    METADATA,
+    Column("id", String(64), primary_key=True),
+    Column("home", String(64), nullable=False, index=True),
+    Column("asked", Text, nullable=False),
+    Column("plan", Text, nullable=False),
+    Column("wanted", String(20), nullable=False),
+    Column("state", String(20), nullable=False),
+    Column("error", Text),
+    Column("account", Text),
+    Column("restarts", Integer, nullable=False),
+    Column("created_us", BigInteger, nullable=False),
+    Column("started_us", BigInteger),
+    Column("ended_us", BigInteger),
+)
+
+Wanted = Literal["running", "paused", "stopped", "deleted"]
+"""What somebody asked to become of a query; written before anything is done about it."""
+
+State = Literal[
+    "starting", "running", "pausing", "paused", "stopping", "stopped", "finished", "failed"
+]
+"""What is known to have become of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptQuery:
+    """A query that runs, ran or is to run.
+
+    ``asked`` has its text, options and catalog; ``error`` is the problem that it failed with, and
+    ``account`` its last progress with that of its operators. ``restarts`` counts how often it was
+    taken up again without being told to. Times are microseconds since 1970.
+    """
+
+    id: str
+    home: str
+    asked: Mapping[str, Any]
+    plan: Mapping[str, Any]
+    created: int
+    wanted: Wanted = "running"
+    state: State = "starting"
+    error: Mapping[str, Any] | None = None
+    account: Mapping[str, Any] | None = None
+    restarts: int = 0
+    started: int | None = None
+    ended: int | None = None
+
+
+class QueryStore:
+    """The table of queries; every method is one transaction."""
+
+    def __init__(
+        self,
+        reading: Callable[[], AbstractContextManager[Connection]],
+        write: Callable[[Callable[[Connection], int]], int],
+    ) -> None:
+        self._reading = reading
+        self._write = write
+
+    def of_home(self, home: str) -> tuple[KeptQuery, ...]:
+        """The queries of a home, the oldest first."""
+        wanted = select(_QUERIES).where(_QUERIES.c.home == home)
+        with self._reading() as connection:
+            rows = connection.execute(wanted.order_by(_QUERIES.c.created_us, _QUERIES.c.id)).all()
+        return tuple(map(_kept, rows))
+
+    def add(self, query: KeptQuery) -> None:
+        """Keeps a new query."""
+        values = {
+            "id": query.id,
+            "home": query.home,
+            "asked": json.dumps(query.asked),
+            "plan": json.dumps(query.plan),
+            "created_us": query.created,
+            **_changing(query),
+        }
+        self._write(lambda connection: connection.execute(insert(_QUERIES).values(values)).rowcount)
+
+    def save(self, query: KeptQuery) -> None:
+        """Keeps what has become of a query."""
+        change = update(_QUERIES).where(_QUERIES.c.id == query.id).values(**_changing(query))
+        self._write(lambda connection: connection.execute(change).rowcount)
+
+    def remove(self, id_: str) -> None:
+        """Forgets a query."""
+        gone = delete(_QUERIES).where(_QUERIES.c.id == id_)
+        self._write(lambda connection: connection.execute(gone).rowcount)
+
+
+def now_us() -> int:
+    """Microseconds since 1970."""
+    return time.time_ns() // 1000
+
+
+def _changing(query: KeptQuery) -> dict[str, Any]:
+    return {
+        "wanted": query.wanted,
+        "state": query.state,
+        "error": None if query.error is None else json.dumps(query.error),
+        "account": None if query.account is None else json.dumps(query.account),
+        "restarts": query.restarts,
+        "started_us": query.started,
+        "ended_us": query.ended,
+    }
+
+
+def _kept(row: Row[Any]) -> KeptQuery:
+    return KeptQuery(
+        id=row.id,
+        home=row.home,
+        asked=json.loads(row.asked),
+        plan=json.loads(row.plan),
+        created=row.created_us,
+        wanted=row.wanted,
+        state=row.state,
+        error=None if row.error is None else json.loads(row.error),
+        account=None if row.account is None else json.loads(row.account),
+        restarts=row.restarts,
+        started=row.started_us,
+        ended=row.ended_us,
+    )

@@ -1,0 +1,192 @@
+"""The results of a query, by their numbers: the first one is 1.
+
+In: the folder in which a run leaves a file of JSON lines for each batch and partition; a file is
+there as a whole or not at all, never changes, and none comes that sorts before one that is there.
+Out: lines from any place on. The oldest files go when there is too much; how many results they had
+is kept, so that numbers stay what they are.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from bisect import bisect_right
+from dataclasses import dataclass
+from pathlib import Path
+
+from executor.spark.files import written_aside
+
+MOST_BYTES_AT_ONCE = 65_536
+_COUNTED_AT_ONCE = 1 << 20
+_CLOCK_NS = 100_000_000
+"""Files that come within so little time may leave a folder with one time of change."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """How much of the results of a query may be kept."""
+
+    bytes: int = 1_000_000_000
+    files: int = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    path: Path
+    size: int
+    end: int
+    """The number of its last result."""
+
+
+class Results:
+    """The results of one query; may be used by many threads."""
+
+    def __init__(self, folder: Path, note: Path, kept: Kept) -> None:
+        """``note`` is the file that remembers what was pruned."""
+        self._folder = folder
+        self._note = note
+        self._kept = kept
+        self._lock = threading.Lock()
+        self._files: list[_File] = []
+        self._seen_ns = -1
+        self._pruned, self._through = self._noted()
+
+    @property
+    def count(self) -> int:
+        """The number of the last result."""
+        with self._lock:
+            self._refresh()
+            return self._end
+
+    def after(self, number: int) -> tuple[int, Path | None, int]:
+        """The file that has the first kept result after ``number``.
+
+        Returns (how many results after ``number`` are not kept any more, that file or None, the
+        number of the last result before that file).
+        """
+        with self._lock:
+            self._refresh()
+            lost = max(0, self._pruned - number)
+            place = bisect_right([file.end for file in self._files], number + lost)
+            before = self._files[place - 1].end if place else self._pruned
+            return lost, self._files[place].path if place < len(self._files) else None, before
+
+    def prune(self) -> int:
+        """Removes the oldest files if there is too much, but for the last batch; how many."""
+        with self._lock:
+            self._refresh()
+            last = _batch(self._files[-1].path) if self._files else ""
+            size, number, going = sum(file.size for file in self._files), len(self._files), 0
+            while size > self._kept.bytes or number > self._kept.files:
+                if _batch(self._files[going].path) == last:
+                    break
+                size, number, going = size - self._files[going].size, number - 1, going + 1
+            if not going:
+                return 0
+            gone, self._files = self._files[:going], self._files[going:]
+            self._pruned, self._through = gone[-1].end, gone[-1].path.name
+            with written_aside(self._note) as file:
+                file.write(json.dumps({"results": self._pruned, "through": self._through}).encode())
+            for one in gone:
+                one.path.unlink(missing_ok=True)
+            return going
+
+    @property
+    def _end(self) -> int:
+        return self._files[-1].end if self._files else self._pruned
+
+    def _refresh(self) -> None:
+        """Looks for new files, unless nothing has changed since."""
+        try:
+            changed_ns = self._folder.stat().st_mtime_ns
+        except FileNotFoundError:
+            return
+        if changed_ns == self._seen_ns:
+            return
+        settled = time.time_ns() - changed_ns > _CLOCK_NS
+        last = self._files[-1].path.name if self._files else self._through
+        names = sorted(path.name for path in self._folder.glob("part-*.jsonl"))
+        for name in names:
+            path = self._folder / name
+            if name > last:
+                size, lines = _measured(path)
+                self._files.append(_File(path, size, self._end + lines))
+            elif name <= self._through:
+                path.unlink(missing_ok=True)  # the service was killed while it pruned
+        self._seen_ns = changed_ns if settled else -1
+
+    def _noted(self) -> tuple[int, str]:
+        try:
+            note = json.loads(self._note.read_text("utf-8"))
+        except FileNotFoundError:
+            return 0, ""
+        return note["results"], note["through"]
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Results in a row: ``first`` is the number of the first line, ``lost`` says how many before
+    it are not kept any more."""
+
+    lines: tuple[bytes, ...]
+    first: int
+    lost: int = 0
+
+
+class Reader:
+    """Reads the results of a query from some place on, little by little."""
+
+    def __init__(self, results: Results, after: int = 0, tail: int | None = None) -> None:
+        """After so many results, or with the newest ``tail`` of those that are there."""
+        self._results = results
+        self.position = after
+        self._tail = tail
+        self._path: Path | None = None
+        self._offset = 0
+
+    def read(self) -> Lines:
+        """The next results that are there; no lines if there are none now."""
+        if self._tail is not None:
+            self.position, self._tail = max(0, self._results.count - self._tail), None
+            # What is not kept is nothing that this reader has missed.
+            self.position += self._results.after(self.position)[0]
+        lost = 0
+        while True:
+            missed, path, before = self._results.after(self.position)
+            lost += missed
+            self.position += missed
+            if path is None:
+                return Lines((), self.position + 1, lost)
+            try:
+                lines = self._read(path, before)
+            except FileNotFoundError:
+                continue  # it was pruned just now
+            first = self.position + 1
+            self.position += len(lines)
+            return Lines(tuple(lines), first, lost)
+
+    def _read(self, path: Path, before: int) -> list[bytes]:
+        with path.open("rb") as file:
+            if path == self._path:
+                file.seek(self._offset)
+            else:
+                for _ in range(self.position - before):
+                    file.readline()
+            lines = file.readlines(MOST_BYTES_AT_ONCE)
+            self._path, self._offset = path, file.tell()
+        return [line.rstrip(b"\n") for line in lines]
+
+
+def _batch(path: Path) -> str:
+    return path.name.rpartition("-")[0]
+
+
+def _measured(path: Path) -> tuple[int, int]:
+    """The bytes and lines of a file."""
+    size = lines = 0
+    with path.open("rb") as file:
+        while piece := file.read(_COUNTED_AT_ONCE):
+            size += len(piece)
+            lines += piece.count(b"\n")
+    return size, lines

@@ -1,0 +1,104 @@
+"""What is about PostgreSQL alone: its addresses, and a server that goes and comes again."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import httpx
+import pytest
+
+from api.service import create_app
+from api.service.store import KeptPlan, Store
+from headrace.errors import UsageError
+from tests.api.postgres import Postgres, postgres
+from tests.api.serving import problem, served, settings, until
+
+QUERY = {"query": "Answer(x, y) <- a(x, y) WINDOW 1d"}
+OTHER = {"query": "Answer(x, y) <- a(x, z), b(z, y) WINDOW 1d"}
+
+
+@pytest.fixture
+def own_server() -> Iterator[Postgres]:
+    with postgres() as server:
+        yield server
+
+
+def test_the_service_is_there_again_when_its_database_is(
+    own_server: Postgres, tmp_path: Path
+) -> None:
+    made = settings(tmp_path, database=own_server.database(), searches_at_once=1)
+    with served(create_app(made)) as client:
+        found = client.post("/optimize", json=QUERY)
+        until(lambda: client.get("/readyz").status_code == 200)
+        own_server.stop()
+        for answer in (
+            client.post("/optimize", json=QUERY),
+            client.post("/optimize", json=OTHER),
+            client.get("/streams"),
+            client.put("/streams/a", json={}),
+            client.get("/readyz"),
+        ):
+            assert problem(answer, 503)["code"] == "E-STORE"
+            assert int(answer.headers["retry-after"]) >= 1
+        assert client.get("/healthz").status_code == 200
+        own_server.start()
+        assert client.get("/readyz").status_code == 200
+        assert client.post("/optimize", json=QUERY).content == found.content
+        assert client.post("/optimize", json=OTHER).status_code == 200
+        assert client.put("/streams/a", json={}).json()["version"] == 1
+
+
+def test_no_request_has_a_fault_while_the_database_restarts(
+    own_server: Postgres, tmp_path: Path
+) -> None:
+    over = threading.Event()
+    made = settings(tmp_path, database=own_server.database(), searches_at_once=1)
+    with served(create_app(made)) as client:
+
+        def ask(n: int) -> set[int]:
+            seen = set()
+            with httpx.Client(base_url=client.base_url, timeout=60, trust_env=False) as own:
+                while not over.is_set():
+                    seen.add(own.put(f"/streams/s{n}", json={}).status_code)
+            return seen
+
+        with ThreadPoolExecutor(4) as asking:
+            asked = [asking.submit(ask, n) for n in range(4)]
+            until(lambda: len(client.get("/streams").json()) == len(asked))
+            try:
+                for _ in range(2):
+                    own_server.stop()
+                    own_server.start()
+            finally:
+                over.set()
+            for answered in asked:
+                assert 200 in answered.result() <= {200, 503}
+        assert client.put("/streams/s0", json={}).status_code == 200
+
+
+def test_many_stores_make_the_tables_at_once(postgres_server: Postgres) -> None:
+    url = postgres_server.database()
+    with ThreadPoolExecutor(8) as opening:
+        stores = list(opening.map(lambda _: Store(url, 5), range(8)))
+    stores[0].keep_plan(KeptPlan("a", {}, b"", "complete"))
+    assert stores[7].plan("a") is not None
+    for store in stores:
+        store.close()
+
+
+@pytest.mark.parametrize("scheme", ["postgresql", "postgres", "postgresql+psycopg"])
+def test_addresses_need_not_name_the_driver(postgres_server: Postgres, scheme: str) -> None:
+    url = postgres_server.database().replace("postgresql+psycopg", scheme)
+    store = Store(url, 5)
+    store.check()
+    store.close()
+
+
+def test_a_database_that_is_not_there(postgres_server: Postgres) -> None:
+    url = postgres_server.url("none").replace("headrace@", "headrace:secret@")
+    with pytest.raises(UsageError, match="does not exist") as raised:
+        Store(url, 5)
+    assert "secret" not in raised.value.display
