@@ -34,13 +34,20 @@ const MOST_ROWS = 6;
 const WIDEST = 330;
 const NARROWEST = 96;
 
-export type Measure = (text: string, font: string) => number;
+/** How wide a text is, as the head of a box, its name or an expression. */
+export type Measure = (text: string, as: string) => number;
+
+const onScreen: Measure = (text, as) =>
+  widthOf(
+    text,
+    as === "head" ? font("font", 12, 650) : as === "name" ? font("font", 11) : font("mono", 11, 600),
+  );
 
 export function boxesOf(
   index: MemoIndex,
   shown: Shown,
   cost: (value: number) => string,
-  width: Measure = widthOf,
+  width: Measure = onScreen,
 ): readonly GroupBox[] {
   return [...shown.groups].flatMap((id) => {
     const place = index.places.get(id);
@@ -51,17 +58,23 @@ export function boxesOf(
 /** More lines than these, and nobody can follow one. */
 const MOST_LINES = 110;
 
-/** Which lines are drawn: those of the plan alone; or all; or, where these are too many, those of
- * the best expression of each group. */
-export type Drawn = "plan" | "best" | "all";
+/** Which lines are drawn: those of the plan alone; of a group that is pointed at too; or all; or,
+ * where these are too many, those of the best expression of each group. */
+export type Drawn = "plan" | "pointed" | "best" | "all";
 
 /** Lines from groups to those that read them, thicker and lit where the plan goes. */
 export function linesOf(
   index: MemoIndex,
   shown: Shown,
-  planOnly: boolean,
+  wish: "plan" | "pointed" | "all",
+  pointed: number | null = null,
 ): { readonly lines: readonly GraphLine[]; readonly drawn: Drawn } {
-  if (planOnly) return { lines: between(index, shown, () => []), drawn: "plan" };
+  if (wish === "plan") return { lines: between(index, shown, () => []), drawn: "plan" };
+  if (wish === "pointed") {
+    const ends = ({ group, inputs }: Place) =>
+      group.id === pointed ? inputs : inputs.filter((input) => input === pointed);
+    return { lines: between(index, shown, ends), drawn: "pointed" };
+  }
   const all = between(index, shown, (place) => place.inputs);
   if (all.length <= MOST_LINES) return { lines: all, drawn: "all" };
   return { lines: between(index, shown, (place) => best(index, place)), drawn: "best" };
@@ -112,7 +125,7 @@ function boxOf(
   const expressions = `${count} expression${count === 1 ? "" : "s"}`;
   const note = open && Number.isFinite(best) ? cost(best) : String(count);
   const head = `G${group.id}`;
-  const [bold, small, mono] = [font("font", 12, 650), font("font", 11), font("mono", 11)];
+  const [bold, small, mono] = ["head", "name", "code"] as const;
   const rows = open ? rowsOf(index, group.expressions) : [];
   const heading = width(head, bold) + width(name, small) + width(note, small) + 52;
   const widest = Math.max(heading, ...rows.map(({ text }) => width(text, mono) + 34), NARROWEST);

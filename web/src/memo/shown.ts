@@ -8,7 +8,9 @@ export interface Shown {
 }
 
 /** As many groups as a picture can have and be read. */
-export const MOST_DRAWN = 160;
+export const MOST_DRAWN = 400;
+/** As many as are laid out by their lines; more stand in rows. */
+export const MOST_LAYERED = 60;
 const SMALL = 24;
 const MOST_OPEN = 9;
 

@@ -137,10 +137,12 @@ export function birthsOf(
     .sort((a, b) => a.at - b.at || a.node - b.node);
 }
 
-/** What rules made comes before what the query had. */
+/** What rules made comes before what the query had, the root of the plan before what it reads. */
 export const ruleMadeFirst = (births: readonly Birth[], steps: readonly Step[]): readonly Birth[] =>
   [...births].sort(
-    (a, b) => Number(steps[a.at]?.kind === "query") - Number(steps[b.at]?.kind === "query"),
+    (a, b) =>
+      Number(steps[a.at]?.kind === "query") - Number(steps[b.at]?.kind === "query") ||
+      b.node - a.node,
   );
 
 /** How many steps of each kind are in each of so many equal parts of the search. */
@@ -181,15 +183,14 @@ export function lineOf(step: Step, cost: (value: number) => string): { head: str
       return { head: step.rule, text: `of G${step.matched[0]?.group}, nothing new` };
     case "plan": {
       const { plan } = step;
-      const before = plan.before === null ? "" : `, ${cost(plan.before)} before`;
-      return { head: goal(plan.group, plan.required), text: `${cost(plan.cost)}${before}` };
+      return { head: goal(plan.group, plan.required), text: `${cost(plan.cost)} ${plan.text}` };
     }
     case "left": {
       const { left } = step;
       const least = left.exact ? "" : "≥ ";
       return {
         head: goal(left.group, left.required),
-        text: `${least}${cost(left.cost)}, not under ${cost(left.bound)}`,
+        text: `${least}${cost(left.cost)} ${left.text}`,
       };
     }
     case "forget":
