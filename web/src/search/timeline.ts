@@ -74,7 +74,7 @@ export function groupsOf(step: Step): readonly number[] {
     case "forget":
       return [];
     case "known":
-      return step.matched.map(({ group }) => group);
+      return [step.group];
     default:
       return [
         ...step.matched.map(({ group }) => group),
@@ -180,7 +180,7 @@ export function lineOf(step: Step, cost: (value: number) => string): { head: str
       return { head: step.rule ?? "", text: [...merged, ...added].join("; ") };
     }
     case "known":
-      return { head: step.rule, text: `of G${step.matched[0]?.group}, nothing new` };
+      return { head: step.rule, text: `of G${step.group}, nothing new` };
     case "plan": {
       const { plan } = step;
       return { head: goal(plan.group, plan.required), text: `${cost(plan.cost)} ${plan.text}` };
@@ -198,9 +198,17 @@ export function lineOf(step: Step, cost: (value: number) => string): { head: str
   }
 }
 
-/** What is said of a trace that is not whole. */
-export function missing(trace: Pick<Steps, "steps" | "more">): string {
-  return trace.more
-    ? `${trace.more.toLocaleString("en")} further steps of this search were not kept.`
-    : "";
+/** What is said of a trace that is not whole; empty if it is. */
+export function missing({ steps, more, known, left }: Steps): string {
+  const kept = { known: 0, left: 0 };
+  for (const { kind } of steps) if (kind === "known" || kind === "left") kept[kind] += 1;
+  const parts = [
+    [more, "steps"],
+    [known - kept.known, "duplicates"],
+    [left - kept.left, "pruned ways"],
+  ] as const;
+  const said = parts.flatMap(([count, what]) =>
+    count > 0 ? [`${count.toLocaleString("en")} ${what}`] : [],
+  );
+  return said.length ? `The search is longer than what is told here, by ${said.join(", ")}.` : "";
 }
