@@ -383,12 +383,13 @@ class RuleStep(TypedDict):
 
 
 class KnownStep(TypedDict):
-    """A rule found only what was there."""
+    """A rule found only what was there, in a group; expressions are told by their ids."""
 
     step: int
     kind: Literal["known"]
     rule: str
-    matched: list[SeenMember]
+    group: int
+    matched: list[int]
     known: list[int]
 
 

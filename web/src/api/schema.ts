@@ -772,9 +772,11 @@ export interface components {
         };
         /**
          * KnownStep
-         * @description A rule found only what was there.
+         * @description A rule found only what was there, in a group; expressions are told by their ids.
          */
         readonly KnownStep: {
+            /** Group */
+            readonly group: number;
             /**
              * Kind
              * @constant
@@ -783,7 +785,7 @@ export interface components {
             /** Known */
             readonly known: readonly number[];
             /** Matched */
-            readonly matched: readonly components["schemas"]["SeenMember"][];
+            readonly matched: readonly number[];
             /** Rule */
             readonly rule: string;
             /** Step */
