@@ -215,7 +215,7 @@ def run(
                 checkpoint=checkpoint,
                 strict=strict,
                 interval=None if trigger == _AT_ONCE else trigger,
-                speed=None if speed is None else _per_second(speed, plan.time_unit),
+                speed=None if speed is None else per_second(speed, plan.time_unit),
                 largest_slice=largest_batch or LARGEST_SLICE,
                 session=SessionOptions(debug=debug, conf=_settings(conf)),
             ),
@@ -243,7 +243,7 @@ def _settings(conf: list[str]) -> dict[str, str]:
     return dict(text.split("=", 1) for text in conf)
 
 
-def _per_second(speed: str, time_unit: str) -> float:
+def per_second(speed: str, time_unit: str) -> float:
     """Time units per second of what ``--speed`` says: a number of them, or a length of time.
 
     Raises:

@@ -7,7 +7,12 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from algebra.physical import DEFAULT_STEPS
-from api.service.documents import MemoStatistics, PlanDocument
+from api.service.documents import (
+    MemoStatistics,
+    OperatorDocument,
+    PlanDocument,
+    ProgressDocument,
+)
 from api.service.kept_queries import State
 from headrace.requests import CostModelKind, Evaluation, Format, PathSemanticsKind, Stage
 
@@ -127,55 +132,6 @@ class Problem(BaseModel):
     request_id: str | None = None
 
 
-class ProgressDocument(BaseModel):
-    """How far a query has come, as ``run --metrics`` has it.
-
-    ``fraction`` is of the phase, none where that never ends; ``now`` is the time of the stream, and
-    ``lag`` by how many seconds that is behind the clock, if it is of the clock.
-    """
-
-    phase: Literal["reading", "starting", "running", "done"]
-    fraction: float | None
-    batch: int
-    edges: int
-    results: int
-    late: int
-    rejected: int
-    now: int | None
-    lag: float | None
-    ticks: int
-    seconds: float
-    edges_per_second: float
-    results_per_second: float
-    state_entries: int
-    state_bytes: int
-
-
-class Figures(BaseModel):
-    """Of the rows of an operator; or how many times too large or small an estimate is."""
-
-    rate: float | None
-    validity: float | None
-    population: float | None
-
-
-class OperatorDocument(Figures):
-    """What an operator did, beside what was expected, as ``explain --analyze`` has it."""
-
-    node: int
-    op: str
-    rows_in: int
-    rows: int
-    rows_out: int
-    dropped: int
-    endless: int
-    seconds: float
-    state_entries: int
-    state_bytes: int
-    estimate: Figures
-    q_error: Figures
-
-
 class QueryLine(BaseModel):
     """A query that runs, ran or is to run; ``error`` is the problem that it failed with."""
 
@@ -201,7 +157,7 @@ class QueryLine(BaseModel):
 class QueryDocument(QueryLine):
     """The same with its plan, and of its operators what was measured beside what was expected."""
 
-    plan: dict[str, Any]
+    plan: PlanDocument
     operators: list[OperatorDocument]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -17,12 +16,9 @@ from pyspark.sql.streaming.query import StreamingQuery
 from executor.spark.batches import Batches
 from executor.spark.checkpoint import NOTE, Work
 from executor.spark.errors import (
-    BudgetError,
     CancelledError,
-    ExecutionError,
-    InputError,
-    SparkFailedError,
 )
+from executor.spark.failures import failure_of
 from executor.spark.replay import LARGEST_SLICE
 from executor.spark.session import SessionOptions
 from executor.spark.settings import location
@@ -65,7 +61,7 @@ def failures_told(batches: Batches) -> Iterator[None]:
             raise  # not Spark's: whoever reads the results has gone
         # A batch whose JVM died must not find its session stopped, nor log when nobody is quiet.
         batches.wait_until_idle(_LAST_BATCH_SECONDS)
-        raise _failure(error) from error
+        raise failure_of(error) from error
 
 
 def complete(
@@ -146,34 +142,4 @@ def _wait(query: StreamingQuery, batches: Batches, cancelled: threading.Event) -
     if batches.error is not None:
         raise batches.error
     if failures:
-        raise _failure(failures[0]) from failures[0]
-
-
-_REJECTED = re.compile(r"RejectedRowError: (.*)")
-_OVER_BUDGET = re.compile(r"StepBudgetError: (.*?\.) (.*)")
-
-
-def _failure(error: Exception) -> ExecutionError:
-    over = _OVER_BUDGET.search(str(error))
-    if over is not None:
-        return BudgetError(*over.groups())
-    rejected = _REJECTED.search(str(error))
-    if rejected is not None:
-        return InputError(f"A row is no edge: {rejected[1]}", "Mend it, or run without --strict.")
-    if isinstance(error, PySparkException):
-        what = f"The query failed in Spark: {_reason(str(error))}"
-    else:
-        what = f"Spark's Java process ended unexpectedly ({error})."
-    return SparkFailedError(
-        what, "Run with --debug to see all that Spark says; the same command goes on from there."
-    )
-
-
-def _reason(text: str) -> str:
-    """The line of Spark's message that says most: a Python worker's error, else the first."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    for line in reversed(lines):
-        name, separator, _ = line.partition(": ")
-        if separator and name.isidentifier() and name.endswith(("Error", "Exception")):
-            return line
-    return lines[0] if lines else text
+        raise failure_of(failures[0]) from failures[0]

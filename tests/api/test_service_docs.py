@@ -22,6 +22,7 @@ from api.service.bodies import (
     MOST_EXPRESSIONS,
     OptionsBody,
 )
+from api.service.connections import MOST_CONNECTIONS, READING_SECONDS, REQUEST_SECONDS
 from api.service.jobs import Limits
 from api.service.results import Kept
 from api.service.routes.queries import MOST_DEAD_LETTERS, MOST_TAIL
@@ -112,7 +113,12 @@ def test_the_limits() -> None:
     rows = dict(re.findall(r"^\| ([^|]+?) \| ([\d,]+) \|$", TEXT, re.MULTILINE))
     limits = Limits()
     default = {field.name: field.default for field in fields(Settings)}
+    free = "`/healthz`, `/readyz`, `/metrics` and results that are followed"
     bounds = {
+        "connections": MOST_CONNECTIONS,
+        f"requests at once, apart from {free}": default["most_requests"],
+        "seconds until a request has come as a whole": REQUEST_SECONDS,
+        "seconds in which a client takes nothing of its answer": READING_SECONDS,
         "bytes of a request": default["largest_body"],
         "characters of a query": LONGEST_QUERY,
         "atoms of a query": limits.atoms,
