@@ -203,13 +203,18 @@ def test_tokens_for_queries(client: httpx.Client) -> None:
     assert client.post("/optimize", headers=run, json=QUERY).status_code == 200
 
 
-def test_who_deletes_leaves_nothing(tmp_path: Path) -> None:
+def test_who_comes_too_late_is_told_and_who_deletes_leaves_nothing(tmp_path: Path) -> None:
     made = settings(tmp_path, searches_at_once=1)
     kept(made, DONE, HELD, replace(HELD, id="f0", wanted="deleted"))
     for id_ in ("d0", "e0", "f0"):
-        publish(QueryFolder(tmp_path / "queries" / id_).results, 1)
+        folder = QueryFolder(tmp_path / "queries" / id_)
+        publish(folder.results, 3, 4, 5)
+        assert Results(folder.results, folder.pruned, Kept(files=2)).prune() == 1
     with served(create_app(made)) as client:
         until(lambda: client.get("/queries").status_code == 200)
+        late = list(events(client, "d0", last=1))
+        assert late[1] == Event("gap", {"lost": 2}, 3)
+        assert list(numbered(late)) == list(range(4, 13))
         # What was to be deleted when the service ended is gone now.
         assert [query["id"] for query in client.get("/queries").json()] == ["d0", "e0"]
         for id_ in ("d0", "e0"):
