@@ -95,7 +95,14 @@ def test_streams_are_put_changed_and_forgotten(client: httpx.Client) -> None:
     names = [stream["name"] for stream in client.get("/streams").json()]
     put = client.put("/streams/mine", json=A).json()
     unit = put["time_unit"]
-    assert put == {"name": "mine", "version": 1, "time_unit": unit, "source": None, "stream": A}
+    assert put == {
+        "name": "mine",
+        "version": 1,
+        "time_unit": unit,
+        "source": None,
+        "live": False,
+        "stream": A,
+    }
     assert client.get("/streams/mine").json() == put
     assert [s["name"] for s in client.get("/streams").json()] == sorted([*names, "mine"])
     cheap = client.post("/optimize", json=QUERY).json()
