@@ -103,6 +103,17 @@ class Clients:
         self._numbers = count(1_000)
         self.statuses: Counter[str] = Counter()
 
+    async def fill(self) -> None:
+        """Asks for so much that the cache of answers, of 64 MB, is full."""
+        atoms = ", ".join(f"a2q(x0, x{i})" for i in range(1, 8))
+        read = 0
+        with self._connected() as connection:
+            while read < 80e6:
+                query = f"Answer(x0, x1) <- {atoms} WINDOW {next(self._numbers)}s"
+                found = await connection.ask("POST", "/optimize", {"query": query})
+                place = f"/plans/{json.loads(found.body)['id']}/alternatives?limit=400"
+                read += len((await connection.ask("GET", place)).body)
+
     async def use(self, seconds: float) -> None:
         """Uses the service so long."""
         until = time.monotonic() + seconds
@@ -201,10 +212,12 @@ class Clients:
 
 
 async def left_alone(
-    service: Service, home: Path, minutes: float, running: int
+    service: Service, home: Path, minutes: float, running: int, *, fill: bool
 ) -> tuple[list[Held], Counter[str]]:
     """What was held all along, and what was answered."""
     clients = Clients(service, await run_beside(service, running))
+    if fill:
+        await clients.fill()
     found: list[Held] = []
     started = time.monotonic()
 
@@ -230,6 +243,7 @@ def main(
     minutes: Annotated[float, typer.Option(min=0.01)] = 10.0,
     warm: Annotated[float, typer.Option(help="Minutes until caches are full.")] = 3.0,
     running: Annotated[int, typer.Option(min=0, help="Queries that run beside.")] = 2,
+    fill: Annotated[bool, typer.Option(help="Fill the cache of answers first.")] = True,
     out: Annotated[Path | None, typer.Option(help="Where everything goes, as JSON.")] = None,
 ) -> None:
     """What a service holds that is left alone with its clients."""
@@ -239,8 +253,13 @@ def main(
         home = Path(made)
         seconds = minutes * 60 + 120 if running else 0.0
         with serving(home, seconds=seconds) as service:
-            found, statuses = asyncio.run(left_alone(service, home / "kept", minutes, running))
-        faults = (home / "log").read_text("utf-8").count('"fault"')
+            found, statuses = asyncio.run(
+                left_alone(service, home / "kept", minutes, running, fill=fill)
+            )
+        log = (home / "log").read_text("utf-8")
+    if out is not None:
+        out.with_suffix(".log").write_text(log, "utf-8")
+    faults = log.count('"fault"')
     table = Table("minute", *NAMES)
     shown: set[int] = set()
     for one in found:
