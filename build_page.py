@@ -110,7 +110,7 @@ def npm(*arguments: str) -> tuple[list[str], dict[str, str]]:
 def _sources() -> Iterator[Path]:
     for folder, folders, files in os.walk(WEB):
         folders[:] = [name for name in folders if name not in _NOT_SOURCES]
-        yield from (Path(folder) / name for name in files if not name.endswith(".test.ts"))
+        yield from (Path(folder) / name for name in files if not name.endswith((".test.ts", ".md")))
 
 
 def _run(*arguments: str) -> None:

@@ -131,11 +131,13 @@ def _delivered(delivers: DeliveredProperties) -> dict[str, Any]:
 
 
 def _goal(goal: Goal, found: Optimization, names: Names) -> dict[str, Any]:
+    # No way was looked at where all that reads the goal was too dear without it.
+    ways = found.search.ways(goal) if goal.best is not None or goal.failed >= 0 else ()
     return {
         "required": names.required(goal.required),
         "done": goal.done,
         "at_least": _finite(goal.at_least),
-        "ways": [_way(choice, inputs, names) for choice, inputs in found.search.ways(goal)],
+        "ways": [_way(choice, inputs, names) for choice, inputs in ways],
     }
 
 

@@ -65,12 +65,19 @@ def _delta(delta: Delta, names: Names) -> dict[str, Any]:
         return {"step": delta.step, "kind": "left", "left": _left(delta.left, names)}
     if delta.forgets:
         return {"step": delta.step, "kind": "forget"}
-    matched = [_member(member, names) for member in delta.matched]
-    head = {"step": delta.step, "rule": delta.rule or None, "matched": matched}
     if not (delta.added or delta.merged):
-        return {**head, "kind": "known", "known": list(delta.known)}
+        return {
+            "step": delta.step,
+            "kind": "known",
+            "rule": delta.rule,
+            "group": delta.matched[0].group,
+            "matched": [member.id for member in delta.matched],
+            "known": list(delta.known),
+        }
     return {
-        **head,
+        "step": delta.step,
+        "rule": delta.rule or None,
+        "matched": [_member(member, names) for member in delta.matched],
         "kind": "rule" if delta.rule else "query",
         "added": [_member(member, names) for member in delta.added],
         "groups": list(delta.groups),

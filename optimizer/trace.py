@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from algebra.properties import RequiredProperties
 from memo import GroupExpression, GroupId, Memo, Winner
@@ -83,6 +84,17 @@ class Delta:
     left: WayLeft | None = None
     forgets: bool = False
 
+    @property
+    def kind(self) -> Literal["rules", "plans", "known", "left"] | None:
+        """What it counts as where there is room for so many of each; forgetting is free."""
+        if self.plan is not None:
+            return "plans"
+        if self.left is not None:
+            return "left"
+        if self.forgets:
+            return None
+        return "rules" if self.added or self.merged else "known"
+
 
 @dataclass(frozen=True, slots=True)
 class Trace:
@@ -93,6 +105,21 @@ class Trace:
     more: int
     known: int
     left: int
+
+    def first(self, most: int) -> Trace:
+        """The trace with at most so many deltas of each kind."""
+        room = dict.fromkeys(("rules", "plans", "known", "left"), most)
+        kept: list[Delta] = []
+        more = self.more
+        for delta in self.deltas:
+            kind = delta.kind
+            if kind is not None:
+                room[kind] -= 1
+            if kind is None or room[kind] >= 0:
+                kept.append(delta)
+            else:
+                more += kind in ("rules", "plans")
+        return Trace(tuple(kept), more, self.known, self.left)
 
 
 @dataclass(frozen=True, slots=True)

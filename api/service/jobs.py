@@ -229,10 +229,22 @@ def _memo(job: Job, cancelled: Callable[[], bool]) -> Outcome:
 
 
 def _trace(job: Job, cancelled: Callable[[], bool]) -> Outcome:
-    tracing = Tracing(job.details["steps"], job.details["tried"])
+    steps = job.details["steps"]
+    tracing = Tracing(steps, job.details["tried"])
     planned = plan_of(_translated(job), trace=tracing, cancelled=cancelled)
-    found = document(planned, "physical", why=True)
-    return _outcome(planned, json_bytes(found))
+    body = json_bytes(document(planned, "physical", why=True))
+    while len(body) > job.limits.answer and steps > 1:
+        # Those that there is room for are worth more than none.
+        steps = steps * job.limits.answer // len(body)
+        body = json_bytes(document(_with_steps(planned, steps), "physical", why=True))
+    return _outcome(planned, body)
+
+
+def _with_steps(planned: Planned, most: int) -> Planned:
+    """The same search with at most so many steps of each kind in its trace."""
+    found = planned.optimization
+    trace = None if found.trace is None else found.trace.first(most)
+    return replace(planned, optimization=replace(found, trace=trace))
 
 
 def _alternatives(job: Job, cancelled: Callable[[], bool]) -> Outcome:

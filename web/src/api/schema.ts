@@ -174,6 +174,144 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/queries": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** All queries, the oldest first */
+        readonly get: operations["_all_queries_get"];
+        readonly put?: never;
+        /** Has a query run */
+        readonly post: operations["_post_queries_post"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/queries/{id}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** A query */
+        readonly get: operations["_one_queries__id__get"];
+        readonly put?: never;
+        readonly post?: never;
+        /** Forgets a query and its files */
+        readonly delete: operations["_delete_queries__id__delete"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/queries/{id}/dead-letters": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Rows that are no edges, and edges that came too late */
+        readonly get: operations["_dead_letters_queries__id__dead_letters_get"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/queries/{id}/pause": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** Stops a query where it can go on */
+        readonly post: operations["_pause_queries__id__pause_post"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/queries/{id}/picture": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** How a query is drawn: its plan, and its results */
+        readonly get: operations["_picture_queries__id__picture_get"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/queries/{id}/results": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** The results as server-sent events, as they come */
+        readonly get: operations["_results_queries__id__results_get"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/queries/{id}/resume": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** Has a query go on that was paused, or has failed */
+        readonly post: operations["_resume_queries__id__resume_post"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/queries/{id}/stop": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** Ends a query; its results stay */
+        readonly post: operations["_stop_queries__id__stop_post"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/readyz": {
         readonly parameters: {
             readonly query?: never;
@@ -340,6 +478,18 @@ export interface components {
             readonly node: number;
             /** Required */
             readonly required: string | null;
+        };
+        /**
+         * DeadLetters
+         * @description Rows that were set aside; ``next`` is the ``after`` of the page that follows.
+         */
+        readonly DeadLetters: {
+            /** Items */
+            readonly items: readonly {
+                readonly [key: string]: unknown;
+            }[];
+            /** Next */
+            readonly next: string;
         };
         /**
          * Estimate
@@ -622,9 +772,11 @@ export interface components {
         };
         /**
          * KnownStep
-         * @description A rule found only what was there.
+         * @description A rule found only what was there, in a group; expressions are told by their ids.
          */
         readonly KnownStep: {
+            /** Group */
+            readonly group: number;
             /**
              * Kind
              * @constant
@@ -633,7 +785,7 @@ export interface components {
             /** Known */
             readonly known: readonly number[];
             /** Matched */
-            readonly matched: readonly components["schemas"]["SeenMember"][];
+            readonly matched: readonly number[];
             /** Rule */
             readonly rule: string;
             /** Step */
@@ -652,6 +804,38 @@ export interface components {
             readonly left: components["schemas"]["WayLeft"];
             /** Step */
             readonly step: number;
+        };
+        /**
+         * Match
+         * @description What a result looks like as a graph; ``vertices`` are the columns that are vertices.
+         */
+        readonly Match: {
+            /** Edges */
+            readonly edges: readonly components["schemas"]["MatchEdge"][];
+            /** Vertices */
+            readonly vertices: readonly string[];
+        };
+        /**
+         * MatchEdge
+         * @description An edge of a result; ``path`` is the name of the path that it stands for, if it has one.
+         */
+        readonly MatchEdge: {
+            /** Path */
+            readonly path: string | null;
+            readonly source: components["schemas"]["MatchEnd"];
+            readonly target: components["schemas"]["MatchEnd"];
+            /** Text */
+            readonly text: string;
+        };
+        /**
+         * MatchEnd
+         * @description An end of an edge of a result: a variable of the query, or a vertex written out.
+         */
+        readonly MatchEnd: {
+            /** Constant */
+            readonly constant?: string;
+            /** Variable */
+            readonly variable?: string;
         };
         /**
          * Memo
@@ -763,6 +947,52 @@ export interface components {
             readonly distribution: string;
             /** Update Pattern */
             readonly update_pattern: string;
+        };
+        /**
+         * OperatorDocument
+         * @description What an operator did, beside what was expected of it.
+         */
+        readonly OperatorDocument: {
+            /** Dropped */
+            readonly dropped: number;
+            /** Endless */
+            readonly endless: number;
+            readonly estimate: components["schemas"]["OperatorNumbers"];
+            /** Node */
+            readonly node: number;
+            /** Op */
+            readonly op: string;
+            /** Population */
+            readonly population: number;
+            readonly q_error: components["schemas"]["OperatorNumbers"];
+            /** Rate */
+            readonly rate: number;
+            /** Rows */
+            readonly rows: number;
+            /** Rows In */
+            readonly rows_in: number;
+            /** Rows Out */
+            readonly rows_out: number;
+            /** Seconds */
+            readonly seconds: number;
+            /** State Bytes */
+            readonly state_bytes: number;
+            /** State Entries */
+            readonly state_entries: number;
+            /** Validity */
+            readonly validity: number | null;
+        };
+        /**
+         * OperatorNumbers
+         * @description Of an operator, each null where it cannot be told.
+         */
+        readonly OperatorNumbers: {
+            /** Population */
+            readonly population: number | null;
+            /** Rate */
+            readonly rate: number | null;
+            /** Validity */
+            readonly validity: number | null;
         };
         /**
          * OptimizeBody
@@ -1035,6 +1265,177 @@ export interface components {
             readonly stream: string;
         };
         /**
+         * ProgressDocument
+         * @description How far a run is; ``fraction`` is null where the input has no end.
+         */
+        readonly ProgressDocument: {
+            /** Batch */
+            readonly batch: number;
+            /** Edges */
+            readonly edges: number;
+            /** Edges Per Second */
+            readonly edges_per_second: number;
+            /** Fraction */
+            readonly fraction: number | null;
+            /** Lag */
+            readonly lag: number | null;
+            /** Late */
+            readonly late: number;
+            /** Now */
+            readonly now: number | null;
+            /** Phase */
+            readonly phase: string;
+            /** Rejected */
+            readonly rejected: number;
+            /** Results */
+            readonly results: number;
+            /** Results Per Second */
+            readonly results_per_second: number;
+            /** Seconds */
+            readonly seconds: number;
+            /** State Bytes */
+            readonly state_bytes: number;
+            /** State Entries */
+            readonly state_entries: number;
+            /** Ticks */
+            readonly ticks: number;
+        };
+        /**
+         * QueryBody
+         * @description A query to run, or a plan that is kept; over the streams of the service.
+         */
+        readonly QueryBody: {
+            /**
+             * Interval
+             * @description at most one micro-batch in so much time: "10 seconds"
+             */
+            readonly interval?: string | null;
+            /** Language */
+            readonly language?: string | null;
+            /**
+             * Largest Batch
+             * @description at most so many edges per micro-batch
+             */
+            readonly largest_batch?: number | null;
+            /** Name */
+            readonly name?: string | null;
+            /** @description how to plan the query */
+            readonly options?: components["schemas"]["OptionsBody"] | null;
+            /**
+             * Plan
+             * @description in place of a query: the id of a plan of /optimize
+             */
+            readonly plan?: string | null;
+            /** Query */
+            readonly query?: string | null;
+            /**
+             * Speed
+             * @description replay files at so many time units of the stream per second
+             */
+            readonly speed?: number | null;
+            /**
+             * Strict
+             * @description stop at the first row that is no edge
+             * @default false
+             */
+            readonly strict: boolean;
+        };
+        /**
+         * QueryDocument
+         * @description The same with its plan, and of its operators what was measured beside what was expected.
+         */
+        readonly QueryDocument: {
+            /** Created */
+            readonly created: string;
+            /** Ended */
+            readonly ended: string | null;
+            /** Error */
+            readonly error: {
+                readonly [key: string]: unknown;
+            } | null;
+            /** Id */
+            readonly id: string;
+            /** Interval */
+            readonly interval: string | null;
+            /** Language */
+            readonly language: string | null;
+            /** Largest Batch */
+            readonly largest_batch: number | null;
+            /** Name */
+            readonly name: string | null;
+            /** Operators */
+            readonly operators: readonly components["schemas"]["OperatorDocument"][];
+            /** Options */
+            readonly options: {
+                readonly [key: string]: unknown;
+            };
+            readonly plan: components["schemas"]["PlanDocument"];
+            /** Plan Id */
+            readonly plan_id: string;
+            readonly progress: components["schemas"]["ProgressDocument"] | null;
+            /** Query */
+            readonly query: string;
+            /** Restarts */
+            readonly restarts: number;
+            /** Speed */
+            readonly speed: number | null;
+            /** Started */
+            readonly started: string | null;
+            /**
+             * State
+             * @enum {string}
+             */
+            readonly state: "starting" | "running" | "pausing" | "paused" | "stopping" | "stopped" | "finished" | "failed";
+            /** Strict */
+            readonly strict: boolean;
+        };
+        /**
+         * QueryLine
+         * @description A query that runs, ran or is to run; ``error`` is the problem that it failed with.
+         */
+        readonly QueryLine: {
+            /** Created */
+            readonly created: string;
+            /** Ended */
+            readonly ended: string | null;
+            /** Error */
+            readonly error: {
+                readonly [key: string]: unknown;
+            } | null;
+            /** Id */
+            readonly id: string;
+            /** Interval */
+            readonly interval: string | null;
+            /** Language */
+            readonly language: string | null;
+            /** Largest Batch */
+            readonly largest_batch: number | null;
+            /** Name */
+            readonly name: string | null;
+            /** Options */
+            readonly options: {
+                readonly [key: string]: unknown;
+            };
+            /** Plan Id */
+            readonly plan_id: string;
+            readonly progress: components["schemas"]["ProgressDocument"] | null;
+            /** Query */
+            readonly query: string;
+            /** Restarts */
+            readonly restarts: number;
+            /** Speed */
+            readonly speed: number | null;
+            /** Started */
+            readonly started: string | null;
+            /**
+             * State
+             * @enum {string}
+             */
+            readonly state: "starting" | "running" | "pausing" | "paused" | "stopping" | "stopped" | "finished" | "failed";
+            /** Strict */
+            readonly strict: boolean;
+        };
+        /**
          * Reason
          * @description Why an operator is what it is.
          */
@@ -1145,6 +1546,14 @@ export interface components {
             readonly text: string;
         };
         /**
+         * RunningPicture
+         * @description How a running query is drawn: its plan, and its results.
+         */
+        readonly RunningPicture: {
+            readonly match: components["schemas"]["Match"];
+            readonly picture: components["schemas"]["PictureDocument"];
+        };
+        /**
          * SeenMember
          * @description An expression as it was at a step, and the groups that it reads.
          */
@@ -1190,6 +1599,11 @@ export interface components {
         readonly StreamDocument: {
             /** Name */
             readonly name: string;
+            /**
+             * Source
+             * @description the format of its source; none: it cannot be run over
+             */
+            readonly source: string | null;
             /** Stream */
             readonly stream: {
                 readonly [key: string]: unknown;
@@ -1342,6 +1756,7 @@ export type Asked = components['schemas']['Asked'];
 export type AskedDocument = components['schemas']['AskedDocument'];
 export type BoxDocument = components['schemas']['BoxDocument'];
 export type ChosenNode = components['schemas']['ChosenNode'];
+export type DeadLetters = components['schemas']['DeadLetters'];
 export type Estimate = components['schemas']['Estimate'];
 export type ExampleDocument = components['schemas']['ExampleDocument'];
 export type ExplainBody = components['schemas']['ExplainBody'];
@@ -1355,11 +1770,16 @@ export type Group = components['schemas']['Group'];
 export type GroupEstimate = components['schemas']['GroupEstimate'];
 export type KnownStep = components['schemas']['KnownStep'];
 export type LeftStep = components['schemas']['LeftStep'];
+export type Match = components['schemas']['Match'];
+export type MatchEdge = components['schemas']['MatchEdge'];
+export type MatchEnd = components['schemas']['MatchEnd'];
 export type Memo = components['schemas']['Memo'];
 export type MemoExpression = components['schemas']['MemoExpression'];
 export type MemoStatistics = components['schemas']['MemoStatistics'];
 export type Merged = components['schemas']['Merged'];
 export type NodeProperties = components['schemas']['NodeProperties'];
+export type OperatorDocument = components['schemas']['OperatorDocument'];
+export type OperatorNumbers = components['schemas']['OperatorNumbers'];
 export type OptimizeBody = components['schemas']['OptimizeBody'];
 export type Optimized = components['schemas']['Optimized'];
 export type OptionsBody = components['schemas']['OptionsBody'];
@@ -1371,11 +1791,16 @@ export type PlanNodeDocument = components['schemas']['PlanNodeDocument'];
 export type PlanStep = components['schemas']['PlanStep'];
 export type PlanStreamDocument = components['schemas']['PlanStreamDocument'];
 export type PlanWindow = components['schemas']['PlanWindow'];
+export type ProgressDocument = components['schemas']['ProgressDocument'];
+export type QueryBody = components['schemas']['QueryBody'];
+export type QueryDocument = components['schemas']['QueryDocument'];
+export type QueryLine = components['schemas']['QueryLine'];
 export type Reason = components['schemas']['Reason'];
 export type RuleMeaning = components['schemas']['RuleMeaning'];
 export type RuleStatistics = components['schemas']['RuleStatistics'];
 export type RuleStep = components['schemas']['RuleStep'];
 export type RunnerUp = components['schemas']['RunnerUp'];
+export type RunningPicture = components['schemas']['RunningPicture'];
 export type SeenMember = components['schemas']['SeenMember'];
 export type Steps = components['schemas']['Steps'];
 export type StreamDocument = components['schemas']['StreamDocument'];
@@ -1575,7 +2000,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Too many searches; Retry-After says when */
+            /** @description Too many at once; Retry-After says when */
             readonly 429: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -1837,7 +2262,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Too many searches; Retry-After says when */
+            /** @description Too many at once; Retry-After says when */
             readonly 429: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2097,7 +2522,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Too many searches; Retry-After says when */
+            /** @description Too many at once; Retry-After says when */
             readonly 429: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2355,7 +2780,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Too many searches; Retry-After says when */
+            /** @description Too many at once; Retry-After says when */
             readonly 429: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2617,7 +3042,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Too many searches; Retry-After says when */
+            /** @description Too many at once; Retry-After says when */
             readonly 429: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -2878,7 +3303,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Too many searches; Retry-After says when */
+            /** @description Too many at once; Retry-After says when */
             readonly 429: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3141,7 +3566,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Too many searches; Retry-After says when */
+            /** @description Too many at once; Retry-After says when */
             readonly 429: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3402,7 +3827,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Too many searches; Retry-After says when */
+            /** @description Too many at once; Retry-After says when */
             readonly 429: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3663,7 +4088,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Too many searches; Retry-After says when */
+            /** @description Too many at once; Retry-After says when */
             readonly 429: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3929,7 +4354,2624 @@ export interface operations {
                     };
                 };
             };
-            /** @description Too many searches; Retry-After says when */
+            /** @description Too many at once; Retry-After says when */
+            readonly 429: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description Not now; Retry-After says when */
+            readonly 503: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+        };
+    };
+    readonly _all_queries_get: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Successful Response */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly components["schemas"]["QueryLine"][];
+                };
+            };
+            /** @description No JSON */
+            readonly 400: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description No such thing */
+            readonly 404: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description Not in this state */
+            readonly 409: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description Too large a body */
+            readonly 413: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description A query or request that cannot be taken */
+            readonly 422: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description Too many at once; Retry-After says when */
+            readonly 429: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description Not now; Retry-After says when */
+            readonly 503: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+        };
+    };
+    readonly _post_queries_post: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["QueryBody"];
+            };
+        };
+        readonly responses: {
+            /** @description Successful Response */
+            readonly 201: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["QueryDocument"];
+                };
+            };
+            /** @description No JSON */
+            readonly 400: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description No such thing */
+            readonly 404: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description Not in this state */
+            readonly 409: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description Too large a body */
+            readonly 413: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description A query or request that cannot be taken */
+            readonly 422: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description Too many at once; Retry-After says when */
+            readonly 429: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description Not now; Retry-After says when */
+            readonly 503: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+        };
+    };
+    readonly _one_queries__id__get: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description of POST /queries */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Successful Response */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["QueryDocument"];
+                };
+            };
+            /** @description No JSON */
+            readonly 400: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description No such thing */
+            readonly 404: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description Not in this state */
+            readonly 409: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description Too large a body */
+            readonly 413: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description A query or request that cannot be taken */
+            readonly 422: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description Too many at once; Retry-After says when */
+            readonly 429: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description Not now; Retry-After says when */
+            readonly 503: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+        };
+    };
+    readonly _delete_queries__id__delete: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description of POST /queries */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Successful Response */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description No JSON */
+            readonly 400: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description No such thing */
+            readonly 404: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description Not in this state */
+            readonly 409: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description Too large a body */
+            readonly 413: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description A query or request that cannot be taken */
+            readonly 422: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description Too many at once; Retry-After says when */
+            readonly 429: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description Not now; Retry-After says when */
+            readonly 503: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+        };
+    };
+    readonly _dead_letters_queries__id__dead_letters_get: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description `next` of a page */
+                readonly after?: string;
+                readonly limit?: number;
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description of POST /queries */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Successful Response */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["DeadLetters"];
+                };
+            };
+            /** @description No JSON */
+            readonly 400: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description No such thing */
+            readonly 404: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description Not in this state */
+            readonly 409: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description Too large a body */
+            readonly 413: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description A query or request that cannot be taken */
+            readonly 422: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description Too many at once; Retry-After says when */
+            readonly 429: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description Not now; Retry-After says when */
+            readonly 503: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+        };
+    };
+    readonly _pause_queries__id__pause_post: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description of POST /queries */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Successful Response */
+            readonly 202: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["QueryDocument"];
+                };
+            };
+            /** @description No JSON */
+            readonly 400: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description No such thing */
+            readonly 404: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description Not in this state */
+            readonly 409: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description Too large a body */
+            readonly 413: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description A query or request that cannot be taken */
+            readonly 422: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description Too many at once; Retry-After says when */
+            readonly 429: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description Not now; Retry-After says when */
+            readonly 503: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+        };
+    };
+    readonly _picture_queries__id__picture_get: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description of POST /queries */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Successful Response */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["RunningPicture"];
+                };
+            };
+            /** @description No JSON */
+            readonly 400: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description No such thing */
+            readonly 404: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description Not in this state */
+            readonly 409: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description Too large a body */
+            readonly 413: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description A query or request that cannot be taken */
+            readonly 422: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description Too many at once; Retry-After says when */
+            readonly 429: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description Not now; Retry-After says when */
+            readonly 503: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+        };
+    };
+    readonly _results_queries__id__results_get: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description only later results */
+                readonly after?: number | null;
+                readonly tail?: number | null;
+            };
+            readonly header?: {
+                /** @description goes before `after` */
+                readonly "last-event-id"?: string | null;
+            };
+            readonly path: {
+                /** @description of POST /queries */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Successful Response */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "text/event-stream": string;
+                };
+            };
+            /** @description No JSON */
+            readonly 400: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description No such thing */
+            readonly 404: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description Not in this state */
+            readonly 409: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description Too large a body */
+            readonly 413: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description A query or request that cannot be taken */
+            readonly 422: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description Too many at once; Retry-After says when */
+            readonly 429: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description Not now; Retry-After says when */
+            readonly 503: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+        };
+    };
+    readonly _resume_queries__id__resume_post: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description of POST /queries */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Successful Response */
+            readonly 202: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["QueryDocument"];
+                };
+            };
+            /** @description No JSON */
+            readonly 400: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description No such thing */
+            readonly 404: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description Not in this state */
+            readonly 409: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description Too large a body */
+            readonly 413: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description A query or request that cannot be taken */
+            readonly 422: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description Too many at once; Retry-After says when */
+            readonly 429: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description Not now; Retry-After says when */
+            readonly 503: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+        };
+    };
+    readonly _stop_queries__id__stop_post: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description of POST /queries */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Successful Response */
+            readonly 202: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["QueryDocument"];
+                };
+            };
+            /** @description No JSON */
+            readonly 400: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description No such thing */
+            readonly 404: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description Not in this state */
+            readonly 409: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description Too large a body */
+            readonly 413: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description A query or request that cannot be taken */
+            readonly 422: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description Too many at once; Retry-After says when */
             readonly 429: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4187,7 +7229,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Too many searches; Retry-After says when */
+            /** @description Too many at once; Retry-After says when */
             readonly 429: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4445,7 +7487,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Too many searches; Retry-After says when */
+            /** @description Too many at once; Retry-After says when */
             readonly 429: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4705,7 +7747,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Too many searches; Retry-After says when */
+            /** @description Too many at once; Retry-After says when */
             readonly 429: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4971,7 +8013,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Too many searches; Retry-After says when */
+            /** @description Too many at once; Retry-After says when */
             readonly 429: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5229,7 +8271,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Too many searches; Retry-After says when */
+            /** @description Too many at once; Retry-After says when */
             readonly 429: {
                 headers: {
                     readonly [name: string]: unknown;

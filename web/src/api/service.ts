@@ -27,7 +27,7 @@ const about = <T>(path: (id: string) => string) =>
 
 export const explanation = about<Explanation>((id) => `plans/${id}/explanation`);
 export const memo = about<Memo>((id) => `plans/${id}/memo`);
-export const trace = about<Traced>((id) => `plans/${id}/trace?steps=20000&tried=true`);
+export const trace = about<Traced>((id) => `plans/${id}/trace?steps=50000&tried=true`);
 export const alternatives = about<Alternatives>((id) => `plans/${id}/alternatives?limit=20`);
 
 export const examples = () => ask<readonly ExampleDocument[]>("examples");

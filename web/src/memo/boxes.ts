@@ -34,13 +34,20 @@ const MOST_ROWS = 6;
 const WIDEST = 330;
 const NARROWEST = 96;
 
-export type Measure = (text: string, font: string) => number;
+/** How wide a text is, as the head of a box, its name or an expression. */
+export type Measure = (text: string, as: string) => number;
+
+const onScreen: Measure = (text, as) =>
+  widthOf(
+    text,
+    as === "head" ? font("font", 12, 650) : as === "name" ? font("font", 11) : font("mono", 11, 600),
+  );
 
 export function boxesOf(
   index: MemoIndex,
   shown: Shown,
   cost: (value: number) => string,
-  width: Measure = widthOf,
+  width: Measure = onScreen,
 ): readonly GroupBox[] {
   return [...shown.groups].flatMap((id) => {
     const place = index.places.get(id);
@@ -48,24 +55,60 @@ export function boxesOf(
   });
 }
 
-/** One line from each group to each one that reads it, thicker and lit where the plan goes. */
-export function linesOf(index: MemoIndex, shown: Shown): readonly GraphLine[] {
-  const lines: GraphLine[] = [];
-  for (const to of shown.groups)
-    for (const from of index.places.get(to)?.inputs ?? []) {
-      if (from === to || !shown.groups.has(from)) continue;
-      const id = lineKey(from, to);
-      const lit = index.chosenLines.has(id);
-      lines.push({
-        id,
-        from: String(from),
-        to: String(to),
-        width: lit ? 2.5 : 1,
-        tone: lit ? "lit" : "faint",
-      });
-    }
+/** More lines than these, and nobody can follow one. */
+const MOST_LINES = 110;
+
+/** Which lines are drawn: those of the plan alone; of a group that is pointed at too; or all; or,
+ * where these are too many, those of the best expression of each group. */
+export type Drawn = "plan" | "pointed" | "best" | "all";
+
+/** Lines from groups to those that read them, thicker and lit where the plan goes. */
+export function linesOf(
+  index: MemoIndex,
+  shown: Shown,
+  wish: "plan" | "pointed" | "all",
+  pointed: number | null = null,
+): { readonly lines: readonly GraphLine[]; readonly drawn: Drawn } {
+  if (wish === "plan") return { lines: between(index, shown, () => []), drawn: "plan" };
+  if (wish === "pointed") {
+    const ends = ({ group, inputs }: Place) =>
+      group.id === pointed ? inputs : inputs.filter((input) => input === pointed);
+    return { lines: between(index, shown, ends), drawn: "pointed" };
+  }
+  const all = between(index, shown, (place) => place.inputs);
+  if (all.length <= MOST_LINES) return { lines: all, drawn: "all" };
+  return { lines: between(index, shown, (place) => best(index, place)), drawn: "best" };
+}
+
+function between(
+  index: MemoIndex,
+  shown: Shown,
+  inputs: (place: Place) => readonly number[],
+): readonly GraphLine[] {
+  const found = new Map<string, GraphLine>();
+  const draw = (from: number, to: number, lit: boolean) => {
+    if (from === to || !shown.groups.has(from) || !shown.groups.has(to)) return;
+    const id = lineKey(from, to);
+    const line = { id, from: String(from), to: String(to) };
+    found.set(id, lit ? { ...line, width: 2.5, tone: "lit" } : { ...line, width: 1 });
+  };
+  for (const to of shown.groups) {
+    const place = index.places.get(to);
+    if (place) for (const from of inputs(place)) draw(from, to, false);
+  }
   // What is drawn last lies on top.
-  return lines.sort((a, b) => Number(a.tone === "lit") - Number(b.tone === "lit"));
+  for (const line of index.chosenLines) {
+    found.delete(line);
+    const [from, to] = line.split("-").map(Number) as [number, number];
+    draw(from, to, true);
+  }
+  return [...found.values()];
+}
+
+/** What the best expression of a group reads; the first one's if none was costed. */
+function best(index: MemoIndex, { group }: Place): readonly number[] {
+  const winner = group.expressions.find(({ id }) => index.winners.has(id));
+  return (winner ?? group.expressions[0])?.inputs ?? [];
 }
 
 function boxOf(
@@ -82,7 +125,7 @@ function boxOf(
   const expressions = `${count} expression${count === 1 ? "" : "s"}`;
   const note = open && Number.isFinite(best) ? cost(best) : String(count);
   const head = `G${group.id}`;
-  const [bold, small, mono] = [font("font", 12, 650), font("font", 11), font("mono", 11)];
+  const [bold, small, mono] = ["head", "name", "code"] as const;
   const rows = open ? rowsOf(index, group.expressions) : [];
   const heading = width(head, bold) + width(name, small) + width(note, small) + 52;
   const widest = Math.max(heading, ...rows.map(({ text }) => width(text, mono) + 34), NARROWEST);

@@ -2,6 +2,8 @@ import { describe, expect, it } from "vitest";
 
 import type { Memo } from "../api/schema";
 import sample from "../samples/memo.json";
+import { boxesOf, linesOf } from "./boxes";
+import { gridOf } from "./grid";
 import { around, indexed, search } from "./memo";
 import { cellAt, mapOf } from "./map";
 import { atFirst, chosenPlan, everything, focused, MOST_DRAWN, toggled, withGroups, without } from "./shown";
@@ -124,6 +126,36 @@ describe("what is drawn", () => {
     expect(toggled(one, memo.root).open.size).toBe(0);
     expect(toggled(toggled(one, memo.root), memo.root)).toEqual(one);
     expect([...chosenPlan(index).groups].sort()).toEqual([...index.chosenGroups].sort());
+  });
+});
+
+describe("many groups in rows", () => {
+  const large = indexed(chain(20));
+  const shown = everything(large);
+  const boxes = boxesOf(large, shown, String, (text) => text.length * 6);
+  const { lines } = linesOf(large, shown, "pointed", large.memo.root);
+  const placed = gridOf(large, boxes, lines);
+
+  it("stand beside and above each other", () => {
+    expect(boxes.length).toBe(210);
+    for (const one of boxes)
+      for (const other of boxes) {
+        if (one.group >= other.group) continue;
+        const [a, b] = [placed.boxes[one.id]!, placed.boxes[other.id]!];
+        const apart =
+          Math.abs(a.x - b.x) >= (one.width + other.width) / 2 ||
+          Math.abs(a.y - b.y) >= (one.height + other.height) / 2;
+        expect(apart).toBe(true);
+      }
+    expect(placed.width / placed.height).toBeLessThan(4);
+  });
+
+  it("show the lines of one of them", () => {
+    expect(lines.length).toBe(large.places.get(large.memo.root)!.inputs.length);
+    for (const { id } of lines) expect(placed.lines[id]?.length).toBe(2);
+    expect(linesOf(large, shown, "pointed", null).lines).toEqual([]);
+    expect(linesOf(large, shown, "all").drawn).toBe("best");
+    expect(linesOf(large, shown, "all").lines.length).toBeLessThan(2 * boxes.length);
   });
 });
 

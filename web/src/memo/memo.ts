@@ -112,8 +112,8 @@ function layersOf(inputs: ReadonlyMap<number, readonly number[]>): ReadonlyMap<n
 
 const MOST_LABELS = 4;
 
-/** `a·b·c`, without the stream where there is but one. */
-function namesOf(groups: readonly Group[]): ReadonlyMap<number, string> {
+/** What groups are made of, `a·b·c`, without the stream where there is but one. */
+export function namesOf(groups: readonly Group[]): ReadonlyMap<number, string> {
   const stream = (leaf: string) => leaf.slice(0, leaf.lastIndexOf("."));
   const streams = new Set(groups.flatMap(({ reads }) => reads.map(stream)));
   const label = (leaf: string) => (streams.size > 1 ? leaf : leaf.slice(leaf.lastIndexOf(".") + 1));

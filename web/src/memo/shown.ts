@@ -8,9 +8,11 @@ export interface Shown {
 }
 
 /** As many groups as a picture can have and be read. */
-export const MOST_DRAWN = 160;
+export const MOST_DRAWN = 400;
+/** As many as are laid out by their lines; more stand in rows. */
+export const MOST_LAYERED = 60;
 const SMALL = 24;
-const MOST_OPEN = 12;
+const MOST_OPEN = 9;
 
 /** The whole memo if it is small, else the chosen plan; open as far as there is room. */
 export function atFirst(index: MemoIndex): Shown {
@@ -19,7 +21,7 @@ export function atFirst(index: MemoIndex): Shown {
 
 export function chosenPlan(index: MemoIndex): Shown {
   const groups = capped(index.chosenGroups);
-  return { groups, open: groups.size <= MOST_OPEN * 2 ? groups : new Set() };
+  return { groups, open: groups.size <= MOST_OPEN ? groups : new Set([index.memo.root]) };
 }
 
 export function everything(index: MemoIndex): Shown {

@@ -74,7 +74,7 @@ export function groupsOf(step: Step): readonly number[] {
     case "forget":
       return [];
     case "known":
-      return step.matched.map(({ group }) => group);
+      return [step.group];
     default:
       return [
         ...step.matched.map(({ group }) => group),
@@ -137,6 +137,14 @@ export function birthsOf(
     .sort((a, b) => a.at - b.at || a.node - b.node);
 }
 
+/** What rules made comes before what the query had, the root of the plan before what it reads. */
+export const ruleMadeFirst = (births: readonly Birth[], steps: readonly Step[]): readonly Birth[] =>
+  [...births].sort(
+    (a, b) =>
+      Number(steps[a.at]?.kind === "query") - Number(steps[b.at]?.kind === "query") ||
+      b.node - a.node,
+  );
+
 /** How many steps of each kind are in each of so many equal parts of the search. */
 export function density(
   steps: readonly Step[],
@@ -167,24 +175,22 @@ export function lineOf(step: Step, cost: (value: number) => string): { head: str
     case "query":
       return { head: "query", text: step.added.map((e) => `G${e.group} = ${e.text}`).join("; ") };
     case "rule": {
-      const groups = step.groups.length ? `${counted(step.groups.length, "new group")}` : "";
-      const merged = step.merged.map(({ into, group }) => `G${group} = G${into}`).join(", ");
-      const added = step.added.length ? `+${step.added.length} in ${inGroups(step)}` : "";
-      return { head: step.rule ?? "", text: [added, groups, merged].filter(Boolean).join(" · ") };
+      const merged = step.merged.map(({ into, group }) => `G${group} is G${into}`);
+      const added = step.added.map((e) => `G${e.group} = ${e.text}`);
+      return { head: step.rule ?? "", text: [...merged, ...added].join("; ") };
     }
     case "known":
-      return { head: step.rule, text: `only what is there${inKnown(step)}` };
+      return { head: step.rule, text: `of G${step.group}, nothing new` };
     case "plan": {
       const { plan } = step;
-      const before = plan.before === null ? "" : `, ${cost(plan.before)} before`;
-      return { head: goal(plan.group, plan.required), text: `${cost(plan.cost)}${before}` };
+      return { head: goal(plan.group, plan.required), text: `${cost(plan.cost)} ${plan.text}` };
     }
     case "left": {
       const { left } = step;
       const least = left.exact ? "" : "≥ ";
       return {
         head: goal(left.group, left.required),
-        text: `${least}${cost(left.cost)}, not under ${cost(left.bound)}`,
+        text: `${least}${cost(left.cost)} ${left.text}`,
       };
     }
     case "forget":
@@ -192,18 +198,17 @@ export function lineOf(step: Step, cost: (value: number) => string): { head: str
   }
 }
 
-const counted = (count: number, what: string): string =>
-  `${count} ${what}${count === 1 ? "" : "s"}`;
-
-const inGroups = (step: Extract<Step, { added: unknown }>): string =>
-  [...new Set(step.added.map(({ group }) => `G${group}`))].slice(0, 3).join(", ");
-
-const inKnown = ({ matched }: Extract<Step, { kind: "known" }>): string =>
-  matched[0] ? ` in G${matched[0].group}` : "";
-
-/** What is said of a trace that is not whole. */
-export function missing(trace: Pick<Steps, "steps" | "more">): string {
-  return trace.more
-    ? `${trace.more.toLocaleString("en")} further steps of this search were not kept.`
-    : "";
+/** What is said of a trace that is not whole; empty if it is. */
+export function missing({ steps, more, known, left }: Steps): string {
+  const kept = { known: 0, left: 0 };
+  for (const { kind } of steps) if (kind === "known" || kind === "left") kept[kind] += 1;
+  const parts = [
+    [more, "steps"],
+    [known - kept.known, "duplicates"],
+    [left - kept.left, "pruned ways"],
+  ] as const;
+  const said = parts.flatMap(([count, what]) =>
+    count > 0 ? [`${count.toLocaleString("en")} ${what}`] : [],
+  );
+  return said.length ? `The search is longer than what is told here, by ${said.join(", ")}.` : "";
 }

@@ -23,11 +23,13 @@ export function rewriting(
   step: Extract<Step, { matched: unknown }>,
   member: (id: number) => SeenMember | undefined,
 ): Rewriting {
-  const [root, ...inner] = step.matched;
+  const seen = (ids: readonly number[]) => ids.flatMap((id) => member(id) ?? []);
+  const matched = step.kind === "known" ? seen(step.matched) : step.matched;
+  const [root, ...inner] = matched;
   const before = root ? [grown(root, inner, new Set(), new Set())] : [];
   const added = step.kind === "known" ? [] : step.added;
   const groups = step.kind === "known" ? new Set<number>() : new Set(step.groups);
-  const found = step.known.flatMap((id) => member(id) ?? []);
+  const found = seen(step.known);
   const ids = new Set(added.map(({ id }) => id));
   const all = [...added, ...found];
   // What another one of them reads is drawn below that.

@@ -12,5 +12,7 @@ it("shows the rows in sight and some beyond", () => {
 it("scrolls no further than it has to", () => {
   expect(scrolledTo(3, 20, 0, 100)).toBe(0);
   expect(scrolledTo(7, 20, 0, 100)).toBe(60);
-  expect(scrolledTo(1, 20, 100, 100)).toBe(20);
+  expect(scrolledTo(4, 20, 100, 100)).toBe(80);
+  expect(scrolledTo(50, 20, 0, 100)).toBe(960);
+  expect(scrolledTo(0, 20, 5000, 100)).toBe(0);
 });

@@ -18,9 +18,11 @@ export function inSight(
   return { first: Math.min(first, Math.max(0, end)), end };
 }
 
-/** Where to scroll so that a row is wholly in sight; where it is already, the same. */
+/** Where to scroll so that a row is wholly in sight: nowhere if it is already, no further than
+ * needed to a row nearby, and a row far away comes into the middle. */
 export function scrolledTo(row: number, height: number, top: number, room: number): number {
-  if (row * height < top) return row * height;
-  if ((row + 1) * height > top + room) return (row + 1) * height - room;
-  return top;
+  const [above, below] = [row * height - top, (row + 1) * height - top - room];
+  if (above >= 0 && below <= 0) return top;
+  if (above < -room || below > room) return Math.max(0, row * height - (room - height) / 2);
+  return above < 0 ? row * height : top + below;
 }

@@ -1,0 +1,97 @@
+"""Chromium as the distribution has it, driven by Playwright, and a service to look at."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import (
+    Browser,
+    ConsoleMessage,
+    Dialog,
+    Page,
+    Request,
+    expect,
+    sync_playwright,
+)
+
+from api.service import create_app
+from catalog import load
+from tests.api.command import CATALOG
+from tests.api.serving import LOOPBACK, served, settings
+
+SHOTS = Path(__file__).parent / "shots"
+"""What was seen last in each test; not committed."""
+
+PATIENCE_MS = 30_000
+"""How long a machine that does much else may take for what is there at once."""
+
+expect.set_options(timeout=PATIENCE_MS)
+
+_NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """A browser without a window; it is not downloaded."""
+    found = next((path for name in _NAMES if (path := shutil.which(name))), None)
+    if found is None:
+        pytest.skip("there is no Chromium on PATH: apt-get install chromium")
+    with sync_playwright() as playwright:
+        # The pages are our own, and in containers there is no sandbox to be had.
+        browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A service whose searches are short, whatever the query."""
+    made = settings(
+        tmp_path_factory.mktemp("home"),
+        catalog=load(CATALOG),
+        hosts=LOOPBACK,
+        longest_search_ms=1500.0,
+    )
+    with served(create_app(made)) as client:
+        yield str(client.base_url)
+
+
+@pytest.fixture
+def page(browser: Browser, address: str, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """A page of the service, which asks no other host and has no fault of its own."""
+    page = browser.new_page(base_url=address, viewport={"width": 1440, "height": 900})
+    page.set_default_timeout(PATIENCE_MS)
+    faults: list[str] = []
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.on("console", lambda message: faults.extend(_fault(message)))
+    page.on("request", lambda sent: faults.extend(_abroad(sent, address)))
+    page.on("dialog", lambda dialog: faults.extend(_dismissed(dialog)))
+    try:
+        yield page
+    finally:
+        SHOTS.mkdir(exist_ok=True)
+        page.screenshot(path=SHOTS / f"{request.node.name}.png")
+        page.close()
+    assert faults == []
+
+
+def _fault(message: ConsoleMessage) -> list[str]:
+    # The browser itself tells of each answer that is a problem, and of a service that is away.
+    if message.type != "error" or message.text.startswith("Failed to load resource"):
+        return []
+    return [message.text]
+
+
+def _dismissed(dialog: Dialog) -> list[str]:
+    dialog.dismiss()
+    return [dialog.message]
+
+
+def _abroad(sent: Request, address: str) -> list[str]:
+    own = urlsplit(address).hostname
+    url = urlsplit(sent.url)
+    return [sent.url] if url.scheme not in ("blob", "data") and url.hostname != own else []

@@ -1,0 +1,261 @@
+"""The page in a real browser: from a query to its plan, and what can be done with that."""
+
+from __future__ import annotations
+
+import json
+import re
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, Response, expect
+
+from api.service import create_app
+from api.service.examples import examples
+from api.service.tokens import token
+from tests.api import serving
+
+TRIANGLE = "Answer(x, y, z) <- a2q(x, y), c2a(y, z), c2q(z, x).\nWINDOW 30d SLIDE 1d"
+QUESTION = re.compile(r"/optimize$")
+
+
+def write(page: Page, query: str) -> None:
+    """Puts a query in place of what is there."""
+    page.locator(".cm-content").click()
+    page.keyboard.press("Control+A")
+    page.keyboard.insert_text(query)
+
+
+def optimize(page: Page, query: str) -> None:
+    write(page, query)
+    with page.expect_response(QUESTION):
+        page.keyboard.press("Control+Enter")
+    settled(page)
+
+
+def opened(page: Page, place: str = "/") -> None:
+    page.goto(place)
+    expect(page.locator("[data-box]").first).to_be_visible()
+    settled(page)
+
+
+def settled(page: Page) -> None:
+    expect(page.locator(".progress:not(.on)")).to_be_attached()
+    page.wait_for_function("document.querySelectorAll('[data-box]').length > 0")
+
+
+def asked(answer: Response) -> dict[str, Any]:
+    """The question that an answer is to."""
+    question: dict[str, Any] = answer.request.post_data_json or {}
+    return question
+
+
+def boxes(page: Page, operator: str) -> int:
+    return page.get_by_role("button", name=re.compile(f"^{operator} ")).count()
+
+
+def test_from_typing_a_query_to_its_plan(page: Page) -> None:
+    opened(page)
+    optimize(page, TRIANGLE)
+    expect(page.get_by_role("button", name=re.compile("^WSCAN mathoverflow.c2q"))).to_be_visible()
+    assert boxes(page, "HASH_JOIN") == 2
+    page.get_by_role("button", name=re.compile("^HASH_JOIN ")).first.click()
+    details = page.get_by_role("article")
+    expect(details).to_contain_text("rows of the first input per time unit")
+    expect(details).to_contain_text("Why it is there")
+    page.get_by_role("button", name="Compare").click()
+    expect(page.get_by_text("As written", exact=True)).to_be_visible()
+    page.get_by_role("button", name="Alternatives").click()
+    rows = page.locator(".alternatives li")
+    expect(rows.first).to_contain_text("chosen")
+    assert rows.count() > 3
+    rows.nth(2).click()
+    expect(page.get_by_text("Number 3", exact=True)).to_be_visible()
+
+
+def test_an_error_is_underlined_where_it_is(page: Page) -> None:
+    opened(page)
+    write(page, "Answer(x, y) <- a2q(x y)")
+    expect(page.locator(".cm-lintRange-error")).to_have_text("y")
+    note = page.get_by_role("alert")
+    expect(note).to_contain_text("E-SYNTAX")
+    expect(note).to_contain_text("a comma")
+    optimize(page, "Answer(x, y) <- a2q(x, y) WINDOW 1d")
+    expect(page.locator(".cm-lintRange-error")).to_have_count(0)
+    expect(note).to_have_count(0)
+
+
+def test_every_example_is_planned(page: Page) -> None:
+    opened(page)
+    for example in examples():
+        with page.expect_response(QUESTION) as answer:
+            page.get_by_label("Example", exact=True).select_option(example["name"])
+        assert answer.value.status == 200, example["name"]
+        settled(page)
+        found = json.loads(answer.value.text())
+        expect(page).to_have_url(re.compile(found["id"]))
+        assert page.get_by_role("alert").count() == 0, example["name"]
+
+
+def test_what_if_a_stream_were_another(page: Page) -> None:
+    opened(page)
+    optimize(page, TRIANGLE)
+    cost = page.locator(".summary strong")
+    before = cost.inner_text()
+    slider = page.get_by_role("slider", name="rate").nth(1)
+    slider.focus()
+    with page.expect_response(QUESTION) as answer:
+        slider.press("End")
+    rates = asked(answer.value)["catalog"]["streams"]["mathoverflow"]["labels"]
+    assert rates["c2a"]["rate"] == pytest.approx(0.1735764, rel=1e-3)
+    expect(cost).not_to_have_text(before)
+    page.get_by_text("Rules", exact=True).click()
+    rule = page.get_by_role("checkbox", name=re.compile("PatternAssociate"))
+    with page.expect_response(QUESTION) as answer:
+        rule.uncheck()
+    assert asked(answer.value)["options"]["disabled_rules"] == ["PatternAssociate"]
+    with page.expect_response(QUESTION):
+        page.get_by_role("button", name="Reset").click()
+    expect(cost).to_have_text(before)
+
+
+def test_a_link_shows_the_plan_again(page: Page) -> None:
+    opened(page)
+    optimize(page, TRIANGLE)
+    link = page.url
+    page.goto("about:blank")
+    opened(page, link)
+    assert boxes(page, "HASH_JOIN") == 2
+    expect(page.locator(".cm-content")).to_contain_text("c2q(z, x)")
+    page.goto(link[:-4] + "0000")
+    page.reload()
+    expect(page.get_by_role("alert")).to_contain_text("is kept")
+
+
+def test_plans_are_saved_as_files(page: Page, tmp_path: Path) -> None:
+    opened(page)
+    optimize(page, TRIANGLE)
+    for kind in ("SVG", "PNG", "JSON"):
+        page.get_by_role("button", name="Export").click()
+        with page.expect_download() as download:
+            page.get_by_role("menuitem", name=kind).click()
+        file = tmp_path / download.value.suggested_filename
+        download.value.save_as(file)
+        assert file.suffix == f".{kind.lower()}"
+        if kind == "SVG":
+            drawn = ET.fromstring(file.read_text("utf-8"))
+            texts = ["".join(text.itertext()) for text in drawn.iter(f"{{{SVG}}}text")]
+            assert texts.count("HASH_JOIN") == 2
+            assert all("var(" not in value for e in drawn.iter() for value in e.attrib.values())
+        if kind == "PNG":
+            assert file.read_bytes().startswith(b"\x89PNG")
+        if kind == "JSON":
+            assert json.loads(file.read_text("utf-8"))["nodes"]
+
+
+SVG = "http://www.w3.org/2000/svg"
+
+
+def test_names_are_text_whatever_they_say(page: Page) -> None:
+    opened(page)
+    script, image = "<script>alert(1)</script>", "<img src=x onerror=alert(2)>"
+    optimize(page, f"Answer(x, z) <- `{script}`(x, y), `{image}`+(y, z) WINDOW 1d")
+    assert page.get_by_role("alert").inner_text().startswith("E-UNKNOWN")
+    known = {"rate": 1, "distinct_src": 9, "distinct_trg": 9}
+    streams = {f"<b>{script}": {"labels": {script: known, image: known}}}
+    body = {
+        "query": f"Answer(x, z) <- `{script}`(x, y), `{image}`+(y, z) WINDOW 1d",
+        "streams": streams,
+    }
+    found = page.request.post("/optimize", data=body).json()
+    page.goto(f"/#/plan/{found['id']}")
+    page.reload()
+    settled(page)
+    expect(page.locator("svg").get_by_text(script).first).to_be_attached()
+    for view in ("Memo", "Search", "Plan"):
+        page.get_by_role("tab", name=view).click()
+    for mode in ("Compare", "Alternatives"):
+        page.get_by_role("button", name=mode).click()
+    page.locator("[data-box]").last.click()
+    assert page.locator("#app script, #app img, #app b >> text=script").count() == 0
+
+
+def test_the_keyboard_is_enough(page: Page) -> None:
+    opened(page)
+    optimize(page, TRIANGLE)
+    page.get_by_role("tab", name="Plan").focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_role("tab", name="Memo")).to_have_attribute("aria-selected", "true")
+    page.keyboard.press("ArrowLeft")
+    root = page.get_by_role("button", name=re.compile("^COALESCE "))
+    root.focus()
+    page.keyboard.press("ArrowDown")
+    focused = page.locator("[data-box]:focus")
+    expect(focused).to_have_attribute("aria-label", re.compile("^HASH_JOIN"))
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("article")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("article")).to_have_count(0)
+
+
+def test_a_phone_shows_all_of_it(page: Page) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    opened(page)
+    page.get_by_role("button", name="Alternatives").click()
+    expect(page.locator(".alternatives li").first).to_be_visible()
+    page.locator("[data-box]").last.click()
+    expect(page.get_by_role("article")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_colours_follow_the_system_and_can_be_chosen(page: Page, scheme: str) -> None:
+    page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+    opened(page)
+    shown = page.locator("html")
+    expect(shown).to_have_attribute("data-theme", scheme)
+    page.get_by_role("button", name=re.compile("colours")).click()
+    other = "light" if scheme == "dark" else "dark"
+    expect(shown).to_have_attribute("data-theme", other)
+    page.reload()
+    expect(shown).to_have_attribute("data-theme", other)
+
+
+def test_a_service_that_was_away_comes_back(page: Page, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    with serving.running(home) as first:
+        port = first.address.rpartition(":")[2]
+        opened(page, first.address)
+        shown = page.locator("[data-box]").count()
+        first.process.kill()
+        first.process.wait()
+    write(page, TRIANGLE)
+    page.keyboard.press("Control+Enter")
+    banner = page.get_by_text("The service does not answer. What")
+    expect(banner).to_be_visible()
+    assert page.locator("[data-box]").count() == shown
+    with serving.running(home, "--port", port):
+        expect(banner).to_have_count(0, timeout=60_000)
+        expect(
+            page.get_by_role("button", name=re.compile("^WSCAN mathoverflow.c2q"))
+        ).to_be_visible()
+        assert page.get_by_role("alert").count() == 0
+
+
+def test_a_token_is_asked_for_and_kept_in_the_tab(browser: Browser, tmp_path: Path) -> None:
+    secret = "plan-" + "p" * 20
+    made = serving.settings(tmp_path, tokens=(token(secret, "plan"),), searches_at_once=1)
+    with serving.served(create_app(made)) as client:
+        page = browser.new_page(base_url=str(client.base_url))
+        page.goto("/")
+        dialog = page.get_by_role("dialog")
+        for given in ("wrong-" + "w" * 20, secret):
+            dialog.get_by_label("Token").fill(given)
+            dialog.get_by_role("button", name="Go on").click()
+        expect(dialog).to_have_count(0)
+        expect(page.locator("[data-box]").first).to_be_visible()
+        page.reload()
+        expect(page.locator("[data-box]").first).to_be_visible()
+        assert page.evaluate("Object.keys(localStorage)") == []
+        page.close()
