@@ -125,6 +125,16 @@ class Clients:
             for kind in kinds:
                 using.create_task(self._again_and_again(kind, until))
 
+    async def states(self) -> list[str]:
+        """What has become of the queries that run beside."""
+        found = []
+        with self._connected() as connection:
+            for id_ in self._running:
+                query = json.loads((await connection.ask("GET", f"/queries/{id_}")).body)
+                problem = (query["error"] or {}).get("detail", "")
+                found.append(f"is {query['state']}, after {query['restarts']} restarts {problem}")
+        return found
+
     async def _again_and_again(
         self, kind: Callable[[Connection], Awaitable[None]], until: float
     ) -> None:
@@ -235,6 +245,8 @@ async def left_alone(
     if looking.done():
         looking.result()
     looking.cancel()
+    for state in await clients.states():
+        clients.statuses[f"a query that {state}"] += 1
     return found, clients.statuses
 
 
