@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -50,21 +49,21 @@ def kinds(found: dict[str, Any]) -> Counter[str]:
 
 
 def test_what_was_tried_in_vain_is_told_if_asked_for(client: httpx.Client, place: str) -> None:
-    plain = trace(client.get(place, params={"steps": 10}))
-    whole = trace(client.get(place, params={"steps": 10, "tried": True}))
-    assert kinds(plain) == Counter(query=8, rule=2, plan=10)
-    assert kinds(whole) - kinds(plain) == Counter(known=6, left=8)
-    changes = [step for step in whole["steps"] if step["kind"] in ("query", "rule", "plan")]
-    assert changes == plain["steps"]
-    assert whole["left"] == plain["left"] == 8
+    plain = trace(client.get(place, params={"steps": 6}))
+    whole = trace(client.get(place, params={"steps": 6, "tried": True}))
+    assert kinds(plain) == Counter(query=6, plan=6)
+    assert kinds(whole) - kinds(plain) == Counter(known=6, left=6)
+    in_vain = ("known", "left")
+    assert [step for step in whole["steps"] if step["kind"] not in in_vain] == plain["steps"]
+    assert whole["left"] == plain["left"] > 6
     assert whole["more"] == plain["more"] > 0
     problem(client.get(place, params={"steps": 0}), 422)
 
 
 def test_a_trace_that_is_too_long_is_cut(client: httpx.Client, place: str) -> None:
-    found = trace(client.get(place, params={"steps": 100_000, "tried": True}))
+    found = trace(client.get(place, params={"steps": 60_000, "tried": True}))
     told = kinds(found)
-    assert 5 < told["query"] + told["rule"]
+    assert told["query"] + told["rule"] > 5
     assert found["more"] > 0
     rules = [step["step"] for step in found["steps"] if step["kind"] in ("query", "rule")]
     assert rules == list(range(1, len(rules) + 1))
