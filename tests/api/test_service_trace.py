@@ -61,7 +61,7 @@ def test_what_was_tried_in_vain_is_told_if_asked_for(client: httpx.Client, place
 
 
 def test_a_trace_that_is_too_long_is_cut(client: httpx.Client, place: str) -> None:
-    found = trace(client.get(place, params={"steps": 60_000, "tried": True}))
+    found = trace(client.get(place, params={"steps": 100_000, "tried": True}))
     told = kinds(found)
     assert told["query"] + told["rule"] > 5
     assert found["more"] > 0
