@@ -1,10 +1,12 @@
 # The first stage installs Headrace and the tested versions of all it needs, a Java runtime
-# among them; the second keeps the result alone. Nothing is compiled.
+# among them, and builds the page; the second keeps the result alone.
 #
 #   docker build -t headrace .
 #   docker run --rm headrace demo
-#   docker run --rm -p 8080:8080 headrace
+#   docker run --rm --init -p 127.0.0.1:8080:8080 -v headrace:/var/lib/headrace headrace
 #   docker run --rm -v "$PWD:/data:ro" headrace run /data/query.rq --input /data/edges.csv --output -
+#
+# Nothing is written but to /var/lib/headrace and /tmp: with --tmpfs /tmp it also runs --read-only.
 
 FROM python:3.11-slim-bookworm AS build
 ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
@@ -12,18 +14,25 @@ WORKDIR /build
 RUN python -m venv /opt/headrace
 # The dependencies have a layer of their own, which a change of our code leaves as it is.
 COPY pyproject.toml constraints.txt ./
-RUN python -c "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['project']['dependencies'], sep='\n')" > requirements.txt \
+RUN python -c "import tomllib; p = tomllib.load(open('pyproject.toml', 'rb'))['project']; print(*p['dependencies'], *p['optional-dependencies']['postgres'], sep='\n')" > requirements.txt \
     && /opt/headrace/bin/pip install -c constraints.txt -r requirements.txt
 COPY . .
 RUN /opt/headrace/bin/pip install -c constraints.txt .
 
 FROM python:3.11-slim-bookworm
-RUN useradd --uid 10001 --create-home headrace
+RUN useradd --uid 10001 --create-home headrace \
+    && install --directory --owner=10001 --mode=0700 /var/lib/headrace
 COPY --from=build /opt/headrace /opt/headrace
+# Kernels that are compiled are kept with the rest.
 ENV PATH=/opt/headrace/bin:$PATH \
-    PYTHONUNBUFFERED=1
+    PYTHONUNBUFFERED=1 \
+    HEADRACE_HOME=/var/lib/headrace \
+    NUMBA_CACHE_DIR=/var/lib/headrace/compiled
 USER 10001
-WORKDIR /home/headrace
+WORKDIR /var/lib/headrace
+VOLUME /var/lib/headrace
 EXPOSE 8080
+HEALTHCHECK --interval=30s --timeout=5s --start-period=60s \
+    CMD ["python", "-c", "from urllib.request import urlopen; urlopen('http://127.0.0.1:8080/healthz', timeout=4)"]
 ENTRYPOINT ["headrace"]
 CMD ["serve", "--host", "0.0.0.0", "--port", "8080"]

@@ -47,7 +47,9 @@ def shown_progress(
 
 def counts(progress: Progress) -> str:
     """What was read and found so far."""
-    return f"{progress.edges:,} edges, {progress.results:,} results"
+    told = f"{progress.edges:,} edges, {progress.results:,} results"
+    aside = [("late", progress.late), ("rejected", progress.rejected)]
+    return told + "".join(f", {count:,} {what}" for what, count in aside if count)
 
 
 class _Lines:
@@ -65,7 +67,7 @@ class _Lines:
             if progress.phase == self._phase and now < self._next:
                 return
             self._phase, self._next = progress.phase, now + _SECONDS_BETWEEN_LINES
-        done = f" {progress.fraction:.0%}"
+        done = "" if progress.fraction is None else f" {progress.fraction:.0%}"
         found = f": {counts(progress)}" if progress.phase == "running" else ""
         say(f"{_PHASES[progress.phase]}{done}{found}{self._furthest_off(progress)}")
 
@@ -101,10 +103,14 @@ def bar(stream: TextIO) -> Iterator[tuple[OnProgress, Callable[[str], None]]]:
         task = bars.add_task("starting", total=1.0, found="")
 
         def show(progress: Progress) -> None:
-            if progress.phase == "reading" and progress.fraction >= 1:
-                # Spark may still be starting: nobody knows how far it is.
+            if progress.fraction is None or (
+                progress.phase == "reading" and progress.fraction >= 1
+            ):
+                # Spark may still be starting, or the input has no end: nobody knows how far it is.
                 bars.tasks[0].total = None  # which update() cannot do
-                bars.update(task, description=_PHASES["starting"])
+                phase = "starting" if progress.phase == "reading" else progress.phase
+                found = counts(progress) if progress.phase == "running" else ""
+                bars.update(task, description=_PHASES[phase], found=found)
                 return
             bars.update(
                 task,

@@ -24,7 +24,7 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.measuring import Spread, headline, machine, save
-from bench.service import Answer, Connection, Service, question, serving
+from bench.service import Answer, Connection, Service, question, run_beside, serving
 
 MOST_OPEN = 900
 """Connections at once; one more request than that has to wait for one of them."""
@@ -192,26 +192,34 @@ def measured(
 
 
 def main(
+    *,
     seconds: Annotated[float, typer.Option(min=0.1, help="Of each round.")] = 10.0,
     rounds: Annotated[int, typer.Option(min=1)] = 3,
     connections: Annotated[int, typer.Option(min=1, help="That ask at once.")] = 8,
     searches: Annotated[int, typer.Option(min=1, help="As --searches of the service.")] = 2,
+    beside: Annotated[int, typer.Option(min=0, help="Queries that run, in a second part.")] = 2,
     out: Annotated[Path | None, typer.Option(help="Where everything goes, as JSON.")] = None,
 ) -> None:
     """Planning over HTTP, per second and under too much of it."""
-    console = Console()
+    console = Console(width=max(120, Console().width))
     console.print(headline(machine()))
     options = {"seconds": seconds, "rounds": rounds, "connections": connections,
-               "searches": searches}  # fmt: skip
+               "searches": searches, "beside": beside}  # fmt: skip
     table = Table(
         "", "queries beside", "asked/s", "plans/s", "p50 ms", "p99 ms", "/healthz p99 ms",
         "cpu ms", "answers",
     )  # fmt: skip
-    with (
-        TemporaryDirectory(prefix="headrace-load-") as folder,
-        serving(Path(folder), "--searches", str(searches)) as service,
-    ):
-        rows = measured(service, 0, connections=connections, seconds=seconds, rounds=rounds)
+    rows: list[Row] = []
+    for running in sorted({0, beside}):
+        long = 10 * rounds * seconds + 60 if running else 0.0
+        with (
+            TemporaryDirectory(prefix="headrace-load-") as folder,
+            serving(Path(folder), "--searches", str(searches), seconds=long) as service,
+        ):
+            asyncio.run(run_beside(service, running))
+            rows += measured(
+                service, running, connections=connections, seconds=seconds, rounds=rounds
+            )
     for one in rows:
         table.add_row(
             one.name, str(one.beside), one.asked_per_second.text(0), one.per_second.text(0),

@@ -14,14 +14,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import psutil
+import yaml
 
 from bench.measuring import ROOT
 
 EXAMPLES = ROOT / "examples" / "mathoverflow"
 START_SECONDS = 120
+IDLE_SECONDS = 4.0
+"""After more the service may be about to close a connection."""
 
 QUERIES = (
     "Answer(x, y) <- x (a2q/c2a)+ y",
@@ -30,6 +34,15 @@ QUERIES = (
     "Answer(x, y) <- x (a2q|c2q)+ m, c2a(m, y)",
 )
 """Each takes some milliseconds to search."""
+
+RUNNING = (
+    "Answer(x, y) <- x (a/b)+ y WINDOW 10s SLIDE 1s",
+    "Answer(x, z) <- a(x, y), b(y, z) WINDOW 10s SLIDE 1s",
+)
+"""Over the stream that is made, to be run beside."""
+
+EDGES_PER_SECOND = 100
+_VERTICES = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +64,14 @@ class Service:
 
 
 @contextmanager
-def serving(home: Path, *options: str | Path) -> Iterator[Service]:
-    """A service that is ready; it has to end well."""
+def serving(home: Path, *options: str, seconds: float = 0.0) -> Iterator[Service]:
+    """A service that is ready, over the bundled streams and one that is made; it has to end well.
+
+    ``seconds`` says how long queries over the one that is made shall have something to read.
+    """
     log = home / "log"
     command = [sys.executable, "-m", "api.cli", "serve", "--port", "0"]
-    given = ["--home", home / "kept", "--catalog", EXAMPLES / "catalog.yaml", *options]
+    given = ["--home", home / "kept", "--catalog", _catalog(home, seconds), *options]
     with (
         log.open("wb") as writing,
         subprocess.Popen(
@@ -92,6 +108,7 @@ class Connection:
         self._port = port
         self._reader: asyncio.StreamReader | None = None
         self._writer: asyncio.StreamWriter | None = None
+        self._good_until = 0.0
 
     async def ask(self, method: str, path: str, document: Any = None) -> Answer:
         """The answer to a request.
@@ -100,6 +117,8 @@ class Connection:
             OSError, EOFError: if the service does not take or answer it.
         """
         started = time.perf_counter()
+        if started > self._good_until:
+            self.close()
         if self._reader is None or self._writer is None:
             self._reader, self._writer = await asyncio.open_connection("127.0.0.1", self._port)
         body = b"" if document is None else json.dumps(document).encode()
@@ -114,7 +133,8 @@ class Connection:
             for name, _, value in (line.partition(":") for line in lines if line)
         }
         found = await self._reader.readexactly(int(headers.get("content-length", 0)))
-        ms = (time.perf_counter() - started) * 1000
+        ended = time.perf_counter()
+        ms, self._good_until = (ended - started) * 1000, ended + IDLE_SECONDS
         return Answer(int(first.split()[1]), headers, found, ms)
 
     def close(self) -> None:
@@ -124,10 +144,54 @@ class Connection:
         self._reader = self._writer = None
 
 
+async def run_beside(service: Service, number: int) -> list[str]:
+    """Has so many queries run, and waits until each has had its first batch; their ids."""
+    connection, ids = Connection(service.port), []
+    for query in (RUNNING * number)[:number]:
+        body = {"query": query, "interval": "1 second", "largest_batch": EDGES_PER_SECOND}
+        while (made := await connection.ask("POST", "/queries", body)).status != 201:
+            if made.status not in (429, 503):
+                raise RuntimeError(f"no query can be run: {made.body.decode()}")
+            await asyncio.sleep(1.0)
+        ids.append(json.loads(made.body)["id"])
+    for id_ in ids:
+        while True:
+            found = json.loads((await connection.ask("GET", f"/queries/{id_}")).body)
+            if found["state"] in ("failed", "finished", "stopped"):
+                raise RuntimeError(f"a query ended: {found}")
+            if found["progress"] is not None:
+                break
+            await asyncio.sleep(0.5)
+    connection.close()
+    return ids
+
+
 def question(number: int) -> dict[str, Any]:
     """A request for a plan; another one for each number."""
     query = QUERIES[number % len(QUERIES)]
     return {"query": f"{query} WINDOW {100_000 + number // len(QUERIES)}s"}
+
+
+def _catalog(folder: Path, seconds: float) -> Path:
+    document = yaml.safe_load((EXAMPLES / "catalog.yaml").read_text("utf-8"))
+    paths = document["streams"]["mathoverflow"]["source"]["path"]
+    paths.update({label: str(EXAMPLES / name) for label, name in paths.items()})
+    random, rows = Random(5), ["src,trg,label,ts"]
+    for number in range(int(seconds * EDGES_PER_SECOND) + 1):
+        source, target = random.randrange(_VERTICES), random.randrange(_VERTICES)
+        # Vertices come and go, as in a stream without end.
+        of = number // (60 * EDGES_PER_SECOND)
+        when = number // EDGES_PER_SECOND
+        rows.append(f"{of}.{source},{of}.{target},{random.choice('ab')},{when}")
+    (folder / "made.csv").write_text("\n".join(rows) + "\n", "ascii")
+    known = {"rate": EDGES_PER_SECOND / 2, "distinct_src": _VERTICES, "distinct_trg": _VERTICES}
+    document["streams"]["made"] = {
+        "source": {"format": "csv", "path": str(folder / "made.csv")},
+        "labels": {"a": known, "b": dict(known)},
+    }
+    file = folder / "catalog.yaml"
+    file.write_text(yaml.safe_dump(document), "utf-8")
+    return file
 
 
 def _port(log: Path, process: subprocess.Popen[bytes]) -> int:

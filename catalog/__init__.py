@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from catalog.document import CatalogError, from_document, to_document
     from catalog.edges import EdgeBatch, EdgeFile, EdgeFileError, Rejected, RejectedRowError
     from catalog.inputs import Layout, files_of_inputs, files_of_stream, measured_catalog
+    from catalog.live import LiveSource, live_source
     from catalog.measurement import Measurement, measure, measure_files
     from catalog.model import Catalog, LabelStatistics, Source, Stream
     from catalog.store import dump, dumps, load, loads
@@ -42,6 +43,8 @@ _HOME = {
     "files_of_inputs": "inputs",
     "files_of_stream": "inputs",
     "measured_catalog": "inputs",
+    "LiveSource": "live",
+    "live_source": "live",
     "Measurement": "measurement",
     "measure": "measurement",
     "measure_files": "measurement",
@@ -66,6 +69,7 @@ __all__ = [
     "EdgeFileError",
     "LabelStatistics",
     "Layout",
+    "LiveSource",
     "Measurement",
     "Rejected",
     "RejectedRowError",
@@ -77,6 +81,7 @@ __all__ = [
     "files_of_inputs",
     "files_of_stream",
     "from_document",
+    "live_source",
     "load",
     "loads",
     "measure",

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from types import MappingProxyType
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     BaseModel,
@@ -26,6 +26,7 @@ from pydantic import (
 from algebra import durations
 from algebra.window import LONGEST_WINDOW
 from catalog.model import (
+    FILE_FORMATS,
     ROLES,
     Catalog,
     LabelStatistics,
@@ -101,6 +102,9 @@ class _Source(_Shape):
     format: Text
     path: Text | list[Text] | dict[Text, Text | list[Text]] = Field(default_factory=list)
     options: dict[str, OptionText] = Field(default_factory=dict)
+    follow: bool = False
+    value: Literal["json", "csv"] | None = None
+    fields: list[Text] = Field(default_factory=list)
 
     @property
     def paths(self) -> list[tuple[str | None, str]]:
@@ -120,12 +124,28 @@ class _Source(_Shape):
                 raise ValueError(f"path: {path} is there twice")
         return self
 
-    def value(self) -> Source:
+    @model_validator(mode="after")
+    def _live(self) -> _Source:
+        if self.follow and self.format not in FILE_FORMATS:
+            raise ValueError(
+                f"follow is for folders of files: {', '.join(FILE_FORMATS)}; {self.format} goes "
+                "on by itself"
+            )
+        if (self.value is not None or self.fields) and self.format in FILE_FORMATS:
+            raise ValueError("value and fields are for messages, and not for files")
+        if self.fields and self.value != "csv":
+            raise ValueError("fields: only messages of CSV (value: csv) have fields in order")
+        return self
+
+    def source(self) -> Source:
         return Source(
             self.format,
             tuple(path for _, path in self.paths),
             MappingProxyType(dict(self.options)),
             MappingProxyType({path: label for label, path in self.paths if label is not None}),
+            self.follow,
+            self.value,
+            tuple(self.fields),
         )
 
 
@@ -221,7 +241,7 @@ class _Stream(_Shape):
         return Stream(
             name=name,
             labels=MappingProxyType({k: s.value(self.stored) for k, s in self.labels.items()}),
-            source=self.source.value() if self.source else None,
+            source=self.source.source() if self.source else None,
             columns=MappingProxyType(dict(self.columns)),
             label=self.label,
             open_labels=self.open_labels,
@@ -337,6 +357,12 @@ def _source_document(source: Source) -> dict[str, Any]:
         document["path"] = _one_or_all(list(source.path))
     if source.options:
         document["options"] = dict(source.options)
+    if source.follow:
+        document["follow"] = True
+    if source.value is not None:
+        document["value"] = source.value
+    if source.fields:
+        document["fields"] = list(source.fields)
     return document
 
 

@@ -36,6 +36,8 @@ __all__ = [
     "format_of",
     "read",
     "read_all",
+    "read_blocks",
+    "roles_in",
 ]
 
 Format = Literal["csv", "json", "parquet"]
@@ -192,18 +194,23 @@ def read_all(
         yield from read(file, strict=strict, on_progress=on_progress)
 
 
+def read_blocks(file: EdgeFile, lines: Iterator[Block]) -> Iterator[tuple[list[str], RawRows]]:
+    """The raw rows of the lines of a text file, or of lines laid out like one, with the role of
+    each column.
+
+    Raises:
+        EdgeFileError: if a column is lacking, or the header of CSV cannot be read.
+    """
+    return _raw_csv(file, lines) if file.format == "csv" else _raw_json(file, lines)
+
+
 def _raw(file: EdgeFile, on_progress: Progress | None) -> Iterator[tuple[list[str], RawRows]]:
-    match file.format:
-        case "csv":
-            return _raw_csv(file, on_progress)
-        case "json":
-            return _raw_json(file, on_progress)
-        case "parquet":
-            return _raw_parquet(file, on_progress)
+    if file.format == "parquet":
+        return _raw_parquet(file, on_progress)
+    return read_blocks(file, blocks(file.path, on_progress))
 
 
-def _raw_csv(file: EdgeFile, on_progress: Progress | None) -> Iterator[tuple[list[str], RawRows]]:
-    source = blocks(file.path, on_progress)
+def _raw_csv(file: EdgeFile, source: Iterator[Block]) -> Iterator[tuple[list[str], RawRows]]:
     if (first := next(source, None)) is None:
         return
     names = file.names
@@ -220,13 +227,13 @@ def _raw_csv(file: EdgeFile, on_progress: Progress | None) -> Iterator[tuple[lis
             names = tuple(f"_c{i}" for i in range(len(fields)))
     if not file.header:
         source = itertools.chain([first], source)
-    roles = _roles(file, names)
+    roles = roles_in(file, names)
     wanted = [names.index(_name(file, role)) for role in roles]
     for raw in delimited.rows_of(source, len(names), wanted, file.separator):
         yield roles, raw
 
 
-def _raw_json(file: EdgeFile, on_progress: Progress | None) -> Iterator[tuple[list[str], RawRows]]:
+def _raw_json(file: EdgeFile, source: Iterator[Block]) -> Iterator[tuple[list[str], RawRows]]:
     # Which members there are differs from line to line, so every role is asked for.
     roles = [*_ends(file), "op"]
     roles += ["label"] if file.label is None else []
@@ -234,14 +241,14 @@ def _raw_json(file: EdgeFile, on_progress: Progress | None) -> Iterator[tuple[li
     wanted = [_name(file, role) for role in roles]
     properties = [_name(file, name) for name in file.properties]
     roles += file.properties
-    for raw in json_lines.rows_of(blocks(file.path, on_progress), wanted, properties):
+    for raw in json_lines.rows_of(source, wanted, properties):
         yield roles, raw
 
 
 def _raw_parquet(
     file: EdgeFile, on_progress: Progress | None
 ) -> Iterator[tuple[list[str], RawRows]]:
-    roles = _roles(file, parquet.names_of(file.path))
+    roles = roles_in(file, parquet.names_of(file.path))
     wanted = [_name(file, role) for role in roles if role in file.roles]
     properties = [_name(file, role) for role in roles if role not in file.roles]
     for raw in parquet.rows_of(file.path, wanted, on_progress, properties):
@@ -256,7 +263,7 @@ def _ends(file: EdgeFile) -> list[str]:
     return ["id"] if file.vertices else ["src", "trg"]
 
 
-def _roles(file: EdgeFile, names: Sequence[str]) -> list[str]:
+def roles_in(file: EdgeFile, names: Sequence[str]) -> list[str]:
     """The roles that the file's columns fill.
 
     Raises:

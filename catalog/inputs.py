@@ -15,22 +15,14 @@ from pathlib import Path
 from types import MappingProxyType
 
 from catalog.defaults import DEFAULT_STREAM, VERTEX_STREAM
-from catalog.edges import EdgeFile, EdgeFileError, Format, format_of
+from catalog.edges import EdgeFile, EdgeFileError, format_of
 from catalog.lines import Progress
 from catalog.measurement import ROWS, Measurement, measure_files
-from catalog.model import ROLES, Catalog, Source, Stream, VertexType
+from catalog.model import FILE_FORMATS, ROLES, Catalog, Source, Stream, VertexType
 from catalog.offers import have_deletions, offered_properties
 
 STORED_STREAM = "stored"
 """The name of the stored graph that is declared without a catalog."""
-
-_FORMATS: dict[str, Format] = {
-    "csv": "csv",
-    "json": "json",
-    "jsonl": "json",
-    "ndjson": "json",
-    "parquet": "parquet",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,32 +109,55 @@ def files_of_stream(stream: Stream, time_unit: str) -> tuple[EdgeFile, ...]:
     source = stream.source
     if source is None:
         raise EdgeFileError(f"stream {stream.name}: it has no source")
-    kind = _FORMATS.get(source.format)
-    if kind is None:
+    if source.live:
         raise EdgeFileError(
             f"stream {stream.name}: {source.format!r} is no file format; "
-            f"files are {', '.join(_FORMATS)}"
+            f"files are {', '.join(FILE_FORMATS)}"
+            if source.format not in FILE_FORMATS
+            else f"stream {stream.name}: its folder is followed, and never at its end"
         )
-    options = {name.lower(): value for name, value in source.options.items()}
-    given = options.get("sep", options.get("delimiter"))
     return tuple(
-        EdgeFile(
-            found,
-            kind,
-            source.path_labels.get(path, stream.label),
-            MappingProxyType(dict(stream.columns)),
-            header=options.get("header", "true").lower() == "true",
-            separator=_separator_of(found) if given is None else given.replace("\\t", "\t"),
-            time_unit=time_unit,
-            vertex_type=stream.vertex_type,
-            deletions=stream.deletions,
-            stored=stream.stored,
-            vertices=stream.vertices,
-            properties=stream.properties,
+        replace(
+            layout_of(stream, path, time_unit),
+            path=found,
+            separator=_given_separator(source) or _separator_of(found),
         )
         for path in source.path
         for found in _expanded(path)
     )
+
+
+def layout_of(stream: Stream, path: str, time_unit: str) -> EdgeFile:
+    """How a file is read that is found under a ``path`` of a stream's source; a format that is
+    none of files counts as CSV.
+
+    Raises:
+        EdgeFileError: if the options make no sense.
+    """
+    source = stream.source
+    assert source is not None
+    options = {name.lower(): value for name, value in source.options.items()}
+    return EdgeFile(
+        path,
+        FILE_FORMATS.get(source.format, "csv"),
+        source.path_labels.get(path, stream.label),
+        MappingProxyType(dict(stream.columns)),
+        header=options.get("header", "true").lower() == "true",
+        separator=_given_separator(source) or _separator_of(path),
+        time_unit=time_unit,
+        vertex_type=stream.vertex_type,
+        deletions=stream.deletions,
+        stored=stream.stored,
+        vertices=stream.vertices,
+        properties=stream.properties,
+    )
+
+
+def _given_separator(source: Source) -> str | None:
+    """The separator that a source says, if any."""
+    options = {name.lower(): value for name, value in source.options.items()}
+    given = options.get("sep", options.get("delimiter"))
+    return None if given is None else given.replace("\\t", "\t")
 
 
 def stream_of_files(name: str, files: Sequence[EdgeFile], measurement: Measurement) -> Stream:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Literal
 
 from algebra.values import PropertyType, VertexType
 
 __all__ = [
+    "FILE_FORMATS",
     "ROLES",
     "VERTEX_ROLES",
     "Catalog",
@@ -25,6 +27,15 @@ ROLES = ("src", "trg", "label", "ts", "op")
 """What the columns of a source are there for; no property is called so."""
 VERTEX_ROLES = ("id", "label", "ts", "op")
 """The same for a source of vertices."""
+
+FILE_FORMATS: Mapping[str, Literal["csv", "json", "parquet"]] = {
+    "csv": "csv",
+    "json": "json",
+    "jsonl": "json",
+    "ndjson": "json",
+    "parquet": "parquet",
+}
+"""What a catalog calls the formats of files."""
 
 
 def roles_of(vertices: bool) -> tuple[str, ...]:
@@ -61,13 +72,23 @@ class Source:
     """Where rows come from: a Structured Streaming format, a path, reader options.
 
     A path is a file, a folder or a glob. ``path_labels`` gives the rows of each path a
-    label; it is empty where labels come from elsewhere.
+    label; it is empty where labels come from elsewhere. ``follow``: the path is a folder into which
+    files are put for ever. ``value`` says how the text of a message is laid out, and ``fields``
+    what the fields of one of CSV are.
     """
 
     format: str
     path: tuple[str, ...] = ()
     options: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     path_labels: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    follow: bool = False
+    value: Literal["json", "csv"] | None = None
+    fields: tuple[str, ...] = ()
+
+    @property
+    def live(self) -> bool:
+        """Whether it never ends: anything but files that are there."""
+        return self.follow or self.format not in FILE_FORMATS
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +117,11 @@ class Stream:
     stored: bool = False
     vertices: bool = False
     properties: Mapping[str, PropertyType] = field(default_factory=lambda: MappingProxyType({}))
+
+    @property
+    def live(self) -> bool:
+        """Whether its source never ends."""
+        return self.source is not None and self.source.live
 
 
 @dataclass(frozen=True, slots=True)

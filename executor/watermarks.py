@@ -65,11 +65,6 @@ class Watermark:
         ]
         return Watermark(max(self.at, min(bounds, default=NEVER)), seen, heard)
 
-    @property
-    def latest(self) -> int:
-        """The largest ts of any row so far."""
-        return max((ts for ts in self.seen.values() if ts != FOREVER), default=NEVER)
-
     @classmethod
     def from_document(cls, document: Mapping[str, Any]) -> Self:
         """A watermark of what :func:`dataclasses.asdict` gave."""

@@ -21,7 +21,7 @@ from algebra.logical import (
 )
 from algebra.plan import PhysicalPlan, PlanStream
 from algebra.window import Window
-from catalog.defaults import DEFAULT_STREAM, default_catalog
+from catalog.defaults import DEFAULT_STATISTICS, DEFAULT_STREAM, default_catalog
 from catalog.model import Catalog, Stream
 from costmodel import CostModel
 from headrace.errors import InvalidQueryError, UsageError
@@ -283,8 +283,10 @@ def _has(catalog: Catalog, label: str) -> bool:
 
 
 def _with_statistics(catalog: Catalog, query: RegularQuery) -> Catalog:
-    """The catalog with the statistics measured of streams that declare none."""
-    unknown = [s for s in catalog.streams.values() if s.source is not None and not s.labels]
+    """The catalog with statistics for streams that declare none: those of files are measured, of
+    live sources nothing is known."""
+    catalog = replace(catalog, streams={n: _assumed(s) for n, s in catalog.streams.items()})
+    unknown = [s for s in catalog.streams.values() if _to_measure(s)]
     if not unknown:
         return catalog
     from catalog import EdgeFileError, files_of_stream, measure_files
@@ -300,6 +302,19 @@ def _with_statistics(catalog: Catalog, query: RegularQuery) -> Catalog:
     except EdgeFileError as error:
         raise UsageError(str(error), code="E-FILE") from error
     return replace(catalog, streams={**catalog.streams, **measured})
+
+
+def _to_measure(stream: Stream) -> bool:
+    return stream.source is not None and not stream.labels and not stream.live
+
+
+def _assumed(stream: Stream) -> Stream:
+    """A live stream of which no statistics are declared has some that claim nothing."""
+    if not stream.live or stream.labels:
+        return stream
+    if stream.label is None:
+        return replace(stream, open_labels=True)
+    return replace(stream, labels={stream.label: DEFAULT_STATISTICS})
 
 
 def _measured(stream: Stream, measurement: Measurement, any_label: bool) -> Stream:

@@ -15,6 +15,7 @@ from algebra.plan import PhysicalPlan, PlanError, PlanStream
 from catalog.defaults import DEFAULT_STREAM, VERTEX_STREAM
 from catalog.edges import EdgeFile, EdgeFileError, RejectedRowError
 from catalog.inputs import Layout, files_of_inputs, files_of_stream
+from catalog.live import LiveSource, live_source
 from catalog.model import Catalog, Stream
 from executor.spark.errors import (
     CancelledError,
@@ -95,8 +96,9 @@ def inputs_of_plan(
     *,
     stored: Sequence[str] = (),
     vertices: Sequence[str] = (),
-) -> dict[str, tuple[EdgeFile, ...]]:
-    """The files of every stream that a plan reads, and of every stored graph.
+) -> dict[str, tuple[EdgeFile, ...] | LiveSource]:
+    """The files, or the live source, of every stream that a plan reads, and the files of every
+    stored graph.
 
     ``inputs`` are those of the plan's only stream, ``stored`` those of its only stored graph;
     and ``vertices`` those of its only stored vertices; without them the catalog has the sources.
@@ -109,7 +111,7 @@ def inputs_of_plan(
     graphs = {scan.stream for _, scan in plan.scans if scan.range is None}
     streams_of = {} if catalog is None else catalog.streams
     of_vertices = {n for n, s in streams_of.items() if s.vertices} or {VERTEX_STREAM}
-    found: dict[str, tuple[EdgeFile, ...]] = {}
+    found: dict[str, tuple[EdgeFile, ...] | LiveSource] = {}
     for kind, given, streams in (
         (_STREAM, inputs, [s for s in plan.streams if s.name not in graphs]),
         (_STORED, stored, [s for s in plan.streams if s.name in graphs - of_vertices]),
@@ -142,6 +144,24 @@ def inputs_of_plan(
     return found
 
 
+def files_alone(
+    inputs: Mapping[str, Sequence[EdgeFile] | LiveSource],
+) -> dict[str, Sequence[EdgeFile]]:
+    """The inputs, where all are files.
+
+    Raises:
+        UsageError: if one is a live source.
+    """
+    files = {name: given for name, given in inputs.items() if not isinstance(given, LiveSource)}
+    live = sorted({*inputs} - {*files})
+    if live:
+        raise UsageError(
+            f"the stream {live[0]} goes on for ever, and this reads its input to the end",
+            hint="name files with --input",
+        )
+    return files
+
+
 @dataclass(frozen=True, slots=True)
 class _Kind:
     """What a plan reads, and the option that names its files."""
@@ -157,8 +177,8 @@ _VERTICES = _Kind("relations of stored vertices", "--vertices")
 
 def _sources(
     kind: _Kind, streams: Sequence[PlanStream], catalog: Catalog | None, time_unit: str
-) -> dict[str, tuple[EdgeFile, ...]]:
-    """The files that the catalog has for streams.
+) -> dict[str, tuple[EdgeFile, ...] | LiveSource]:
+    """The files, or live sources, that the catalog has for streams.
 
     Raises:
         UsageError: if it has none, or says otherwise whether they are stored.
@@ -180,14 +200,19 @@ def _sources(
                 hint="say stored: true there of a stored graph, of others not; or plan anew",
             )
     try:
-        return {name: files_of_stream(known[name], time_unit) for name in names}
+        return {
+            name: live_source(known[name], time_unit)
+            if known[name].live
+            else files_of_stream(known[name], time_unit)
+            for name in names
+        }
     except EdgeFileError as error:
         raise UsageError(str(error), code="E-FILE") from error
 
 
 def run_plan(
     plan: PhysicalPlan,
-    inputs: Mapping[str, Sequence[EdgeFile]],
+    inputs: Mapping[str, Sequence[EdgeFile] | LiveSource],
     output: Output,
     options: RunOptions | None = None,
     *,
@@ -195,13 +220,14 @@ def run_plan(
     on_progress: Callable[[Progress], None] | None = None,
     cancelled: threading.Event | None = None,
 ) -> RunReport:
-    """Runs a plan over files on Spark in local mode, to their end.
+    """Runs a plan over files on Spark in local mode, to their end; over live sources until it is
+    stopped.
 
     In one session several may run at once, from several threads.
 
     Args:
         plan: what to run.
-        inputs: the files of each stream (:func:`inputs_of_plan`).
+        inputs: the files of each stream, or its live source (:func:`inputs_of_plan`).
         output: where the results go (:func:`executor.spark.sinks.output_of`).
         options: how.
         spark: a session to run in; by default the one that runs in this process, or else one

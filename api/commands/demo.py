@@ -1,12 +1,17 @@
-"""``headrace demo``: a real query on real data, from text to results."""
+"""``headrace demo``: a real query on real data, from text to results, and the page beside it."""
 
 from __future__ import annotations
 
+import contextlib
+import os
+import shutil
 import sys
-import tempfile
+import threading
+import time
+import webbrowser
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -14,10 +19,18 @@ from api import options as opt
 from api.console import styled, watched
 
 if TYPE_CHECKING:
+    import socket
+
+    import uvicorn
+
     from headrace.planning import Planned
 
-_SLICE = 2_500
+_LARGEST_BATCH = 2_500
 """Edges in a micro-batch: results should come from early on."""
+_SPEED = "1d"
+"""How much of the data's time goes by in a second where somebody watches."""
+_LOOK_SECONDS = 0.3
+_ENDED = ("finished", "failed", "stopped")
 
 
 def demo(
@@ -26,49 +39,211 @@ def demo(
         typer.Argument(help="Which of the bundled queries."),
     ] = "chains",
     *,
+    speed: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help=f"So much of the data's time goes by per second: {_SPEED} on a terminal; "
+            "elsewhere as fast as it goes.",
+            show_default=False,
+        ),
+    ] = None,
+    port: Annotated[
+        int | None,
+        typer.Option(
+            min=0, max=65535, help="Of the page; by default 8080 or a free one.", show_default=False
+        ),
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option(
             "--output",
             "-o",
             metavar="FOLDER",
-            help="Write the results here; by default to a new temporary folder.",
+            help="Keep the results here; without it they go when the demo ends.",
             show_default=False,
         ),
     ] = None,
     debug: opt.Debug = False,
 ) -> None:
-    """Run a query on sixty days of real data, bundled with Headrace, and show every step."""
-    from api.account import account
-    from api.showing import shown_results
+    """Run a query on sixty days of real data, bundled with Headrace, and show every step, here and
+    on a page. On a terminal the page stays until Ctrl-C; else all ends when the query has."""
+    from api.commands.run import per_second
+    from api.service import Settings, create_app
+    from api.service.engine_messages import EngineOptions
+    from api.service.serving import serve_at, server_of
+    from api.service.store import sqlite_url
     from catalog import load
-    from executor.spark.run import RunOptions
-    from executor.spark.session import SessionOptions
-    from executor.spark.sinks import ToFolder
+    from executor.spark.folders import own_folder
     from headrace.planning import optimize
     from headrace.query_text import read_text
     from headrace.requests import PlanRequest
-    from headrace.running import inputs_of_plan, run_plan
 
-    with resources.as_file(resources.files("examples") / "mathoverflow") as folder:
+    stays = sys.stdin.isatty() and sys.stdout.isatty()
+    if speed is None and stays:
+        speed = _SPEED
+    _check_empty(output)
+    with (
+        resources.as_file(resources.files("examples") / "mathoverflow") as folder,
+        own_folder() as (home, _),
+    ):
         text = read_text(folder / f"{query}.rq")
         catalog = load(folder / "catalog.yaml")
+        asked: dict[str, Any] = {
+            "query": text,
+            "name": query,
+            "largest_batch": _LARGEST_BATCH,
+            "speed": None if speed is None else per_second(speed, catalog.time_unit),
+        }
         _say("The query", text.strip())
         planned = optimize(PlanRequest(text, f"{query}.rq", catalog=catalog))
         _show_plans(planned)
-        place = output or Path(tempfile.mkdtemp(prefix="headrace-demo-"))
-        inputs = inputs_of_plan(planned.plan, catalog, ())
-        edges = ", ".join(label for stream in planned.plan.streams for label in stream.labels)
-        _heading(f"Results on sixty days of MathOverflow ({edges}), as Spark finds them")
-        with shown_results(planned.plan, place) as show:
-            report = run_plan(
-                planned.plan,
-                inputs,
-                ToFolder(place),
-                RunOptions(largest_slice=_SLICE, session=SessionOptions(debug=debug)),
-                on_progress=show,
+        app = create_app(
+            Settings(
+                database=sqlite_url(home),
+                catalog=catalog,
+                hosts=("127.0.0.1", "localhost"),
+                home=home,
+                engine=EngineOptions(debug=debug),
             )
-    _say("Done", account(report, f"{place}/part-*.jsonl"))
+        )
+        listening = _listening(port)
+        server = server_of(app)
+        guide = _Guide(
+            planned,
+            asked,
+            server=server,
+            address=f"http://127.0.0.1:{listening.getsockname()[1]}",
+            home=home,
+            output=output,
+            stays=stays,
+        )
+        with listening, contextlib.suppress(KeyboardInterrupt):  # that is how it is meant to end
+            guide.start()
+            serve_at(listening, server)
+        if guide.error is not None:
+            raise guide.error
+
+
+class _Guide(threading.Thread):
+    """Has the query run, as any client of the service may, and tells of it on stdout."""
+
+    def __init__(
+        self,
+        planned: Planned,
+        asked: dict[str, Any],
+        *,
+        server: uvicorn.Server,
+        address: str,
+        home: Path,
+        output: Path | None,
+        stays: bool,
+    ) -> None:
+        super().__init__(name="headrace-demo", daemon=True)
+        self.error: Exception | None = None
+        self._planned = planned
+        self._asked = asked
+        self._server = server
+        self._address = address
+        self._home = home
+        self._output = output
+        self._stays = stays
+
+    def run(self) -> None:
+        """The whole life of the thread."""
+        try:
+            self._lead()
+        except Exception as error:
+            self.error = error
+        if self.error is not None or not self._stays:
+            self._server.should_exit = True
+
+    def _lead(self) -> None:
+        from api.client import Client
+
+        while not self._server.started:
+            time.sleep(_LOOK_SECONDS / 10)
+        client = Client(self._address)
+        found = client.post("/queries", self._asked)
+        page = f"{self._address}/#/live/{found['id']}"
+        _say("The page", f"{page}\nshows the plan, the search for it, and the query as it runs.")
+        if self._stays:
+            _open(page)
+        results = self._home / "queries" / found["id"] / "results"
+        last = self._follow(client, found["id"], results)
+        if self._output is not None:
+            shutil.copytree(results, self._output, ignore=_NOTES, dirs_exist_ok=True)
+        _say("Done", _account(last, self._output))
+        if self._stays:
+            print("The page stays until you end this with Ctrl-C.", flush=True)
+
+    def _follow(self, client: Any, id_: str, results: Path) -> dict[str, Any]:
+        """Shows results until the query has ended; its document then."""
+        from api.showing import shown_results
+        from headrace.errors import RunError
+
+        plan = self._planned.plan
+        edges = ", ".join(label for stream in plan.streams for label in stream.labels)
+        _heading(f"Results on sixty days of MathOverflow ({edges}), as Spark finds them")
+        with shown_results(plan, results) as show:
+            told, now = None, client.get(f"/queries/{id_}")
+            while now["state"] not in _ENDED:
+                if now["progress"] != told:
+                    told = now["progress"]
+                    show(_progress(told))
+                time.sleep(_LOOK_SECONDS)
+                now = client.get(f"/queries/{id_}")
+            show(_progress(now["progress"]))
+        if now["state"] == "failed":
+            raise RunError(now["error"]["detail"])
+        return dict(now)
+
+
+_NOTES = shutil.ignore_patterns("_headrace")
+
+
+def _progress(told: dict[str, Any] | None) -> Any:
+    from executor.spark.report import Progress
+
+    if told is None:
+        return Progress("starting", 0.0)
+    names = ("phase", "fraction", "batch", "edges", "results", "now", "seconds")
+    return Progress(**{name: told[name] for name in names})
+
+
+def _account(document: dict[str, Any], output: Path | None) -> str:
+    done = document["progress"]
+    lines = [
+        f"read      {done['edges']:,} edges, {done['rejected']:,} rows rejected",
+        f"found     {done['results']:,} results",
+        f"took      {done['seconds']:.1f} s",
+    ]
+    return "\n".join(lines + ([] if output is None else [f"results   {output}/part-*.jsonl"]))
+
+
+def _check_empty(output: Path | None) -> None:
+    from headrace.errors import UsageError
+
+    if output is not None and output.exists() and (not output.is_dir() or any(output.iterdir())):
+        raise UsageError(f"{output} is no empty folder", code="E-OUTPUT")
+
+
+def _listening(port: int | None) -> socket.socket:
+    from api.service.serving import listen
+    from headrace.errors import UsageError
+
+    if port is not None:
+        return listen("127.0.0.1", port)
+    try:
+        return listen("127.0.0.1", 8080)
+    except UsageError:
+        return listen("127.0.0.1", 0)
+
+
+def _open(page: str) -> None:
+    """Opens the page where there is a screen: a browser for terminals would take this one."""
+    if sys.platform == "darwin" or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"):
+        webbrowser.open(page)
 
 
 def _show_plans(planned: Planned) -> None:

@@ -176,7 +176,7 @@ def _analyzed(
     from api.request import warn
     from headrace.analysis import analyze
     from headrace.planning import optimize
-    from headrace.running import inputs_of_plan
+    from headrace.running import files_alone, inputs_of_plan
 
     planned = optimize(request, trace=shown.trace)
     warn(planned)
@@ -190,7 +190,7 @@ def _analyzed(
         costs=shown.costs,
         why=shown.why,
         colour=shown.colour,
-        analysis=analyze(planned.plan, files),
+        analysis=analyze(planned.plan, files_alone(files)),
     )
 
 

@@ -13,6 +13,7 @@ from api.console import say, write
 from headrace.errors import UsageError
 
 RUNNING = "Running"
+_AT_ONCE = "available-now"
 
 
 def run(
@@ -70,12 +71,14 @@ def run(
         ),
     ] = None,
     trigger: Annotated[
-        str,
+        str | None,
         typer.Option(
-            help='"available-now", or at most one micro-batch in so much time: "10 seconds".',
+            help='At most one micro-batch in so much time, as "10 seconds"; or, over files, '
+            '"available-now", which is as fast as it goes, as without it.',
             rich_help_panel=RUNNING,
+            show_default=False,
         ),
-    ] = "available-now",
+    ] = None,
     speed: Annotated[
         str | None,
         typer.Option(
@@ -101,6 +104,17 @@ def run(
             "--strict", help="Stop at the first row that is no edge.", rich_help_panel=RUNNING
         ),
     ] = False,
+    conf: Annotated[
+        list[str],
+        typer.Option(
+            "--conf",
+            metavar="KEY=VALUE",
+            help="A setting of Spark's, such as spark.jars.packages. Repeatable.",
+            rich_help_panel=RUNNING,
+            default_factory=list,
+            show_default=False,
+        ),
+    ],
     language: opt.Language = None,
     input_: opt.Inputs,
     stored: opt.Stored,
@@ -120,10 +134,11 @@ def run(
     evaluate: opt.Evaluate = "eager",
     debug: opt.Debug = False,
 ) -> None:
-    """Run a query, or a plan made before, on Spark, until its input ends."""
+    """Run a query, or a plan made before, on Spark, until its input ends or you stop it."""
     from api.account import account, operators
     from api.progress import shown_progress
     from api.request import plan_request, read_catalog, read_query, warn
+    from catalog.live import LiveSource
     from headrace.planning import optimize
     from headrace.requests import PlanningOptions
     from headrace.running import inputs_of_plan
@@ -172,6 +187,14 @@ def run(
     inputs = inputs_of_plan(
         plan, read_catalog(catalog), input_, columns, sep, stored=stored, vertices=vertices
     )
+    live = [given for given in inputs.values() if isinstance(given, LiveSource)]
+    if live:
+        if trigger == _AT_ONCE:
+            raise UsageError(
+                f"--trigger {_AT_ONCE} is for files; a live source is read until you stop it"
+            )
+        reading = ", ".join(source.description for source in live)
+        say(f"reading {reading} until Ctrl-C; the same command goes on from there")
     with shown_progress(progress, plan) as show:
         from executor.spark.errors import OutputError
         from executor.spark.replay import LARGEST_SLICE
@@ -191,10 +214,10 @@ def run(
             RunOptions(
                 checkpoint=checkpoint,
                 strict=strict,
-                interval=None if trigger == "available-now" else trigger,
-                speed=None if speed is None else _per_second(speed, plan.time_unit),
+                interval=None if trigger == _AT_ONCE else trigger,
+                speed=None if speed is None else per_second(speed, plan.time_unit),
                 largest_slice=largest_batch or LARGEST_SLICE,
-                session=SessionOptions(debug=debug),
+                session=SessionOptions(debug=debug, conf=_settings(conf)),
             ),
             on_progress=show,
         )
@@ -208,7 +231,19 @@ def run(
         say(operators(plan, report))
 
 
-def _per_second(speed: str, time_unit: str) -> float:
+def _settings(conf: list[str]) -> dict[str, str]:
+    """What ``--conf`` says.
+
+    Raises:
+        UsageError: if one is no setting.
+    """
+    for text in conf:
+        if "=" not in text:
+            raise UsageError(f"--conf {text}: expected KEY=VALUE")
+    return dict(text.split("=", 1) for text in conf)
+
+
+def per_second(speed: str, time_unit: str) -> float:
     """Time units per second of what ``--speed`` says: a number of them, or a length of time.
 
     Raises:

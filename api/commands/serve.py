@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import gc
-import os
-import socket
 from pathlib import Path
 from typing import Annotated
 
@@ -82,10 +79,9 @@ def serve(
     """Serve plans and run queries over HTTP; the API is described at /docs."""
     from api.request import read_catalog
     from api.service import Settings, create_app
-    from api.service.connections import allow_files
     from api.service.engine_messages import EngineOptions
     from api.service.logs import to_stderr
-    from api.service.serving import server_of
+    from api.service.serving import listen, serve_at, server_of
     from api.service.settings import default_home
     from api.service.store import sqlite_url
     from api.service.tokens import read_tokens
@@ -108,17 +104,13 @@ def serve(
         most_running=most_running,
         engine=EngineOptions(master, _settings(conf or []), debug),
     )
-    listening = _bound(host, port)
+    listening = listen(host, port)
     with listening, contextlib.suppress(KeyboardInterrupt):  # that is how it is meant to end
         app = create_app(settings)
         name = f"[{host}]" if ":" in host else host
         say(f"Headrace listens on http://{name}:{listening.getsockname()[1]} (API at /docs)")
         to_stderr(debug=debug)
-        allow_files()
-        # What is there by now stays: to look at it for garbage would hold up all answers.
-        gc.collect()
-        gc.freeze()
-        server_of(app).run(sockets=[listening])
+        serve_at(listening, server_of(app))
 
 
 def _settings(given: list[str]) -> dict[str, str]:
@@ -126,18 +118,3 @@ def _settings(given: list[str]) -> dict[str, str]:
         if "=" not in text:
             raise UsageError(f"--conf {text}: expected KEY=VALUE")
     return dict(text.split("=", 1) for text in given)
-
-
-def _bound(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        listening = socket.create_server((host, port), family=family)
-    except OSError as error:
-        raise UsageError(
-            f"cannot listen on {host} port {port}: {os.strerror(error.errno or 0)}",
-            hint="--port takes another, 0 any free one",
-        ) from error
-    # Connections have it from here. asyncio sets it only where the socket says that it is TCP,
-    # which this does not, and each answer would wait 40 ms for the client's acknowledgement.
-    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    return listening

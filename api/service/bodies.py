@@ -7,7 +7,12 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from algebra.physical import DEFAULT_STEPS
-from api.service.documents import MemoStatistics, PlanDocument
+from api.service.documents import (
+    MemoStatistics,
+    OperatorDocument,
+    PlanDocument,
+    ProgressDocument,
+)
 from api.service.kept_queries import State
 from headrace.requests import CostModelKind, Evaluation, Format, PathSemanticsKind, Stage
 
@@ -130,14 +135,14 @@ class QueryLine(BaseModel):
     restarts: int
     error: dict[str, Any] | None
     plan_id: str
-    progress: dict[str, Any] | None
+    progress: ProgressDocument | None
 
 
 class QueryDocument(QueryLine):
     """The same with its plan, and of its operators what was measured beside what was expected."""
 
-    plan: dict[str, Any]
-    operators: list[dict[str, Any]]
+    plan: PlanDocument
+    operators: list[OperatorDocument]
 
 
 class DeadLetters(BaseModel):

@@ -168,7 +168,7 @@ def files_of(catalog: Catalog | None) -> str:
 
 
 def _measured(stream: Stream) -> bool:
-    return stream.source is not None and not stream.labels
+    return stream.source is not None and not stream.labels and not stream.live
 
 
 def _read(document: Mapping[str, Any]) -> Catalog:

@@ -459,6 +459,84 @@ class Alternatives(TypedDict):
     plans: list[Alternative]
 
 
+class MatchEnd(TypedDict):
+    """An end of an edge of a result: a variable of the query, or a vertex written out."""
+
+    variable: NotRequired[str]
+    constant: NotRequired[str]
+
+
+class MatchEdge(TypedDict):
+    """An edge of a result; ``path`` is the name of the path that it stands for, if it has one."""
+
+    source: MatchEnd
+    target: MatchEnd
+    text: str
+    path: str | None
+
+
+class Match(TypedDict):
+    """What a result looks like as a graph; ``vertices`` are the columns that are vertices."""
+
+    edges: list[MatchEdge]
+    vertices: list[str]
+
+
+class RunningPicture(TypedDict):
+    """How a running query is drawn: its plan, and its results."""
+
+    picture: PictureDocument
+    match: Match
+
+
+class ProgressDocument(TypedDict):
+    """How far a run is; ``fraction`` is null where the input has no end."""
+
+    phase: str
+    fraction: float | None
+    batch: int
+    edges: int
+    results: int
+    late: int
+    rejected: int
+    now: int | None
+    lag: float | None
+    ticks: int
+    seconds: float
+    edges_per_second: float
+    results_per_second: float
+    state_entries: int
+    state_bytes: int
+
+
+class OperatorNumbers(TypedDict):
+    """Of an operator, each null where it cannot be told."""
+
+    rate: float | None
+    validity: float | None
+    population: float | None
+
+
+class OperatorDocument(TypedDict):
+    """What an operator did, beside what was expected of it."""
+
+    node: int
+    op: str
+    rows_in: int
+    rows: int
+    rows_out: int
+    dropped: int
+    endless: int
+    rate: float
+    validity: float | None
+    population: float
+    seconds: float
+    state_entries: int
+    state_bytes: int
+    estimate: OperatorNumbers
+    q_error: OperatorNumbers
+
+
 class ExampleDocument(TypedDict):
     """A query that comes with Headrace, and a catalog of its streams."""
 

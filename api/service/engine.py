@@ -11,7 +11,8 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
-from api.service.engine_messages import Command, EngineOptions, Gone, Quit, Report
+from api.service.engine_messages import Command, EngineOptions, Gone, NotStarted, Quit, Report
+from api.service.problems import problem_document
 
 GOODBYE_SECONDS = 20.0
 """How long an engine that is told to end may take; then it is ended."""
@@ -37,6 +38,11 @@ class Engine:
         """The process, as the system names it."""
         return None if self._process is None else self._process.pid
 
+    @property
+    def exit_code(self) -> int | None:
+        """How it ended: below zero by that signal; None if it has not."""
+        return None if self._process is None else self._process.exitcode
+
     def kill(self) -> None:
         """Ends it at once; it says `Gone`, by which its queries are taken up again."""
         if self._process is not None:
@@ -59,14 +65,21 @@ class Engine:
     def _start(self) -> None:
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
-        self._process = context.Process(
+        process = context.Process(
             target=_work,
             args=(theirs, self._home, self._options),
             name="headrace-engine",
             daemon=True,
         )
-        self._process.start()
-        theirs.close()
+        try:
+            process.start()
+        except OSError as error:  # there is no room for another process
+            self._tell(NotStarted(problem_document(500, f"no process: {error}", code="E-ENGINE")))
+            self._tell(Gone())
+            return
+        finally:
+            theirs.close()
+        self._process = process
         self._connection = ours
         threading.Thread(target=self._listen, name="headrace-engine", daemon=True).start()
 

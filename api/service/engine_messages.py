@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Literal
 
 
@@ -17,7 +16,7 @@ class EngineOptions:
     """Where the engine's Spark runs: ``master`` and ``conf`` as Spark has them."""
 
     master: str | None = None
-    conf: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    conf: Mapping[str, str] = field(default_factory=dict)
     debug: bool = False
 
 

@@ -152,6 +152,7 @@ class _Run(threading.Thread):
                 checkpoint=folder.checkpoint,
                 rejected=folder.rejected,
                 strict=command.strict,
+                speed=command.speed,
                 interval=command.interval,
                 largest_slice=command.largest_batch or LARGEST_SLICE,
             ),

@@ -333,10 +333,11 @@ class Queries:
                     await self._settle(query)
 
     async def _engine_gone(self) -> None:
+        code = None if self._engine is None else self._engine.exit_code
         self._engine = None
         self._engine_left.set()
         if not self.closing.is_set():
-            LOG.error("engine gone")
+            LOG.error("engine gone", extra={"exit_code": code})
         for query in list(self._known.values()):
             if not query.at_engine:
                 continue
@@ -367,7 +368,11 @@ class Queries:
             self._engine = Engine(self._home.path, self._options, self._inbox.put_nowait)
             self._engine_left.clear()
             self.engine_starts += 1
-            await self._engine.start()
+            try:
+                await self._engine.start()
+            except OSError:  # the system has no room for it now
+                LOG.exception("engine not started")
+                self._inbox.put_nowait(Gone())
 
     async def _settle(self, query: Query, *, restarted: bool = False) -> None:
         """Has a query that is not at the engine become what is wanted of it."""

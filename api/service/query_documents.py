@@ -5,7 +5,11 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
+from algebra.plan import PhysicalPlan
+from api.render.picture import picture
 from api.service.queries import RUN_OPTIONS, Query
+from headrace.matches import match_document
+from languages import detect, parse
 
 
 def query_document(query: Query) -> dict[str, Any]:
@@ -13,6 +17,14 @@ def query_document(query: Query) -> dict[str, Any]:
     kept = query.kept
     operators = [] if kept.account is None else kept.account["operators"]
     return {**query_line(query), "plan": kept.plan, "operators": operators}
+
+
+def picture_document(query: Query) -> dict[str, Any]:
+    """How a query is drawn: its plan, and its results."""
+    plan = PhysicalPlan.from_document(query.kept.plan)
+    text, language = query.kept.asked["query"], query.kept.asked["language"]
+    understood = parse(text, language or detect(text, "query"), plan.time_unit)
+    return {"picture": picture(plan), "match": match_document(understood)}
 
 
 def query_line(query: Query) -> dict[str, Any]:

@@ -1,14 +1,17 @@
-"""The service in a server: how it ends."""
+"""The service in a server: how it begins to listen, and how it ends."""
 
 from __future__ import annotations
 
+import gc
+import os
 import socket
 
 import uvicorn
 from fastapi import FastAPI
 
-from api.service.connections import Connection
+from api.service.connections import Connection, allow_files
 from api.service.service import Service
+from headrace.errors import UsageError
 
 LONGEST_GOODBYE_SECONDS = 20
 
@@ -38,3 +41,32 @@ def server_of(app: FastAPI) -> uvicorn.Server:
         timeout_graceful_shutdown=LONGEST_GOODBYE_SECONDS,
     )
     return _Server(config, app.state.service)
+
+
+def serve_at(listening: socket.socket, server: uvicorn.Server) -> None:
+    """Serves until it is told to end."""
+    allow_files()
+    # What is there by now stays: to look at it for garbage would hold up all answers.
+    gc.collect()
+    gc.freeze()
+    server.run(sockets=[listening])
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that listens; at any free port for 0.
+
+    Raises:
+        UsageError: if that cannot be.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        listening = socket.create_server((host, port), family=family)
+    except OSError as error:
+        raise UsageError(
+            f"cannot listen on {host} port {port}: {os.strerror(error.errno or 0)}",
+            hint="--port takes another, 0 any free one",
+        ) from error
+    # Connections have it from here. asyncio sets it only where the socket says that it is TCP,
+    # which this does not, and each answer would wait 40 ms for the client's acknowledgement.
+    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listening

@@ -16,6 +16,7 @@ from pyspark.sql import DataFrame, Row
 
 from executor.counters import Counters
 from executor.spark.checkpoint import Work
+from executor.spark.dead_letters import DeadLetters
 from executor.spark.files import written_aside
 from executor.spark.late import LateFolder, added
 from executor.spark.parts import PART, WRITTEN, Part, part_writer
@@ -65,16 +66,25 @@ class Batches:
     """The function that Spark calls with each micro-batch.
 
     What was counted is kept in the work folder, so that a run taken up again knows it.
-    ``error`` is set if a batch failed here, not in Spark; ``finished`` when all are done.
+    ``error`` is set if a batch failed here, not in Spark; ``finished`` when all are done, which
+    those of live sources, without a ``spool``, never are; then each adds to the files of dead
+    ``letters``.
     """
 
     def __init__(
-        self, work: Work, spool: Spool, sink: Sink, on_progress: OnProgress | None
+        self,
+        work: Work,
+        sink: Sink,
+        on_progress: OnProgress | None,
+        spool: Spool | None,
+        letters: DeadLetters | None = None,
     ) -> None:
         self.work = work
-        self.spool = spool
         self.sink = sink
         self.late = LateFolder(work.late)
+        self._spool = spool
+        self._letters = letters
+        self._edges = 0
         self._on_progress = on_progress
         self._started = time.monotonic()
         self._idle = threading.Event()
@@ -85,9 +95,15 @@ class Batches:
         self.found = 0
         self.counted = Counted()
         self.last_batch: Mapping[int, Counters] = {}
-        self.finished = not spool.slice_ends
+        self.finished = spool is not None and not spool.slice_ends
         if work.counts.exists():
             self.counted = Counted.of(json.loads(work.counts.read_text()))
+            self._edges = self.counted.edges
+
+    @property
+    def live(self) -> bool:
+        """Whether there is no last one."""
+        return self._spool is None
 
     def __call__(self, frame: DataFrame, batch: int) -> None:
         """Runs a batch: everything is computed here, once."""
@@ -125,27 +141,33 @@ class Batches:
                 node: done.since(before.get(node, Counters()))
                 for node, done in self.counted.operators.items()
             }
-        ends = self.spool.slice_ends
+        done, self._edges = self._edges, self.counted.edges
+        if self._spool is not None:
+            ends = self._spool.slice_ends
+            done, self._edges = ends[batch - 1] if batch else 0, ends[batch]
+            self.finished = batch + 1 == len(ends)
         self.batches += 1
-        self.processed += ends[batch] - (ends[batch - 1] if batch else 0)
+        self.processed += self._edges - done
         self.found += sum(part.rows for part in parts)
-        self.finished = batch + 1 == len(ends)
+        if self._letters is not None:
+            self._letters.add(batch)
         if self._on_progress is not None:
             self._on_progress(self._progress(batch))
 
     def _progress(self, batch: int) -> Progress:
-        ends = self.spool.slice_ends
+        spool, letters = self._spool, self._letters
+        rejected = spool.rejected if spool is not None else 0
         return Progress(
             phase="running",
-            fraction=ends[batch] / ends[-1],
+            fraction=None if spool is None else self._edges / spool.slice_ends[-1],
             batch=batch + 1,
-            batches=len(ends),
-            edges=ends[batch],
+            batches=0 if spool is None else len(spool.slice_ends),
+            edges=self._edges,
             results=self.counted.results,
+            late=sum(self.counted.late.values()),
+            rejected=rejected if letters is None else letters.rejected.lines,
             now=self.counted.now,
             ticks=self.counted.ticks,
             operators=self.counted.operators,
-            late=sum(self.counted.late.values()),
-            rejected=self.spool.rejected,
             seconds=time.monotonic() - self._started,
         )

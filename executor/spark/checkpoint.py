@@ -17,6 +17,7 @@ import shutil
 import tempfile
 import time
 import uuid
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -37,15 +38,21 @@ AtEnd = Literal["keep", "empty", "remove", "remove in any case"]
 
 @dataclass(frozen=True, slots=True)
 class Pin:
-    """What a work folder is for; a restart has to agree in all of it."""
+    """What a work folder is for; a restart has to agree in all of it.
+
+    ``sources`` are the live ones; of files the spool knows which they are.
+    """
 
     plan: PhysicalPlan
     output: str
     parallelism: int
+    sources: Mapping[str, Any] | None = None
 
     def document(self) -> dict[str, Any]:
         """As JSON-able values."""
+        live = {} if self.sources is None else {"sources": dict(self.sources)}
         return {
+            **live,
             "version": _VERSION,
             "digest": self.plan.digest,
             "plan": self.plan.to_document(),
@@ -242,6 +249,19 @@ def _same(folder: Path, found: dict[str, Any], pin: Pin) -> None:
                 f"{folder} belongs to {what}: {found[key]}, not {wanted[key]}.",
                 "Run what it belongs to, or give another --checkpoint and --output.",
             )
+    before, now = found.get("sources"), wanted.get("sources")
+    if before != now:
+        changed = sorted(
+            n for n in {**(before or {}), **(now or {})} if _of(before, n) != _of(now, n)
+        )
+        raise OtherQueryError(
+            f"{folder} was started on other sources: {', '.join(changed)}.",
+            "Give the same as before, or another --checkpoint and --output.",
+        )
+
+
+def _of(sources: Mapping[str, Any] | None, name: str) -> Any:
+    return None if sources is None else sources.get(name)
 
 
 def _check_output(output: Output, found: dict[str, Any] | None, folder: Path) -> None:

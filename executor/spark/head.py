@@ -24,7 +24,8 @@ class Head:
     ``token`` names the attempt that wrote it, ``worker`` the process that may still have its
     index (:class:`executor.spark.index_home.IndexHome`). ``first`` is the smallest ts of a
     stream, ``now`` how far time has come: the
-    watermark, or where edges come in order the largest ts seen. ``late`` counts the edges that came
+    watermark, or where edges come in order the largest ts seen; ``latest`` is the largest ts of an
+    edge, also when all streams are at their end. ``late`` counts the edges that came
     when it had passed them, by stream. ``directory`` is that of the input that is still valid,
     ``runs`` that of the runs of REWINDOW. ``remembers``: there is a memory
     (:meth:`executor.pipeline.Pipeline.memory`) among the blobs. ``rebuilt`` counts how often the
@@ -34,6 +35,7 @@ class Head:
     token: str = ""
     worker: str = ""
     now: int = -1
+    latest: int = -1
     first: int = -1
     edges: int = 0
     results: int = 0

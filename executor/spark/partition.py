@@ -167,6 +167,7 @@ class PartitionBatch:
             token=uuid.uuid4().hex,
             worker=_INDEXES.address if self._place.partitions > 1 else "",
             now=now,
+            latest=max(head.latest, self._latest(arrived.rows)),
             first=head.first if head.first != NEVER else self._first(rows),
             edges=head.edges + self._edges(rows),
             results=head.results + (results if last else 0),
@@ -275,6 +276,10 @@ class PartitionBatch:
         expiring = np.flatnonzero(self._wire.expiry(rows) != FOREVER)
         return int(rows["ts"][int(expiring[0])].as_py()) if len(expiring) else NEVER
 
+    def _latest(self, rows: pa.Table) -> int:
+        """The largest ts of an edge."""
+        return NEVER if self._stage.number or not rows.num_rows else int(rows["ts"][-1].as_py())
+
     def _output(self, dictionary: Dictionary, now: int, *, ended: bool) -> Output:
         if self._next is None:
             return Blocks(self._plan, dictionary)
@@ -288,7 +293,7 @@ def report(head: Head, index: Index, stage: int, partition: int) -> dict[str, An
     return {
         "stage": stage,
         "partition": partition,
-        "now": head.now if head.now != FOREVER else head.watermark.latest,
+        "now": head.now if head.now != FOREVER else head.latest,
         "first": head.first,
         "edges": head.edges,
         "results": head.results,

@@ -15,25 +15,25 @@ Phase = Literal["reading", "starting", "running", "done"]
 class Progress:
     """How far a run has come.
 
-    ``fraction`` is of the phase; ``edges`` and ``results`` are since the query began,
-    over restarts, ``edges`` being those with a label that the plan reads; ``now`` is the
-    application time reached, ``ticks`` how much of it went by since the first edge, in time
-    units of the plan; ``operators`` (by node of the plan), edges that came too ``late`` and
-    ``rejected`` rows are of the whole query too.
+    ``fraction`` is of the phase, None where that has no end, as over a live source; ``edges`` and
+    ``results`` are since the query began, over restarts, ``edges`` being those with a label that
+    the plan reads, ``late`` those of them that came too late, ``rejected`` the rows that are no
+    edges; ``now`` is the application time reached, ``ticks`` how much of it went by since the first
+    edge, in time units of the plan; ``operators`` (by node of the plan) are of the whole query too.
     """
 
     phase: Phase
-    fraction: float
+    fraction: float | None
     batch: int = 0
     batches: int = 0
     edges: int = 0
     results: int = 0
+    late: int = 0
+    rejected: int = 0
     now: int | None = None
     seconds: float = 0.0
     ticks: int = 0
     operators: Mapping[int, Counters] = field(default_factory=dict)
-    late: int = 0
-    rejected: int = 0
 
 
 OnProgress = Callable[[Progress], None]

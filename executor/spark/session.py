@@ -49,13 +49,16 @@ class SessionOptions:
     ``partitions`` is the number of shuffle partitions, that is of groups that run at
     once; ``cores`` the number of local task slots (None: one more than ``partitions``, at
     least 2, at most the machine's); ``debug`` lets Spark's messages through to stderr;
-    ``conf`` overrides or adds Spark settings.
+    ``master`` is Spark's, if not local mode; ``packages`` are fetched from Maven's registry
+    (``group:artifact:version``); ``conf`` overrides or adds Spark settings.
     """
 
     partitions: int = 1
     cores: int | None = None
     debug: bool = False
     memory: str = "1g"
+    master: str | None = None
+    packages: tuple[str, ...] = ()
     conf: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
 
@@ -179,9 +182,11 @@ def _started(folder: Path, options: SessionOptions, held: Sequence[int]) -> Iter
 
 def _settings(folder: Path, options: SessionOptions) -> dict[str, str]:
     cores = options.cores or max(2, min(os.cpu_count() or 1, options.partitions + 1))
+    packages = {"spark.jars.packages": ",".join(options.packages)} if options.packages else {}
     return {
+        **packages,
         # The second number is how often a task may fail; the plain local[N] allows one.
-        "spark.master": f"local[{cores},4]",
+        "spark.master": options.master or f"local[{cores},4]",
         "spark.app.name": "headrace",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +21,7 @@ class Event:
 
 def events(
     client: httpx.Client, id_: str, last: int | None = None, **asked: int
-) -> Iterator[Event]:
+) -> Generator[Event, None, None]:
     """The events of a query's results, until their end; who has heard enough closes it."""
     headers = {} if last is None else {"Last-Event-ID": str(last)}
     place = f"/queries/{id_}/results"

@@ -197,6 +197,7 @@ def test_the_demo_shows_every_step_and_ends(tmp_path: Path) -> None:
         "The query",
         "The query as it is written, run operator by operator",
         "The plan chosen",
+        "The page",
         "Results on sixty days of MathOverflow (a2q, c2a), as Spark finds them",
         "Done",
     ]
@@ -210,4 +211,5 @@ def test_the_demo_shows_every_step_and_ends(tmp_path: Path) -> None:
     lines = sum(len(part.read_text().splitlines()) for part in out.glob("part-*.jsonl"))
     assert lines == int(found[1].replace(",", ""))
     assert f"results   {out}/part-*.jsonl" in done.out
+    assert re.search(r"^http://127.0.0.1:\d+/#/live/[0-9a-f]+$", done.out, re.MULTILINE)
     assert "\x1b[" not in done.out

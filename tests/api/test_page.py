@@ -65,10 +65,10 @@ def test_an_explanation_has_all_that_is_drawn_of_a_plan(explained: dict[str, Any
 def test_an_explanation_can_be_kept_at_hand(client: httpx.Client) -> None:
     body = {"query": CHAINS, "options": {"parallelism": 3}, "explain": True}
     found = client.post("/optimize", json=body).json()
-    before = metric(client, "headrace_searches_total{kind=\"explanation\"}")
+    before = metric(client, 'headrace_searches_total{kind="explanation"}')
     document = client.get(f"/plans/{found['id']}/explanation").json()
     assert document["plan"] == found["plan"]
-    assert metric(client, "headrace_searches_total{kind=\"explanation\"}") == before
+    assert metric(client, 'headrace_searches_total{kind="explanation"}') == before
 
 
 def test_what_two_plans_make_alike_is_called_alike(explained: dict[str, Any]) -> None:

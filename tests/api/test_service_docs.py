@@ -22,7 +22,10 @@ from api.service.bodies import (
     MOST_EXPRESSIONS,
     OptionsBody,
 )
+from api.service.connections import MOST_CONNECTIONS, READING_SECONDS, REQUEST_SECONDS
 from api.service.jobs import Limits
+from api.service.results import Kept
+from api.service.routes.queries import MOST_DEAD_LETTERS, MOST_TAIL
 from catalog import load
 from tests.api.command import CATALOG, ROOT, environment
 from tests.api.serving import served, settings
@@ -43,7 +46,8 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
 def curl(client: httpx.Client, line: str) -> httpx.Response:
     """Does what ``curl -s [-X METHOD] [--json BODY] URL`` does."""
     command, silent, *words = shlex.split(line)
-    assert (command, silent) == ("curl", "-s")
+    assert command == "curl"
+    assert silent in ("-s", "-sN")
     body = words.pop(words.index("--json") + 1) if "--json" in words else None
     method = words.pop(words.index("-X") + 1) if "-X" in words else "POST" if body else "GET"
     (url,) = [word for word in words if not word.startswith("-")]
@@ -54,6 +58,7 @@ def curl(client: httpx.Client, line: str) -> httpx.Response:
     return client.request(method, target, content=body, headers=headers)
 
 
+@pytest.mark.spark
 def test_the_commands_do_what_is_said_of_them(
     client: httpx.Client, golden: Callable[[Path, str], None]
 ) -> None:
@@ -62,11 +67,15 @@ def test_the_commands_do_what_is_said_of_them(
         for block in re.findall(r"^```sh\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
         for line in block.splitlines()
     ]
-    assert len(lines) == 12
-    id_ = ""
+    assert len(lines) == 20
+    id_ = query = ""
     for line in lines[:-1]:
-        answer = curl(client, line.replace("/ID", f"/{id_}"))
-        assert answer.status_code in (200, 204), f"{line}\n{answer.text}"
+        answer = curl(client, line.replace("/ID", f"/{id_}").replace("/QUERY", f"/{query}"))
+        assert answer.status_code in (200, 201, 202, 204), f"{line}\n{answer.text}"
+        if answer.status_code == 201:
+            query = answer.json()["id"]
+        if "-sN" in line:
+            assert answer.text.endswith('event: end\ndata: {"state": "finished"}\n\n')
         if "/optimize" in line:
             id_ = answer.json()["id"]
             shown = re.findall(r'"(\w+)":', TEXT.partition("```json\n")[2].partition("\n")[0])
@@ -79,8 +88,14 @@ def test_the_commands_do_what_is_said_of_them(
     golden(PAGE, inside.sub(lambda _: wanted, TEXT))
 
 
-def test_the_python_shown_runs_against_it(client: httpx.Client) -> None:
-    (block,) = re.findall(r"^```py\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [(0, r"[0-9a-f]{32} [\d.]+ complete\n"), (1, r"[1-9]\d* \['x', 'y'\]\n")],
+    ids=["planning", "running"],
+)
+def test_the_python_shown_runs_against_it(client: httpx.Client, number: int, said: str) -> None:
+    block = re.findall(r"^```py\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)[number]
     code = block.replace(f"http://{SHOWN}", str(client.base_url).rstrip("/"))
     done = subprocess.run(
         [sys.executable, "-c", code],
@@ -90,14 +105,20 @@ def test_the_python_shown_runs_against_it(client: httpx.Client) -> None:
         check=False,
     )
     assert done.stderr == ""
-    assert re.fullmatch(r"[0-9a-f]{32} [\d.]+ complete\n", done.stdout)
+    assert re.fullmatch(said, done.stdout)
 
 
 def test_the_limits() -> None:
+    kept = Kept()
     rows = dict(re.findall(r"^\| ([^|]+?) \| ([\d,]+) \|$", TEXT, re.MULTILINE))
     limits = Limits()
     default = {field.name: field.default for field in fields(Settings)}
+    free = "`/healthz`, `/readyz`, `/metrics` and results that are followed"
     bounds = {
+        "connections": MOST_CONNECTIONS,
+        f"requests at once, apart from {free}": default["most_requests"],
+        "seconds until a request has come as a whole": REQUEST_SECONDS,
+        "seconds in which a client takes nothing of its answer": READING_SECONDS,
         "bytes of a request": default["largest_body"],
         "characters of a query": LONGEST_QUERY,
         "atoms of a query": limits.atoms,
@@ -109,6 +130,14 @@ def test_the_limits() -> None:
         "plans kept; the oldest go": default["most_plans"],
         "streams kept": default["most_streams"],
         "searches that wait": default["most_waiting"],
+        "queries that run at once": default["most_running"],
+        "queries kept": default["most_queries"],
+        "partitions of a query that runs": default["most_partitions"],
+        "bytes of results kept of a query; the oldest go": kept.bytes,
+        "files of them": kept.files,
+        "clients that follow results": default["most_followers"],
+        "newest results to start with": MOST_TAIL,
+        "dead letters in an answer": MOST_DEAD_LETTERS,
     }
     assert rows == {what: f"{bound:,.0f}" for what, bound in bounds.items()}
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import pytest
 from sqlalchemy import create_engine, make_url, text
 
 from api.service import create_app
+from api.service.kept_queries import KeptQuery
 from api.service.store import SCHEMA_VERSION, KeptPlan, Store, sqlite_url
 from catalog import load
 from headrace.errors import UsageError
@@ -168,6 +170,7 @@ def test_after_a_restart_and_after_a_kill_everything_is_there(
 
 WRITER = """
 import sys
+from api.service.kept_queries import KeptQuery
 from api.service.store import KeptPlan, Store
 store = Store(sys.argv[1], 1000)
 for n in range(40):
@@ -213,6 +216,43 @@ def test_whatever_was_said_is_kept_as_it_was(database: str) -> None:
     store.keep_plan(plan)
     assert store.plan(plan.id) == plan
     store.close()
+
+
+def test_queries_are_kept_for_their_home(database: str) -> None:
+    store = Store(database, 5)
+    asked = {"query": "a\0b \ud800", "options": {"parallelism": 2}}
+    first = KeptQuery("0" * 32, "here", asked, {"nodes": []}, created=2**50)
+    second = replace(first, id="1" * 32, created=first.created + 1)
+    for query in (second, first, replace(first, id="2" * 32, home="there")):
+        store.queries.add(query)
+    assert store.queries.of_home("here") == (first, second)
+    changed = replace(
+        first, wanted="paused", state="pausing", restarts=3, started=2**51, ended=2**52,
+        error={"detail": "\0"}, account={"progress": {"edges": 2**60}},
+    )  # fmt: skip
+    store.queries.save(changed)
+    assert store.queries.of_home("here") == (changed, second)
+    store.queries.remove(first.id)
+    store.queries.remove(first.id)
+    assert store.queries.of_home("here") == (second,)
+    store.close()
+
+
+def test_tables_of_the_release_before_are_brought_up_to_date(database: str) -> None:
+    Store(database, 5).close()
+    engine = create_engine(database)
+    with engine.begin() as connection:
+        connection.execute(text("DROP TABLE headrace_queries"))
+        connection.execute(text("UPDATE headrace_schema SET version = 1"))
+    with ThreadPoolExecutor(4) as opening:
+        stores = list(opening.map(lambda _: Store(database, 5), range(4)))
+    assert stores[0].queries.of_home("here") == ()
+    with engine.begin() as connection:
+        versions = connection.execute(text("SELECT version FROM headrace_schema")).scalars().all()
+    assert versions == [SCHEMA_VERSION]
+    for store in stores:
+        store.close()
+    engine.dispose()
 
 
 def test_the_tables_of_a_newer_release_are_left_alone(database: str) -> None:

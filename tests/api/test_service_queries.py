@@ -208,6 +208,7 @@ def test_what_is_told_of_a_query(story: Story) -> None:
     assert progress["results"] == len(numbered(story.whole))
     assert (progress["edges"], progress["late"], progress["rejected"]) == (relevant + 1, 1, 1)
     assert progress["edges_per_second"] > 0
+    assert progress["ticks"] == EDGES[-1][3] - EDGES[0][3] + 1
     assert story.metrics == {
         "edges": relevant + 1,
         "results": progress["results"],

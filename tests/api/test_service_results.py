@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -26,7 +27,7 @@ from tests.api.serving import problem, running, served, settings, until
 from tests.strategies.amount import examples
 
 QUERY = {"query": "Answer(x, y) <- a2q(x, y) WINDOW 1d"}
-ASKED = {
+ASKED: dict[str, Any] = {
     "name": None, "query": QUERY["query"], "language": None, "options": {}, "plan_id": "0f",
     "speed": None, "interval": None, "largest_batch": None, "strict": False,
 }  # fmt: skip
@@ -145,7 +146,8 @@ def test_dead_letters_are_paged(client: httpx.Client) -> None:
     kinds = [item["kind"] for item in whole["items"]]
     assert kinds == ["rejected"] * 2 + ["late"] * 5
     assert whole["items"][0]["line"] == 2
-    found, after = [], "0"
+    found: list[dict[str, Any]] = []
+    after = "0"
     while page := client.get(
         "/queries/d0/dead-letters", params={"after": after, "limit": 3}
     ).json():

@@ -13,7 +13,7 @@ from headrace.analysis import analyze
 from headrace.errors import UsageError
 from headrace.planning import optimize
 from headrace.requests import PlanRequest
-from headrace.running import inputs_of_plan
+from headrace.running import files_alone, inputs_of_plan
 
 ROWS = [
     ("1", "2", "a", 5), ("2", "3", "b", 6), ("2", "1", "a", 7), ("1", "4", "b", 7),
@@ -33,7 +33,7 @@ def test_rows_of_every_operator(tmp_path: Path) -> None:
     plan = optimize(PlanRequest(QUERY)).plan
     # the file is not in order of time; the analysis is
     file = edges_file(tmp_path, ROWS[::-1])
-    analysis = analyze(plan, inputs_of_plan(plan, None, [str(file)]))
+    analysis = analyze(plan, files_alone(inputs_of_plan(plan, None, [str(file)])))
     labels = Counter(label for _, _, label, _ in ROWS)
     for node, scan in plan.scans:
         assert analysis.nodes[node.id].counters.rows_out == labels[scan.label]
@@ -72,7 +72,7 @@ def test_streams_of_different_vertices(tmp_path: Path) -> None:
     plan = optimize(
         PlanRequest("Answer(x, y, u, v) <- a(x, y), b(u, v) WINDOW 5", catalog=catalog)
     ).plan
-    analysis = analyze(plan, inputs_of_plan(plan, catalog, ()))
+    analysis = analyze(plan, files_alone(inputs_of_plan(plan, catalog, ())))
     assert analysis.results == 2
     assert analysis.edges == 4
 
@@ -80,7 +80,7 @@ def test_streams_of_different_vertices(tmp_path: Path) -> None:
 def test_no_edges_at_all(tmp_path: Path) -> None:
     plan = optimize(PlanRequest(QUERY)).plan
     file = edges_file(tmp_path, [])
-    analysis = analyze(plan, inputs_of_plan(plan, None, [str(file)]))
+    analysis = analyze(plan, files_alone(inputs_of_plan(plan, None, [str(file)])))
     assert (analysis.edges, analysis.results, analysis.ticks) == (0, 0, 0)
     assert all(node.rate == 0 for node in analysis.nodes.values())
 
@@ -90,4 +90,4 @@ def test_a_file_that_lacks_a_column(tmp_path: Path) -> None:
     file = tmp_path / "bad.csv"
     file.write_text("src,label,ts\n")
     with pytest.raises(UsageError, match="no column 'trg'"):
-        analyze(plan, inputs_of_plan(plan, None, [str(file)]))
+        analyze(plan, files_alone(inputs_of_plan(plan, None, [str(file)])))

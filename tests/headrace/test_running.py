@@ -15,7 +15,7 @@ from executor.spark import errors as spark_errors
 from headrace.errors import RunError, StoppedError, UsageError
 from headrace.planning import optimize
 from headrace.requests import PlanRequest
-from headrace.running import as_headrace_error, inputs_of_plan, read_inputs, stream
+from headrace.running import as_headrace_error, files_alone, inputs_of_plan, read_inputs, stream
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples" / "mathoverflow"
 CATALOG = load(EXAMPLES / "catalog.yaml")
@@ -38,13 +38,13 @@ TWO = planned("Answer(x, z) <- a(x, y), b(y, z) WINDOW 1d", TWO_CATALOG)
 
 
 def test_inputs_are_of_the_only_stream() -> None:
-    inputs = inputs_of_plan(ONE, None, [f"a={EXAMPLES / 'a2q.csv.gz'}"])
+    inputs = files_alone(inputs_of_plan(ONE, None, [f"a={EXAMPLES / 'a2q.csv.gz'}"]))
     assert [file.label for file in inputs["input"]] == ["a"]
 
 
 def test_sources_come_from_the_catalog() -> None:
     plan = planned("Answer(x, y) <- a2q(x, y) WINDOW 1d", CATALOG)
-    files = inputs_of_plan(plan, CATALOG, ())["mathoverflow"]
+    files = files_alone(inputs_of_plan(plan, CATALOG, ()))["mathoverflow"]
     assert sorted(Path(file.path).name for file in files) == [
         "a2q.csv.gz", "c2a.csv.gz", "c2q.csv.gz",
     ]  # fmt: skip
@@ -67,7 +67,7 @@ def test_inputs_are_read_as_the_catalog_says(tmp_path: Path) -> None:
         }
     )
     plan = planned("Answer(x, y) <- a(x, y) WINDOW 1d", catalog)
-    (read,) = inputs_of_plan(plan, catalog, [str(file)])["s"]
+    (read,) = files_alone(inputs_of_plan(plan, catalog, [str(file)]))["s"]
     assert read.label == "a"
     assert dict(read.columns) == {"src": "SRC", "trg": "DST", "ts": "UNIXTS"}
     assert read.vertex_type == "integer"
@@ -105,12 +105,14 @@ A2Q = str(EXAMPLES / "a2q.csv.gz")
 
 
 def test_streams_and_stored_graphs_have_files_of_their_own() -> None:
-    inputs = inputs_of_plan(BESIDE_A_GRAPH, GRAPH_CATALOG, [A2Q], "src,trg,ts", stored=[A2Q])
+    inputs = files_alone(
+        inputs_of_plan(BESIDE_A_GRAPH, GRAPH_CATALOG, [A2Q], "src,trg,ts", stored=[A2Q])
+    )
     (live,), (graph,) = inputs["s"], inputs["g"]
     assert (live.stored, live.names, live.vertex_type) == (False, ("src", "trg", "ts"), "string")
     assert (graph.stored, graph.names, graph.vertex_type) == (True, None, "integer")
     assert dict(graph.columns) == {"src": "trg", "trg": "src"}
-    sources = inputs_of_plan(BESIDE_A_GRAPH, GRAPH_CATALOG, [A2Q])
+    sources = files_alone(inputs_of_plan(BESIDE_A_GRAPH, GRAPH_CATALOG, [A2Q]))
     assert [(Path(f.path).name, f.stored) for f in sources["g"]] == [("c2a.csv.gz", True)]
 
 

@@ -12,10 +12,11 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from api.service.bodies import DeadLetters, QueryBody, QueryDocument, QueryLine
 from api.service.dead_letters import PLACE, page
+from api.service.documents import RunningPicture
 from api.service.follow import MEDIA_TYPE
 from api.service.problems import problem
 from api.service.queries import Query
-from api.service.query_documents import query_document, query_line
+from api.service.query_documents import picture_document, query_document, query_line
 from api.service.service import Service
 
 MOST_DEAD_LETTERS = 1_000
@@ -57,6 +58,15 @@ def _documents(app: FastAPI, service: Service) -> None:
     async def _one(id: QueryId) -> Response:
         query = _known(service, id)
         return query if isinstance(query, Response) else JSONResponse(query_document(query))
+
+    @app.get(
+        "/queries/{id}/picture",
+        summary="How a query is drawn: its plan, and its results",
+        response_model=RunningPicture,
+    )
+    def _picture(id: QueryId) -> Response:
+        query = _known(service, id)
+        return query if isinstance(query, Response) else JSONResponse(picture_document(query))
 
     @app.delete("/queries/{id}", summary="Forgets a query and its files", status_code=204)
     async def _delete(id: QueryId) -> Response:

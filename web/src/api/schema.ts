@@ -244,6 +244,23 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/queries/{id}/picture": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** How a query is drawn: its plan, and its results */
+        readonly get: operations["_picture_queries__id__picture_get"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/queries/{id}/results": {
         readonly parameters: {
             readonly query?: never;
@@ -789,6 +806,38 @@ export interface components {
             readonly step: number;
         };
         /**
+         * Match
+         * @description What a result looks like as a graph; ``vertices`` are the columns that are vertices.
+         */
+        readonly Match: {
+            /** Edges */
+            readonly edges: readonly components["schemas"]["MatchEdge"][];
+            /** Vertices */
+            readonly vertices: readonly string[];
+        };
+        /**
+         * MatchEdge
+         * @description An edge of a result; ``path`` is the name of the path that it stands for, if it has one.
+         */
+        readonly MatchEdge: {
+            /** Path */
+            readonly path: string | null;
+            readonly source: components["schemas"]["MatchEnd"];
+            readonly target: components["schemas"]["MatchEnd"];
+            /** Text */
+            readonly text: string;
+        };
+        /**
+         * MatchEnd
+         * @description An end of an edge of a result: a variable of the query, or a vertex written out.
+         */
+        readonly MatchEnd: {
+            /** Constant */
+            readonly constant?: string;
+            /** Variable */
+            readonly variable?: string;
+        };
+        /**
          * Memo
          * @description All that a search found.
          */
@@ -898,6 +947,52 @@ export interface components {
             readonly distribution: string;
             /** Update Pattern */
             readonly update_pattern: string;
+        };
+        /**
+         * OperatorDocument
+         * @description What an operator did, beside what was expected of it.
+         */
+        readonly OperatorDocument: {
+            /** Dropped */
+            readonly dropped: number;
+            /** Endless */
+            readonly endless: number;
+            readonly estimate: components["schemas"]["OperatorNumbers"];
+            /** Node */
+            readonly node: number;
+            /** Op */
+            readonly op: string;
+            /** Population */
+            readonly population: number;
+            readonly q_error: components["schemas"]["OperatorNumbers"];
+            /** Rate */
+            readonly rate: number;
+            /** Rows */
+            readonly rows: number;
+            /** Rows In */
+            readonly rows_in: number;
+            /** Rows Out */
+            readonly rows_out: number;
+            /** Seconds */
+            readonly seconds: number;
+            /** State Bytes */
+            readonly state_bytes: number;
+            /** State Entries */
+            readonly state_entries: number;
+            /** Validity */
+            readonly validity: number | null;
+        };
+        /**
+         * OperatorNumbers
+         * @description Of an operator, each null where it cannot be told.
+         */
+        readonly OperatorNumbers: {
+            /** Population */
+            readonly population: number | null;
+            /** Rate */
+            readonly rate: number | null;
+            /** Validity */
+            readonly validity: number | null;
         };
         /**
          * OptimizeBody
@@ -1170,6 +1265,42 @@ export interface components {
             readonly stream: string;
         };
         /**
+         * ProgressDocument
+         * @description How far a run is; ``fraction`` is null where the input has no end.
+         */
+        readonly ProgressDocument: {
+            /** Batch */
+            readonly batch: number;
+            /** Edges */
+            readonly edges: number;
+            /** Edges Per Second */
+            readonly edges_per_second: number;
+            /** Fraction */
+            readonly fraction: number | null;
+            /** Lag */
+            readonly lag: number | null;
+            /** Late */
+            readonly late: number;
+            /** Now */
+            readonly now: number | null;
+            /** Phase */
+            readonly phase: string;
+            /** Rejected */
+            readonly rejected: number;
+            /** Results */
+            readonly results: number;
+            /** Results Per Second */
+            readonly results_per_second: number;
+            /** Seconds */
+            readonly seconds: number;
+            /** State Bytes */
+            readonly state_bytes: number;
+            /** State Entries */
+            readonly state_entries: number;
+            /** Ticks */
+            readonly ticks: number;
+        };
+        /**
          * QueryBody
          * @description A query to run, or a plan that is kept; over the streams of the service.
          */
@@ -1233,23 +1364,15 @@ export interface components {
             /** Name */
             readonly name: string | null;
             /** Operators */
-            readonly operators: readonly {
-                readonly [key: string]: unknown;
-            }[];
+            readonly operators: readonly components["schemas"]["OperatorDocument"][];
             /** Options */
             readonly options: {
                 readonly [key: string]: unknown;
             };
-            /** Plan */
-            readonly plan: {
-                readonly [key: string]: unknown;
-            };
+            readonly plan: components["schemas"]["PlanDocument"];
             /** Plan Id */
             readonly plan_id: string;
-            /** Progress */
-            readonly progress: {
-                readonly [key: string]: unknown;
-            } | null;
+            readonly progress: components["schemas"]["ProgressDocument"] | null;
             /** Query */
             readonly query: string;
             /** Restarts */
@@ -1295,10 +1418,7 @@ export interface components {
             };
             /** Plan Id */
             readonly plan_id: string;
-            /** Progress */
-            readonly progress: {
-                readonly [key: string]: unknown;
-            } | null;
+            readonly progress: components["schemas"]["ProgressDocument"] | null;
             /** Query */
             readonly query: string;
             /** Restarts */
@@ -1424,6 +1544,14 @@ export interface components {
             readonly rule: string;
             /** Text */
             readonly text: string;
+        };
+        /**
+         * RunningPicture
+         * @description How a running query is drawn: its plan, and its results.
+         */
+        readonly RunningPicture: {
+            readonly match: components["schemas"]["Match"];
+            readonly picture: components["schemas"]["PictureDocument"];
         };
         /**
          * SeenMember
@@ -1642,11 +1770,16 @@ export type Group = components['schemas']['Group'];
 export type GroupEstimate = components['schemas']['GroupEstimate'];
 export type KnownStep = components['schemas']['KnownStep'];
 export type LeftStep = components['schemas']['LeftStep'];
+export type Match = components['schemas']['Match'];
+export type MatchEdge = components['schemas']['MatchEdge'];
+export type MatchEnd = components['schemas']['MatchEnd'];
 export type Memo = components['schemas']['Memo'];
 export type MemoExpression = components['schemas']['MemoExpression'];
 export type MemoStatistics = components['schemas']['MemoStatistics'];
 export type Merged = components['schemas']['Merged'];
 export type NodeProperties = components['schemas']['NodeProperties'];
+export type OperatorDocument = components['schemas']['OperatorDocument'];
+export type OperatorNumbers = components['schemas']['OperatorNumbers'];
 export type OptimizeBody = components['schemas']['OptimizeBody'];
 export type Optimized = components['schemas']['Optimized'];
 export type OptionsBody = components['schemas']['OptionsBody'];
@@ -1658,6 +1791,7 @@ export type PlanNodeDocument = components['schemas']['PlanNodeDocument'];
 export type PlanStep = components['schemas']['PlanStep'];
 export type PlanStreamDocument = components['schemas']['PlanStreamDocument'];
 export type PlanWindow = components['schemas']['PlanWindow'];
+export type ProgressDocument = components['schemas']['ProgressDocument'];
 export type QueryBody = components['schemas']['QueryBody'];
 export type QueryDocument = components['schemas']['QueryDocument'];
 export type QueryLine = components['schemas']['QueryLine'];
@@ -1666,6 +1800,7 @@ export type RuleMeaning = components['schemas']['RuleMeaning'];
 export type RuleStatistics = components['schemas']['RuleStatistics'];
 export type RuleStep = components['schemas']['RuleStep'];
 export type RunnerUp = components['schemas']['RunnerUp'];
+export type RunningPicture = components['schemas']['RunningPicture'];
 export type SeenMember = components['schemas']['SeenMember'];
 export type Steps = components['schemas']['Steps'];
 export type StreamDocument = components['schemas']['StreamDocument'];
@@ -5613,6 +5748,267 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["QueryDocument"];
+                };
+            };
+            /** @description No JSON */
+            readonly 400: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description No such thing */
+            readonly 404: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description Not in this state */
+            readonly 409: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description Too large a body */
+            readonly 413: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description A query or request that cannot be taken */
+            readonly 422: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description Too many at once; Retry-After says when */
+            readonly 429: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description Not now; Retry-After says when */
+            readonly 503: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+        };
+    };
+    readonly _picture_queries__id__picture_get: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description of POST /queries */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Successful Response */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["RunningPicture"];
                 };
             };
             /** @description No JSON */

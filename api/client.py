@@ -1,0 +1,48 @@
+"""A client of the service on this machine, for commands that use one."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from urllib.error import HTTPError, URLError
+from urllib.request import Request, urlopen
+
+from headrace.errors import RunError
+
+_SECONDS = 60.0
+
+
+class Client:
+    """Asks a service, and takes JSON.
+
+    Its methods raise RunError if the service does not answer, or answers with a problem.
+    """
+
+    def __init__(self, address: str) -> None:
+        self._address = address
+
+    def get(self, path: str) -> Any:
+        """What the service says at a path."""
+        return self._asked(Request(self._address + path))
+
+    def post(self, path: str, body: dict[str, Any]) -> Any:
+        """What the service says to a document."""
+        kind = {"Content-Type": "application/json"}
+        return self._asked(Request(self._address + path, json.dumps(body).encode(), kind))
+
+    def _asked(self, request: Request) -> Any:
+        try:
+            with urlopen(request, timeout=_SECONDS) as answer:
+                return json.load(answer)
+        except HTTPError as error:
+            with error:
+                raise RunError(_detail(error.read(), error.code)) from error
+        except (URLError, OSError, ValueError) as error:
+            raise RunError(f"the service at {self._address} does not answer: {error}") from error
+
+
+def _detail(body: bytes, status: int) -> str:
+    try:
+        return str(json.loads(body)["detail"])
+    except (ValueError, KeyError, TypeError):
+        return f"the service answered with {status}"

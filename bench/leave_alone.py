@@ -1,0 +1,274 @@
+"""What a service holds that is left alone with its clients: ``python -m bench.leave_alone``.
+
+For some minutes clients ask for plans, new ones and known ones, for memos and alternatives; make
+mistakes; hang up; put and delete streams; follow the results of queries that run; have others run
+and delete them. What the processes hold is looked at all along. A line is laid through it by least
+squares, from the time on when caches are full: what it rises by in an hour should be nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, fields
+from itertools import count
+from pathlib import Path
+from random import Random
+from statistics import linear_regression
+from tempfile import TemporaryDirectory
+from typing import Annotated
+
+import psutil
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from bench.measuring import headline, machine, save
+from bench.service import RUNNING, Connection, Service, question, run_beside, serving
+
+SAMPLE_SECONDS = 5.0
+_LONG = "Answer(x0, x1) <- " + ", ".join(
+    f"a2q(x{i}, x{j})" for i in range(8) for j in range(i + 1, 8)
+)
+_WRONG = (
+    ("POST", "/optimize", {"query": "Answer(x, y) <- a2q(x y)"}),
+    ("POST", "/optimize", {"query": "Answer(x, y) <- none(x, y) WINDOW 1d"}),
+    ("POST", "/optimize", {"nothing": 1}),
+    ("GET", "/plans/00", None),
+    ("GET", "/nowhere", None),
+    ("PUT", "/streams/wrong", {"labels": 1}),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What was held at some minute; sizes in MB."""
+
+    minute: float
+    service: float
+    searches: float
+    engine: float
+    jvm: float
+    database: float
+    plans: int
+    files: int
+    threads: int
+    processes: int
+
+
+NAMES = tuple(f.name for f in fields(Held) if f.name != "minute")
+
+
+def held(service: Service, home: Path, minute: float, plans: int) -> Held:
+    """What is held now."""
+    sizes: Counter[str] = Counter()
+    files = threads = processes = 0
+    for process in service.processes():
+        with contextlib.suppress(psutil.Error):
+            sizes[_kind(process, service)] += process.memory_info().rss
+            processes += 1
+            if process == service.process:
+                files, threads = process.num_fds(), process.num_threads()
+    database = sum(file.stat().st_size for file in home.glob("headrace.db*"))
+    service_mb, searches, engine, jvm = (
+        sizes[kind] / 1e6 for kind in ("service", "searches", "engine", "jvm")
+    )
+    return Held(
+        round(minute, 2), service_mb, searches, engine, jvm,
+        database / 1e6, plans, files, threads, processes,
+    )  # fmt: skip
+
+
+def per_hour(found: list[Held], name: str, after: float) -> float:
+    """By how much something rises in an hour, from some minute on; 0 if too little was seen."""
+    late = [one for one in found if one.minute >= after]
+    if len(late) < 2:
+        return 0.0
+    minutes, values = [one.minute for one in late], [float(getattr(one, name)) for one in late]
+    return linear_regression(minutes, values).slope * 60
+
+
+class Clients:
+    """All who use the service, and what they were answered."""
+
+    def __init__(self, service: Service, running: list[str]) -> None:
+        self._service = service
+        self._running = running
+        self._random = Random(11)
+        self._numbers = count(1_000)
+        self.statuses: Counter[str] = Counter()
+
+    async def use(self, seconds: float) -> None:
+        """Uses the service so long."""
+        until = time.monotonic() + seconds
+        kinds = [self._new, self._new, self._known, self._known, self._looking, self._wrong,
+                 self._hanging_up, self._streams]  # fmt: skip
+        if self._running:
+            kinds += [self._following, self._following, self._living]
+        async with asyncio.TaskGroup() as using:
+            for kind in kinds:
+                using.create_task(self._again_and_again(kind, until))
+
+    async def _again_and_again(
+        self, kind: Callable[[Connection], Awaitable[None]], until: float
+    ) -> None:
+        while time.monotonic() < until:
+            with self._connected() as connection:
+                for _ in range(20):
+                    if time.monotonic() < until:
+                        await kind(connection)
+
+    @contextmanager
+    def _connected(self) -> Iterator[Connection]:
+        connection = Connection(self._service.port)
+        try:
+            yield connection
+        finally:
+            connection.close()
+
+    async def _ask(
+        self, connection: Connection, method: str, path: str, document: object = None
+    ) -> bytes:
+        answer = await connection.ask(method, path, document)
+        self.statuses[str(answer.status)] += 1
+        return answer.body
+
+    async def _new(self, connection: Connection) -> None:
+        await self._ask(connection, "POST", "/optimize", question(next(self._numbers)))
+        await asyncio.sleep(0.1)
+
+    async def _known(self, connection: Connection) -> None:
+        await self._ask(connection, "POST", "/optimize", question(self._random.randrange(100)))
+        await asyncio.sleep(0.1)
+
+    async def _looking(self, connection: Connection) -> None:
+        asked = question(self._random.randrange(1_000))
+        id_ = json.loads(await self._ask(connection, "POST", "/optimize", asked)).get("id")
+        about = self._random.choice(("memo", "trace", "alternatives?limit=50"))
+        await self._ask(connection, "GET", f"/plans/{id_}/{about}")
+        for form in ("html", "mermaid"):
+            await self._ask(connection, "POST", "/explain", {**asked, "format": form})
+        await asyncio.sleep(0.1)
+
+    async def _wrong(self, connection: Connection) -> None:
+        await self._ask(connection, *self._random.choice(_WRONG))
+        await asyncio.sleep(0.2)
+
+    async def _hanging_up(self, _: Connection) -> None:
+        body = {"query": f"{_LONG} WINDOW {next(self._numbers)}s"}
+        with self._connected() as own, contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(self._random.uniform(0.01, 0.5)):
+                await own.ask("POST", "/optimize", body)
+        self.statuses["hung up"] += 1
+        await asyncio.sleep(3)
+
+    async def _streams(self, connection: Connection) -> None:
+        place = f"/streams/stream{self._random.randrange(10)}"
+        label = f"l{self._random.randrange(100)}"
+        stream = {"labels": {label: {"rate": 5, "distinct_src": 9, "distinct_trg": 9}}}
+        await self._ask(connection, "PUT", place, stream)
+        await self._ask(connection, "GET", "/streams")
+        await self._ask(connection, "DELETE", place)
+        await asyncio.sleep(5)
+
+    async def _following(self, _: Connection) -> None:
+        path = f"/queries/{self._random.choice(self._running)}/results?tail=10"
+        reader, writer = await asyncio.open_connection("127.0.0.1", self._service.port)
+        writer.write(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(self._random.uniform(0.5, 10)):
+                while line := await reader.readline():
+                    if line.startswith(b"event: result"):
+                        self.statuses["results"] += 1
+        writer.close()
+
+    async def _living(self, connection: Connection) -> None:
+        body = {"query": RUNNING[0], "interval": "1 second", "largest_batch": 50}
+        found = json.loads(await self._ask(connection, "POST", "/queries", body))
+        if "id" in found:
+            place = f"/queries/{found['id']}"
+            await asyncio.sleep(8)
+            await self._ask(connection, "POST", f"{place}/pause")
+            await self._ask(connection, "POST", f"{place}/resume")
+            await asyncio.sleep(4)
+            await self._ask(connection, "DELETE", place)
+        await asyncio.sleep(15)
+
+
+async def left_alone(
+    service: Service, home: Path, minutes: float, running: int
+) -> tuple[list[Held], Counter[str]]:
+    """What was held all along, and what was answered."""
+    clients = Clients(service, await run_beside(service, running))
+    found: list[Held] = []
+    started = time.monotonic()
+
+    async def look() -> None:
+        connection = Connection(service.port)
+        while True:
+            metrics = (await connection.ask("GET", "/metrics")).body.decode()
+            plans = metrics.partition('headrace_plans_total{stop_reason="complete"} ')[2]
+            passed = (time.monotonic() - started) / 60
+            found.append(held(service, home, passed, int(float(plans.split("\n")[0] or 0))))
+            await asyncio.sleep(SAMPLE_SECONDS)
+
+    looking = asyncio.create_task(look())
+    await clients.use(minutes * 60)
+    if looking.done():
+        looking.result()
+    looking.cancel()
+    return found, clients.statuses
+
+
+def main(
+    *,
+    minutes: Annotated[float, typer.Option(min=0.01)] = 10.0,
+    warm: Annotated[float, typer.Option(help="Minutes until caches are full.")] = 3.0,
+    running: Annotated[int, typer.Option(min=0, help="Queries that run beside.")] = 2,
+    out: Annotated[Path | None, typer.Option(help="Where everything goes, as JSON.")] = None,
+) -> None:
+    """What a service holds that is left alone with its clients."""
+    console = Console(width=max(120, Console().width))
+    console.print(headline(machine()))
+    with TemporaryDirectory(prefix="headrace-alone-") as made:
+        home = Path(made)
+        seconds = minutes * 60 + 120 if running else 0.0
+        with serving(home, seconds=seconds) as service:
+            found, statuses = asyncio.run(left_alone(service, home / "kept", minutes, running))
+        faults = (home / "log").read_text("utf-8").count('"fault"')
+    table = Table("minute", *NAMES)
+    shown: set[int] = set()
+    for one in found:
+        if int(one.minute) not in shown:
+            shown.add(int(one.minute))
+            table.add_row(f"{one.minute:.1f}", *(_text(getattr(one, name)) for name in NAMES))
+    slopes = {name: per_hour(found, name, warm) for name in NAMES}
+    table.add_row("each hour", *(f"{slope:+,.1f}" for slope in slopes.values()))
+    console.print(table)
+    console.print(f"answers: {dict(statuses)}; faults in the log: {faults}")
+    options = {"minutes": minutes, "warm": warm, "running": running, "statuses": dict(statuses),
+               "faults": faults, "per_hour": slopes}  # fmt: skip
+    save(out, "leave_alone", options, [asdict(one) for one in found])
+
+
+def _text(value: float) -> str:
+    return f"{value:,.1f}" if isinstance(value, float) else f"{value:,}"
+
+
+def _kind(process: psutil.Process, service: Service) -> str:
+    if process == service.process:
+        return "service"
+    if process.name() == "java":
+        return "jvm"
+    below = {child.name() for child in process.children()}
+    parent = process.parent()
+    return "engine" if "java" in below or parent != service.process else "searches"
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,0 +1,140 @@
+"""Sources that never end: topics, sockets, folders that are followed.
+
+In: a stream of a catalog. Out: how its rows are read; and of messages that are text, the edges
+among them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+import pyarrow as pa
+
+from catalog.edges import EdgeFile, EdgeFileError, read_blocks, roles_in
+from catalog.inputs import layout_of
+from catalog.lines import Block
+from catalog.model import FILE_FORMATS, Source, Stream
+from catalog.rows import Expectation, checked
+
+_OF_TEXT = ("kafka", "socket", "text")
+"""Formats whose rows are text, if nothing else is said: a message, or a line."""
+_BLANK = "the message is empty"
+
+
+@dataclass(frozen=True, slots=True)
+class LiveSource:
+    """A source that never ends, and how its rows are read.
+
+    ``layouts`` has that of the files of each folder that is followed, by the folder; or, under the
+    name ``""``, that of messages that are lines of text. Without any, rows are columns.
+    """
+
+    name: str
+    source: Source
+    layouts: Mapping[str, EdgeFile]
+    columns: Mapping[str, str]
+    expectation: Expectation
+
+    @property
+    def followed(self) -> bool:
+        """Whether it is a folder into which files are put."""
+        return self.source.follow
+
+    @property
+    def message(self) -> EdgeFile | None:
+        """How a message that is text is laid out; None where rows are columns or files."""
+        return self.layouts.get("")
+
+    @property
+    def description(self) -> str:
+        """What is read, for a person."""
+        place = ", ".join(self.source.path) or next(
+            (self.source.options[o] for o in _NAMING if o in self.source.options), ""
+        )
+        return f"{self.source.format} {place}".strip()
+
+
+_NAMING = ("subscribe", "subscribePattern", "assign", "port")
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """The edges among messages, and (position, reason) of those that are none."""
+
+    edges: pa.RecordBatch
+    bad: tuple[tuple[int, str], ...] = ()
+
+
+def live_source(stream: Stream, time_unit: str) -> LiveSource:
+    """The source of a stream that is live.
+
+    Raises:
+        EdgeFileError: if it cannot be one.
+    """
+    source = stream.source
+    if source is None or not source.live:
+        raise EdgeFileError(f"stream {stream.name}: its source is none that goes on")
+    if stream.stored:
+        raise EdgeFileError(
+            f"stream {stream.name}: a stored graph is read once, and {source.format!r} goes on; "
+            "give it files, and leave follow out"
+        )
+    layouts: dict[str, EdgeFile] = {}
+    if source.follow:
+        if source.format not in FILE_FORMATS or not source.path:
+            raise EdgeFileError(
+                f"stream {stream.name}: follow is for a folder of files "
+                f"({', '.join(FILE_FORMATS)}): give its path"
+            )
+        layouts = {path: layout_of(stream, path, time_unit) for path in source.path}
+    elif source.value is not None or source.format in _OF_TEXT:
+        layouts = {"": _message_layout(stream, source, time_unit)}
+    return LiveSource(
+        stream.name,
+        source,
+        MappingProxyType(layouts),
+        stream.columns,
+        layout_of(stream, "", time_unit).expectation,
+    )
+
+
+def _message_layout(stream: Stream, source: Source, time_unit: str) -> EdgeFile:
+    layout = layout_of(stream, "", time_unit)
+    if source.value == "csv":
+        if not source.fields:
+            raise EdgeFileError(
+                f"stream {stream.name}: messages of CSV have no header: name their fields "
+                "in order, as fields: [src, trg, ts]"
+            )
+        layout = replace(layout, path=stream.name, format="csv", header=False, names=source.fields)
+        roles_in(layout, source.fields)
+        return layout
+    return replace(layout, path=stream.name, format="json", separator=",")
+
+
+def edges_of_messages(layout: EdgeFile, messages: Sequence[bytes | None]) -> Received:
+    """The edges of messages, each a row as a line of a file is one.
+
+    Within a message line ends count as spaces, so that JSON may stand in several lines.
+    """
+    lines = [b"" if m is None else m.strip().replace(b"\n", b" ") for m in messages]
+    blank = [(position, _BLANK) for position, line in enumerate(lines) if not line]
+    if len(blank) == len(lines):
+        return Received(_none(layout.schema), tuple(blank))
+    bad = blank
+    batches = []
+    for roles, raw in read_blocks(layout, iter([Block(0, b"\n".join(lines))])):
+        bad += [(torn.line, torn.reason) for torn in raw.torn]
+        if raw.rows:
+            columns = dict(zip(roles, raw.columns, strict=True))
+            verdict = checked(columns, raw.rows, layout.expectation)
+            batches.append(verdict.edges)
+            bad += [(raw.line(row), reason) for row, reason in verdict.bad]
+    edges = pa.Table.from_batches(batches, layout.schema).combine_chunks().to_batches()
+    return Received(edges[0] if edges else _none(layout.schema), tuple(sorted(bad)))
+
+
+def _none(schema: pa.Schema) -> pa.RecordBatch:
+    return pa.RecordBatch.from_pylist([], schema=schema)

@@ -1,0 +1,50 @@
+"""What is told of a query that failed in Spark.
+
+In: Spark's exception, whose text may have traces of two languages in it. Out: an error of one line.
+"""
+
+from __future__ import annotations
+
+import re
+
+from pyspark.errors import PySparkException
+
+from executor.spark.errors import BudgetError, ExecutionError, InputError, SparkFailedError
+
+_REJECTED = re.compile(r"RejectedRowError: (.*)")
+_OVER_BUDGET = re.compile(r"StepBudgetError: (.*?\.) (.*)")
+
+
+def failure_of(error: Exception) -> ExecutionError:
+    """What a user is told of an error of Spark, or of the connection to its JVM."""
+    over = _OVER_BUDGET.search(str(error))
+    if over is not None:
+        return BudgetError(*over.groups())
+    rejected = _REJECTED.search(str(error))
+    if rejected is not None:
+        return InputError(f"A row is no edge: {rejected[1]}", "Mend it, or run without --strict.")
+    if isinstance(error, PySparkException):
+        what = f"The query failed in Spark: {_reason(str(error))}"
+    else:
+        what = f"Spark's Java process ended unexpectedly ({error})."
+    return SparkFailedError(
+        what, "Run with --debug to see all that Spark says; the same command goes on from there."
+    )
+
+
+_GAVE_UP = re.compile(r"in stage \S+ failed (\d+) times, most recent failure: .*?Exception: (.*)")
+_TRACEBACK = re.compile(r"\W*(Return Message:)?\s*Traceback \(most recent call last\).*")
+
+
+def _reason(text: str) -> str:
+    """The line of Spark's message that says most: a Python worker's error, or what made a task
+    fail too often, else the first."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    for line in reversed(lines):
+        name, separator, _ = line.partition(": ")
+        if separator and name.isidentifier() and name.endswith(("Error", "Exception")):
+            return line
+    gave_up = _GAVE_UP.search(text)
+    if gave_up is not None:
+        return f"a task failed {gave_up[1]} times, last because of this: {gave_up[2]}"
+    return _TRACEBACK.sub("", lines[0]) if lines else text

@@ -1,0 +1,182 @@
+"""Runs a plan over live sources, which never end, until it is stopped.
+
+As over files (:mod:`executor.spark.run`), but nothing is spooled: Spark reads the sources, and its
+checkpoint knows how far it has come. Edges wait for the watermark as in
+:func:`executor.spark.stream.stream`; those that come too late, and rows that are no edges, are
+added to files batch by batch.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, replace
+from typing import Any, NoReturn
+
+import pyspark
+from pyspark.sql import DataFrame, SparkSession
+
+from algebra.plan import PhysicalPlan
+from catalog.edges import EdgeFile
+from catalog.live import LiveSource
+from executor.spark.batches import Batches
+from executor.spark.checkpoint import Pin, Work, open_work
+from executor.spark.dead_letters import DeadLetters, Growing
+from executor.spark.errors import CancelledError, ExecutionError, InputError, OutputError
+from executor.spark.formats import ResultShape
+from executor.spark.query import RunOptions, complete, described, failures_told, set_aside
+from executor.spark.replay import fingerprint
+from executor.spark.report import OnProgress, Progress
+from executor.spark.session import SessionOptions, running_session, spark_session
+from executor.spark.settings import streaming_session
+from executor.spark.sinks import Output, ToFile, sink_of
+from executor.spark.sources import Aside, live_frame, stored_frame
+from executor.spark.stage import result_blocks
+from executor.spark.stream import edges_of
+from executor.spark.workers import free_pool, own_workers
+
+KAFKA = f"org.apache.spark:spark-sql-kafka-0-10_2.13:{pyspark.__version__}"
+"""The package by which Spark reads Kafka."""
+_JARS = ("spark.jars", "spark.jars.packages")
+
+
+def run_live(
+    plan: PhysicalPlan,
+    sources: Mapping[str, LiveSource],
+    stored: Mapping[str, Sequence[EdgeFile]],
+    output: Output,
+    options: RunOptions,
+    *,
+    spark: SparkSession | None,
+    on_progress: OnProgress | None,
+    cancelled: threading.Event,
+) -> NoReturn:
+    """Runs a plan over ``sources``, and the ``stored`` graphs beside them, until it is stopped.
+
+    Other arguments as of :func:`executor.spark.run.run`. A micro-batch takes what has come since
+    the one before; ``options.interval`` is the least time between two.
+
+    Raises:
+        PlanError: if the plan cannot be run.
+        ExecutionError: if something else is in the way; the message says what to do.
+        CancelledError: on Ctrl-C or ``cancelled``, when all has been stopped.
+    """
+    _check(plan, sources, stored, output, options)
+    shape = ResultShape.of(plan)
+    pin = Pin(plan, described(output), plan.parallelism, _pinned(sources, stored))
+    if cancelled.is_set():
+        raise CancelledError("Stopped before it began.")
+    with ExitStack() as stack:
+        work = open_work(pin, output, options.checkpoint)
+        stack.callback(work.close)
+        letters = DeadLetters(
+            Growing(set_aside(output, work, options.rejected, "late"), work.late),
+            Growing(
+                options.rejected or set_aside(output, work, None, "rejected"),
+                work.folder / "rejected",
+            ),
+        )
+        spark = spark or running_session()
+        if spark is None:
+            if on_progress is not None:
+                on_progress(Progress("starting", None))
+            session = _with_packages(options.session, sources, plan.parallelism)
+            spark = stack.enter_context(spark_session(session, held=[work.lock]))
+        own = streaming_session(spark, plan.parallelism)
+        try:
+            edges, graphs = _edges(own, plan, sources, stored, work, strict=options.strict)
+        except ExecutionError:
+            if work.fresh:
+                work.discard()  # nothing was done: leave nothing behind
+            raise
+        batches = Batches(work, sink_of(output, shape, work.folder), on_progress, None, letters)
+        with failures_told(batches), free_pool() as workers:
+            blocks = result_blocks(edges, plan, workers, "live", graphs)
+            complete(blocks, batches, options.interval, cancelled)
+        raise CancelledError("The query was stopped in Spark.", "The same call goes on from there.")
+
+
+def _edges(
+    spark: SparkSession,
+    plan: PhysicalPlan,
+    sources: Mapping[str, LiveSource],
+    stored: Mapping[str, Sequence[EdgeFile]],
+    work: Work,
+    *,
+    strict: bool,
+) -> tuple[DataFrame, DataFrame | None]:
+    """The edges of all streams, and those of all stored graphs."""
+
+    def aside(name: str) -> Aside:
+        number = sorted({*sources, *stored}).index(name)
+        return Aside(str(work.folder / "rejected"), name, str(number), strict)
+
+    with own_workers(spark, None):
+        frames = {n: live_frame(spark, s, plan, aside(n)) for n, s in sources.items()}
+        frames |= {n: stored_frame(spark, f, plan, n, aside(n)) for n, f in stored.items()}
+        return edges_of(plan, frames)
+
+
+def _check(
+    plan: PhysicalPlan,
+    sources: Mapping[str, LiveSource],
+    stored: Mapping[str, Sequence[EdgeFile]],
+    output: Output,
+    options: RunOptions,
+) -> None:
+    """Raises unless such a run can be."""
+    graphs = {scan.stream for _, scan in plan.scans if scan.range is None}
+    ending = sorted(name for name in stored if name not in graphs)
+    if ending:
+        raise InputError(
+            f"The stream {ending[0]!r} is of files that are read to their end, and "
+            f"{min(sources)!r} goes on for ever.",
+            "Put its files into a folder that is followed (follow: true in the catalog).",
+        )
+    missing = sorted({scan.stream for _, scan in plan.scans} - {*sources, *stored})
+    if missing:
+        raise InputError(f"The plan reads {missing[0]!r}, which has no source.")
+    if isinstance(output, ToFile):
+        raise OutputError(
+            f"{output.path} would be there when the run has ended, which it never does.",
+            "Give a folder as --output, or - for standard output.",
+        )
+    if options.speed is not None:
+        raise InputError("Only files are replayed at a speed; a live source has its own.")
+
+
+def _pinned(
+    sources: Mapping[str, LiveSource], stored: Mapping[str, Sequence[EdgeFile]]
+) -> dict[str, Any]:
+    """What a checkpoint remembers of its input: how it is read, but not how a broker is reached."""
+    document: dict[str, Any] = {"stored": fingerprint(stored)}
+    for name, live in sorted(sources.items()):
+        source = live.source
+        options = {k: v for k, v in source.options.items() if not k.startswith("kafka.")}
+        expected = asdict(replace(live.expectation, properties=dict(live.expectation.properties)))
+        document[name] = {
+            "format": source.format,
+            "path": [str(path) for path in source.path],
+            "labels": dict(source.path_labels),
+            "options": options,
+            "follow": source.follow,
+            "value": source.value,
+            "fields": list(source.fields),
+            "columns": dict(live.columns),
+            "expectation": expected,
+        }
+    found: dict[str, Any] = json.loads(json.dumps(document))
+    return found
+
+
+def _with_packages(
+    session: SessionOptions, sources: Mapping[str, LiveSource], partitions: int
+) -> SessionOptions:
+    """The session's options with the packages that the sources need, unless the user chose some."""
+    packages = session.packages
+    kafka = any(live.source.format == "kafka" for live in sources.values())
+    if kafka and not packages and not any(name in session.conf for name in _JARS):
+        packages = (KAFKA,)
+    return replace(session, partitions=partitions, packages=packages)

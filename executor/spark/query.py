@@ -1,0 +1,145 @@
+"""A streaming query of ours in the driver: its options, its start, its end, its failures."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame
+from pyspark.sql.streaming.query import StreamingQuery
+
+from executor.spark.batches import Batches
+from executor.spark.checkpoint import NOTE, Work
+from executor.spark.errors import (
+    CancelledError,
+)
+from executor.spark.failures import failure_of
+from executor.spark.replay import LARGEST_SLICE
+from executor.spark.session import SessionOptions
+from executor.spark.settings import location
+from executor.spark.sinks import Output, ToFile, ToFolder, ToFunction, ToStdout
+
+_POLL_SECONDS = 0.1
+_LAST_BATCH_SECONDS = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """How a plan is run.
+
+    ``checkpoint``: the folder to take the run up from, or to keep it in; without one the
+    run can be taken up only where its output is a folder or a file. ``rejected``: the file
+    for rows that are no edges (default: beside the results). ``interval``: at most one
+    micro-batch in so much time, such as ``"10 seconds"``; without one as fast as it goes.
+    ``speed`` replays files at so many time units of the stream per second of the clock: a
+    micro-batch per ``interval`` (one second unless said) takes what the stream has in that time,
+    and spans in which it has nothing are left out. Of ``session`` the number of partitions is the
+    plan's.
+    """
+
+    checkpoint: Path | None = None
+    rejected: Path | None = None
+    strict: bool = False
+    interval: str | None = None
+    speed: float | None = None
+    largest_slice: int = LARGEST_SLICE
+    session: SessionOptions = field(default_factory=SessionOptions)
+
+
+@contextmanager
+def failures_told(batches: Batches) -> Iterator[None]:
+    """What Spark raises inside this block is raised as an `ExecutionError`."""
+    try:
+        yield
+    except (PySparkException, Py4JError, ConnectionError) as error:
+        if error is batches.error:
+            raise  # not Spark's: whoever reads the results has gone
+        # A batch whose JVM died must not find its session stopped, nor log when nobody is quiet.
+        batches.wait_until_idle(_LAST_BATCH_SECONDS)
+        raise failure_of(error) from error
+
+
+def complete(
+    blocks: DataFrame, batches: Batches, interval: str | None, cancelled: threading.Event
+) -> None:
+    """Runs the query that gives ``blocks`` to its end, if it has one.
+
+    Raises:
+        CancelledError: on Ctrl-C or ``cancelled``, when the query has been stopped.
+        ExecutionError: if it fails.
+    """
+    _wait(_started(blocks, batches, interval), batches, cancelled)
+
+
+def _started(blocks: DataFrame, batches: Batches, interval: str | None) -> StreamingQuery:
+    writer = blocks.writeStream.foreachBatch(batches)
+    writer = writer.option("checkpointLocation", location(batches.work.spark))
+    if interval is not None:
+        writer = writer.trigger(processingTime=interval)
+    elif not batches.live:
+        writer = writer.trigger(availableNow=True)
+    return writer.start()
+
+
+def described(output: Output) -> str:
+    """What a checkpoint remembers of an output."""
+    match output:
+        case ToFolder(path, file_format) | ToFile(path, file_format):
+            return f"{path.absolute()} ({file_format})"
+        case ToStdout(file_format):
+            return f"- ({file_format})"
+        case ToFunction():
+            return "a function"
+
+
+def set_aside(output: Output, work: Work, rejected: Path | None, what: str) -> Path:
+    """Where rows that are set aside go: beside the results, or beside the file that somebody
+    chose for rows that are no edges."""
+    match output:
+        case _ if rejected is not None:
+            return rejected.with_name(f"{rejected.name}.{what}.jsonl")
+        case ToFolder(path):
+            return path / NOTE / f"{what}.jsonl"
+        case ToFile(path):
+            return path.with_name(f"{path.name}.{what}.jsonl")
+        case _:
+            return work.folder / f"{what}.jsonl"
+
+
+def _wait(query: StreamingQuery, batches: Batches, cancelled: threading.Event) -> None:
+    """Waits for the end of a query where Ctrl-C is heard, not in a call of the JVM."""
+    ended = threading.Event()
+    failures: list[Exception] = []
+
+    def watch() -> None:
+        try:
+            query.awaitTermination()
+        except (PySparkException, Py4JError, OSError) as error:
+            failures.append(error)
+        finally:
+            ended.set()
+
+    threading.Thread(target=watch, daemon=True, name="headrace-watch").start()
+    try:
+        while not ended.wait(_POLL_SECONDS):
+            if batches.finished:
+                query.stop()  # only a query with an interval would wait for more
+            elif cancelled.is_set():
+                raise KeyboardInterrupt
+    except KeyboardInterrupt:
+        with suppress(PySparkException, Py4JError, OSError):
+            query.stop()
+        batches.wait_until_idle(_LAST_BATCH_SECONDS)
+        raise CancelledError(
+            f"Stopped after {batches.batches} batches and {batches.found} results.",
+            "The same command goes on from there.",
+        ) from None
+    if batches.error is not None:
+        raise batches.error
+    if failures:
+        raise failure_of(failures[0]) from failures[0]

@@ -1,0 +1,46 @@
+"""The benchmarks of the service start it, use it and count what it answers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from bench import leave_alone, load
+from bench.leave_alone import Held, per_hour
+
+pytestmark = pytest.mark.slow
+
+
+def test_load_counts_every_answer(tmp_path: Path) -> None:
+    out = tmp_path / "load.json"
+    load.main(seconds=0.3, rounds=1, connections=2, searches=1, beside=0, out=out)
+    rows = {row["name"]: row for row in json.loads(out.read_text("utf-8"))["rows"]}
+    assert len(rows) == 5
+    for name, row in rows.items():
+        assert row["statuses"].keys() <= {"200", "429"}
+        assert row["statuses"]["200"] > 0
+        assert "429" not in row["statuses"] or "10 times" in name
+
+
+def test_what_is_held_is_looked_at(tmp_path: Path) -> None:
+    out = tmp_path / "alone.json"
+    leave_alone.main(minutes=0.03, warm=0.0, running=0, out=out)
+    document = json.loads(out.read_text("utf-8"))
+    assert document["options"]["faults"] == 0
+    assert not any(status.startswith("5") for status in document["options"]["statuses"])
+    first = document["rows"][0]
+    assert first["service"] > 10
+    assert first["searches"] > 10
+    assert first["engine"] == first["jvm"] == 0
+
+
+def test_the_rise_is_that_of_a_line_after_the_start() -> None:
+    def at(minute: float, service: float) -> Held:
+        return Held(minute, service, 0, 0, 0, 0, 0, 0, 0, 0)
+
+    found = [at(0, 500), at(1, 100), at(2, 103), at(3, 106)]
+    assert per_hour(found, "service", after=1) == pytest.approx(180)
+    assert per_hour(found, "files", after=1) == 0
+    assert per_hour(found, "service", after=3) == 0

@@ -1,0 +1,55 @@
+"""What is told of a query that failed in Spark."""
+
+from __future__ import annotations
+
+import pytest
+from pyspark.errors import StreamingQueryException
+
+from executor.spark.errors import BudgetError, SparkFailedError
+from executor.spark.failures import failure_of
+
+STREAM_FAILED = (
+    "[STREAM_FAILED] Query [id = f0849b15, runId = 31c62fe7] terminated with exception: "
+    "[FOREACH_BATCH_USER_FUNCTION_ERROR] An error occurred in the user provided function in "
+    "foreach batch sink. Reason: An exception was raised by the Python Proxy. "
+    "Return Message: Traceback (most recent call last):\n"
+    '  File "clientserver.py", line 645, in _call_proxy\n'
+    "    return_value = getattr(self.pool[obj_id], method)(*params)\n"
+)
+KILLED_AGAIN = (
+    "py4j.protocol.Py4JJavaError: An error occurred while calling o118.collectToPython.\n"
+    ": org.apache.spark.SparkException: Job aborted due to stage failure: Task 1 in stage 12.0 "
+    "failed 4 times, most recent failure: Lost task 1.3 in stage 12.0 (TID 40) (127.0.0.1 executor "
+    "driver): org.apache.spark.SparkException: Python worker exited unexpectedly (crashed)\n"
+    "\tat org.apache.spark.api.python.BasePythonRunner\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            STREAM_FAILED + KILLED_AGAIN,
+            "a task failed 4 times, last because of this: "
+            "Python worker exited unexpectedly (crashed)",
+        ),
+        (STREAM_FAILED + "ValueError: 7 is no vertex\n", "ValueError: 7 is no vertex"),
+        (
+            STREAM_FAILED,
+            STREAM_FAILED.partition(". Return Message")[0],
+        ),
+        ("It is so.\nAnd so.", "It is so."),
+    ],
+)
+def test_what_is_told_has_no_trace(text: str, told: str) -> None:
+    error = failure_of(StreamingQueryException(text))
+    assert isinstance(error, SparkFailedError)
+    assert error.message == f"The query failed in Spark: {told}"
+    assert "Traceback" not in str(error)
+
+
+def test_a_jvm_that_went_and_a_budget() -> None:
+    gone = failure_of(ConnectionRefusedError("refused"))
+    assert gone.message == "Spark's Java process ended unexpectedly (refused)."
+    text = "x\nexecutor.kernels.StepBudgetError: It took too many steps. Give more of them.\n"
+    assert isinstance(failure_of(StreamingQueryException(text)), BudgetError)

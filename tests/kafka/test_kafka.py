@@ -1,0 +1,128 @@
+"""Edges out of a real topic: exact, also when the run is killed and taken up again."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from random import Random
+
+import networkx as nx
+import pytest
+
+from executor.local import Edge
+from tests.api.command import ROOT, command_line, environment
+from tests.executor.spark.plans import random_edges
+from tests.executor.spark.running import read_jsonl
+from tests.kafka.broker import Broker, broker
+from tests.kafka.jars import connector_jars
+
+pytestmark = pytest.mark.spark
+
+LENGTH, DELAY = 20, 6
+QUERY = f"Answer(x, y) <- pays+(x, y) WINDOW {LENGTH}"
+CATALOG = """\
+streams:
+  payments:
+    source: {{format: kafka, options: {{kafka.bootstrap.servers: "{address}", subscribe: pays,
+      startingOffsets: earliest, maxOffsetsPerTrigger: 50}}}}
+    delay: {delay}
+    columns: {{src: from, trg: to}}
+    labels: {{pays: {{rate: 2, distinct_src: 10, distinct_trg: 10}}}}
+"""
+_PATIENCE = 150.0
+
+
+@pytest.fixture(scope="session")
+def kafka() -> Iterator[Broker]:
+    with broker() as started:
+        yield started
+
+
+class Run:
+    """``headrace run`` as a process."""
+
+    def __init__(self, folder: Path) -> None:
+        jars = ",".join(map(str, connector_jars()))
+        self.folder = folder
+        self.process = subprocess.Popen(
+            command_line(
+                "run", QUERY, "--catalog", folder / "catalog.yaml", "--output", folder / "out",
+                "--conf", f"spark.jars={jars}",
+            ),
+            cwd=ROOT, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+
+    def __enter__(self) -> Run:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.process.returncode is None:
+            self.process.kill()
+            self.process.communicate()
+
+    def until(self, rows: int) -> None:
+        """Waits until so many results are out."""
+        end = time.monotonic() + _PATIENCE
+        while len(read_jsonl(self.folder / "out")) < rows:
+            assert self.process.poll() is None, self.process.communicate()
+            assert time.monotonic() < end, f"{len(read_jsonl(self.folder / 'out'))} of {rows}"
+            time.sleep(0.2)
+
+
+def messages(edges: Sequence[Edge]) -> list[str]:
+    return [json.dumps({"from": x, "to": y, "label": a, "ts": ts}) for x, y, a, ts, *_ in edges]
+
+
+def reachable(edges: Sequence[Edge], instant: int) -> set[tuple[str, str]]:
+    """The pairs that a path connects whose edges are all valid at an instant."""
+    valid = [
+        (x, y) for x, y, label, ts, *_ in edges if label == "pays" and 0 <= instant - ts < LENGTH
+    ]
+    return set(nx.transitive_closure(nx.DiGraph(valid), reflexive=False).edges)
+
+
+def test_killed_and_taken_up_again(kafka: Broker, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "catalog.yaml").write_text(CATALOG.format(address=kafka.address, delay=DELAY))
+    named = {"a": "pays", "b": "other"}
+    edges = [(x, y, named[label], ts) for x, y, label, ts, *_ in random_edges(160, 3, 12)]
+    random = Random(5)
+    disorder = sorted(edges, key=lambda edge: edge[3] + random.randrange(DELAY))
+    sent = messages(disorder)
+    sent.insert(40, '{"from": "1", "to": ')
+    sent.insert(90, '{"from": "1", "to": "2", "label": "pays", "ts": "tomorrow"}')
+    kafka.send("pays", sent[:100])
+    with Run(tmp_path) as killed:
+        killed.until(20)
+        killed.process.send_signal(signal.SIGKILL)
+
+    end = max(edge[3] for edge in edges)
+    kafka.send("pays", [*sent[100:], *messages([("0", "0", "other", end + DELAY + 1)])])
+    instants = range(end + LENGTH + 1)
+    wanted = {t: reachable(edges, t) for t in instants}
+    deadline = time.monotonic() + _PATIENCE
+    found = []
+    with Run(tmp_path) as run:
+        while time.monotonic() < deadline and run.process.poll() is None:
+            found = read_jsonl(tmp_path / "out")
+            if {t: {r.bindings for r in found if r.ts <= t < r.exp} for t in instants} == wanted:
+                break
+            time.sleep(0.5)
+        run.process.send_signal(signal.SIGINT)
+        out, said = run.process.communicate(timeout=60)
+    assert {t: {r.bindings for r in found if r.ts <= t < r.exp} for t in instants} == wanted, said
+    assert len(found) == len(set(found)), "each result once"
+    assert (run.process.returncode, out) == (130, "")
+    assert "reading kafka pays until Ctrl-C" in said
+    assert "Stopped after" in said
+    rejected = [json.loads(line) for line in (tmp_path / "out/_headrace/rejected.jsonl").open()]
+    assert [(r["topic"], r["offset"], r["text"]) for r in rejected] == [
+        ("pays", 40, sent[40]),
+        ("pays", 90, sent[90]),
+    ]
+    assert "neither a whole number nor ISO-8601" in rejected[1]["reason"]
+    assert not (tmp_path / "out/_headrace/late.jsonl").exists()
