@@ -225,6 +225,21 @@ def test_whatever_was_said_is_kept_as_it_was(database: str) -> None:
     store.close()
 
 
+def test_the_log_has_nothing_of_what_could_not_be_kept(
+    database: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    app = create_app(settings(tmp_path, database=database, searches_at_once=1))
+    engine = create_engine(database)
+    with engine.begin() as connection:
+        connection.execute(text("DROP TABLE headrace_streams"))
+    engine.dispose()
+    with served(app) as client:
+        document = client.put("/streams/mine", json={"properties": {"secret": "string"}})
+        assert problem(document, 503)["code"] == "E-STORE"
+    assert "the database failed" in caplog.text
+    assert "secret" not in caplog.text + document.text
+
+
 def test_queries_are_kept_for_their_home(database: str) -> None:
     store = Store(database, 5)
     asked = {"query": "a\0b \ud800", "options": {"parallelism": 2}}

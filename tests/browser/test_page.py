@@ -259,3 +259,25 @@ def test_a_token_is_asked_for_and_kept_in_the_tab(browser: Browser, tmp_path: Pa
         expect(page.locator("[data-box]").first).to_be_visible()
         assert page.evaluate("Object.keys(localStorage)") == []
         page.close()
+
+
+CHAIN = ", ".join(f"a{k}(x{k}, x{k + 1})" for k in range(12))
+
+
+def test_the_memo_of_twelve_atoms_can_be_read(page: Page) -> None:
+    opened(page)
+    page.get_by_label("Streams", exact=True).select_option("")
+    labels = {f"a{k}": {"rate": 1 + k, "distinct_src": 99, "distinct_trg": 99} for k in range(12)}
+    put = page.request.put("/streams/twelve", data={"labels": labels})
+    assert put.ok
+    optimize(page, f"Answer(x0, x12) <- {CHAIN} WINDOW 1h")
+    page.get_by_role("tab", name="Memo").click()
+    groups = page.locator("[data-box]")
+    expect(groups.first).to_be_visible()
+    found = page.request.get(
+        f"{page.url.partition('#')[0]}plans/{page.url.rpartition('/')[2]}/memo"
+    )
+    assert len(found.json()["groups"]) > 75
+    # It is folded: what is drawn at first is what a person can read.
+    assert 5 < groups.count() < 200
+    page.request.delete("/streams/twelve")

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { fitted } from "./fit";
-import { curve, neighbour, placed } from "./layout";
+import { curve, loop, neighbour, placed } from "./layout";
 
 const box = (id: string) => ({ id, width: 100, height: 40 });
 const line = (from: string, to: string) => ({ id: `${from}-${to}`, from, to });
@@ -41,6 +41,16 @@ describe("a plan", () => {
     expect(shared.boxes["left"]!.x).toBeLessThan(shared.boxes["answer"]!.x);
     expect(shared.lines["left-answer"]!.length).toBeGreaterThan(1);
   });
+});
+
+it("a loop is on its box, and what is written on lines has room", () => {
+  const boxes = ["a", "b"].map(box);
+  const lines = [line("a", "a"), { ...line("a", "b"), label: 80 }, { ...line("b", "a"), label: 80 }];
+  const at = placed(boxes, lines, "right", SPACING);
+  expect(at.lines["a-a"]).toBeUndefined();
+  expect(loop(at.boxes["a"]!, 40)).toMatch(/^M/);
+  const [there, back] = [at.labels!["a-b"]!, at.labels!["b-a"]!];
+  expect(Math.max(Math.abs(there.y - back.y) / 16, Math.abs(there.x - back.x) / 80)).toBeGreaterThan(1);
 });
 
 describe("text", () => {

@@ -12,6 +12,8 @@ export interface Line {
   readonly id: string;
   readonly from: string;
   readonly to: string;
+  /** The width of what is written on it, for which room is left. */
+  readonly label?: number;
 }
 
 /** Which way lines go: up, down, or to the right. */
@@ -28,12 +30,17 @@ export interface Placed {
   readonly height: number;
   readonly boxes: Readonly<Record<string, Point>>;
   readonly lines: Readonly<Record<string, readonly Point[]>>;
+  /** The middle of what is written on lines; by default that of the line. */
+  readonly labels?: Readonly<Record<string, Point>>;
 }
 
 export interface Spacing {
   readonly between: number;
   readonly layers: number;
 }
+
+/** How high what is written on a line is. */
+export const LABEL = 16;
 
 const RANKS = { up: "TB", down: "TB", right: "LR" } as const;
 
@@ -53,16 +60,24 @@ export function placed(
   for (const { id, width, height } of boxes) graph.setNode(id, { width, height });
   // Upwards, it is laid out from the top: what goes into a box then stands in its order.
   const ends = ({ from, to }: Line) => direction === "up" ? ([to, from] as const) : ([from, to] as const);
-  for (const line of lines) graph.setEdge(...ends(line), {}, line.id);
+  // A loop is drawn on its box, and no matter of layers.
+  const straight = lines.filter(({ from, to }) => from !== to);
+  for (const line of straight) {
+    const room = line.label === undefined ? {} : { width: line.label, height: LABEL, labelpos: "c" };
+    graph.setEdge(...ends(line), room, line.id);
+  }
   layout(graph);
   const { width = 0, height = 0 } = graph.graph() as { width?: number; height?: number };
   const rightOf = (id: string) => (graph.node(id) as Point).x;
-  const mirrored = direction !== "right" && reversed(lines, rightOf);
+  const mirrored = direction !== "right" && reversed(straight, rightOf);
   const point = ({ x, y }: Point): Point => ({ x: mirrored ? width - x : x, y });
   const at = (id: string): Point => point(graph.node(id) as Point);
-  const through = (line: Line): readonly Point[] => {
+  const edgeOf = (line: Line) => {
     const [v, w] = ends(line);
-    const edge = graph.edge({ v, w, name: line.id }) as { points?: Point[] };
+    return graph.edge({ v, w, name: line.id }) as { points?: Point[] } & Partial<Point>;
+  };
+  const through = (line: Line): readonly Point[] => {
+    const edge = edgeOf(line);
     const points = (edge.points ?? []).map(point);
     return direction === "up" ? points.reverse() : points;
   };
@@ -70,7 +85,13 @@ export function placed(
     width,
     height,
     boxes: Object.fromEntries(boxes.map((box) => [box.id, at(box.id)])),
-    lines: Object.fromEntries(lines.map((line) => [line.id, through(line)])),
+    lines: Object.fromEntries(straight.map((line) => [line.id, through(line)])),
+    labels: Object.fromEntries(
+      straight.flatMap((line) => {
+        const { x, y } = edgeOf(line);
+        return x === undefined || y === undefined ? [] : [[line.id, point({ x, y })]];
+      }),
+    ),
   };
 }
 
@@ -102,6 +123,10 @@ export function curve(points: readonly Point[], direction: Direction): string {
   }
   return d;
 }
+
+/** A line from a box to itself, above it. */
+export const loop = ({ x, y }: Point, height: number): string =>
+  `M${round(x - 8)},${round(y - height / 2)}c-18,-34 34,-34 16,0`;
 
 /** The box to go to from another one by an arrow key: near, and in that direction. */
 export function neighbour(

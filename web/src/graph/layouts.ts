@@ -38,7 +38,12 @@ export function layoutOf(
   const task: Task = {
     number,
     boxes: boxes.map(({ id, width, height }) => ({ id, width, height })),
-    lines: lines.map(({ id, from, to }) => ({ id, from, to })),
+    lines: lines.map(({ id, from, to, label }) => ({
+      id,
+      from,
+      to,
+      ...(label === undefined ? {} : { label }),
+    })),
     direction,
     spacing,
   };

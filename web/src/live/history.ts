@@ -42,7 +42,8 @@ export function sparkline(
   const first = points[0];
   const last = points.at(-1);
   if (!first || !last || points.length < 2) return { line: "", area: "" };
-  const most = Math.max(...points.map(({ y }) => y), 1e-12);
+  const most = Math.max(...points.map(({ y }) => y));
+  if (most <= 0) return { line: "", area: "" };
   const x = (value: number) => ((value - first.x) / (last.x - first.x || 1)) * width;
   const y = (value: number) => height - 2 - (value / most) * (height - 4);
   const line = points

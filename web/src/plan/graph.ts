@@ -26,7 +26,7 @@ export interface PlanBox extends GraphBox {
 }
 
 const SLIM = new Set(["TO_KERNEL", "EXCHANGE"]);
-const WIDEST = 300;
+const WIDEST = 310;
 const NARROWEST = 190;
 const PADDING = 12;
 export const HEAD = 46;
@@ -132,7 +132,7 @@ function sized(
   const longest = Math.max(
     ...lines.map((line) => widthOf(line, mono)),
     widthOf(numbers, font("font", 11)),
-    measured ? widthOf(measured, font("font", 11)) : 0,
+    measured ? widthOf(measured, font("font", 11, 600)) : 0,
     widthOf(box.operator, font("font", 13, 650)) + 90,
   );
   const width = Math.min(Math.max(longest + 2 * PADDING, NARROWEST), WIDEST + 20);

@@ -118,6 +118,15 @@ class Draft {
     this.options = { ...DEFAULTS, ...given };
   }
 
+  /** Takes over a query that runs, over the streams of the service, and its plan. */
+  async takeRunning(query: string, language: string | null, plan: string): Promise<void> {
+    this.query = query.trimEnd();
+    this.language = language === "rq" || language === "gcore" ? language : null;
+    await answered.open(plan);
+    if (answered.id === plan && answered.explanation && this.query === query.trimEnd())
+      this.takeAsked(answered.explanation);
+  }
+
   turn(key: string, factor: number): void {
     const { [key]: _, ...others } = this.factors;
     this.factors = factor === 1 ? others : { ...others, [key]: factor };
@@ -134,6 +143,7 @@ class Draft {
 
   /** Has the text checked while it is typed. */
   check(): void {
+    this.example = "";
     clearTimeout(this.#timer);
     this.#checking?.abort();
     if (!this.query.trim()) return;

@@ -1,0 +1,55 @@
+"""The whole way in a real browser: a query is typed, run on Spark, and its results are watched."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from api.service import create_app
+from catalog import load
+from tests.api.command import CATALOG
+from tests.api.serving import LOOPBACK, served, settings
+from tests.browser.test_page import TRIANGLE, opened, optimize
+
+LONG_MS = 240_000
+"""Spark has to be started first."""
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    home = tmp_path_factory.mktemp("home")
+    made = settings(home, catalog=load(CATALOG), hosts=LOOPBACK)
+    with served(create_app(made)) as client:
+        yield str(client.base_url)
+
+
+@pytest.mark.spark
+def test_from_a_query_to_its_results(page: Page) -> None:
+    opened(page)
+    optimize(page, TRIANGLE)
+    page.get_by_role("tab", name="Live").click()
+    page.get_by_label("Files at").select_option(label="as fast as it goes")
+    page.get_by_role("button", name="Run the query").click()
+    expect(page).to_have_url(re.compile("#/live/[0-9a-f]+$"))
+    results = page.get_by_role("list", name="Newest results").get_by_role("button")
+    expect(results.first).to_be_visible(timeout=LONG_MS)
+    chip = page.locator("header .chip").filter(has_text="finished")
+    expect(chip).to_be_visible(timeout=LONG_MS)
+    expect(page.locator(".tiles")).to_contain_text("1.6k")
+    # Measured beside estimated, on the plan that ran.
+    expect(page.locator(".measured").first).to_contain_text(re.compile(r"did [\d.]+/h"))
+    results.first.click()
+    drawn = page.get_by_role("group", name="Results", exact=True)
+    expect(drawn.get_by_role("button", name=re.compile("^vertex [0-9]+ x"))).to_be_visible()
+    # Whoever gets the link sees it too, and the query in the editor.
+    page.reload()
+    expect(results.first).to_be_visible()
+    expect(page.locator(".cm-content")).to_contain_text("c2q(z, x)")
+    page.get_by_role("tab", name="Plan").click()
+    expect(page.get_by_role("button", name=re.compile("^WSCAN mathoverflow.c2q"))).to_be_visible()
+    page.get_by_role("tab", name="Live").click()
+    page.get_by_role("button", name="Forget").click()
+    expect(page.get_by_text("No query runs here yet")).to_be_visible()
