@@ -1,0 +1,78 @@
+"""The memo in a real browser: readable when it is large, the plan lit up, found and gone to."""
+
+from __future__ import annotations
+
+import re
+
+import httpx
+import pytest
+from playwright.sync_api import Page, expect
+
+CHAIN = "Answer(x0, x12) <- " + ", ".join(f"a{i}(x{i}, x{i + 1})" for i in range(12)) + " WINDOW 1d"
+
+
+@pytest.fixture(scope="module")
+def chain(address: str) -> str:
+    """The id of the plan of a query of 12 atoms."""
+    labels = {
+        f"a{i}": {"rate": 0.001 * (3 + 7 * i % 11), "distinct_src": 100, "distinct_trg": 90}
+        for i in range(12)
+    }
+    body = {"query": CHAIN, "streams": {"s": {"labels": labels}}}
+    answer = httpx.post(f"{address}/optimize", json=body, timeout=120, trust_env=False)
+    found: str = answer.json()["id"]
+    return found
+
+
+def test_the_memo_of_a_query_of_twelve_atoms(page: Page, chain: str) -> None:
+    page.goto(f"/#/memo/{chain}")
+    memo = page.locator(".memo")
+    boxes = memo.locator("[data-box]")
+    groups = page.get_by_role("listbox", name="Groups")
+    # At first the plan alone: twelve scans and eleven joins.
+    expect(boxes).to_have_count(23)
+    expect(memo.get_by_role("status")).to_contain_text("78 groups")
+    query = boxes.filter(has_text="the query")
+    expect(query.locator(".run")).to_have_count(1)
+    page.get_by_role("button", name="All", exact=True).click()
+    expect(boxes).to_have_count(78)
+    # Keys go along the list, which shows what is known of a group.
+    groups.focus()
+    for key in ("Home", "ArrowDown", "End"):
+        groups.press(key)
+    details = page.get_by_role("region", name=re.compile(r"Group \d+"))
+    expect(details).to_contain_text("Cheapest plans")
+    # What is searched for is left in the list, and what is picked comes into the picture.
+    page.get_by_role("button", name="Plan", exact=True).last.click()
+    page.get_by_label("Find groups and expressions").fill("PatternCommute a3")
+    expect(groups.get_by_role("option")).not_to_have_count(78)
+    groups.get_by_role("option").first.click()
+    expect(details).to_contain_text("by PatternCommute")
+    details.get_by_role("button", name="Focus").click()
+    chosen = re.sub(r"\D", "", details.get_attribute("aria-label") or "")
+    focused = memo.locator(f'[data-box="{chosen}"]')
+    expect(focused).to_have_attribute("aria-label", re.compile("open$"))
+    assert 2 < boxes.count() < 78
+
+
+def test_ways_to_a_group_with_the_winner_first(page: Page, chain: str) -> None:
+    page.goto(f"/#/memo/{chain}")
+    memo = page.locator(".memo")
+    memo.locator("[data-box]").filter(has_text="the query").press("Enter")
+    details = page.get_by_role("region", name=re.compile(r"Group \d+"))
+    details.get_by_role("button", name="coalesced").click()
+    ways = details.get_by_role("listbox", name="Ways to group")
+    expect(ways.get_by_role("option").first).to_contain_text("winner")
+    expect(ways.get_by_role("option").nth(1)).not_to_contain_text("winner")
+    # From an expression to the step of the search that made it.
+    details.get_by_role("button", name="expressions").click()
+    members = details.get_by_role("listbox", name="Expressions of group")
+    made = members.get_by_role("option").filter(has_text="by Pattern").first
+    rule = re.search(r"by (\w+)", made.inner_text())
+    assert rule
+    made.get_by_text("birth").click()
+    expect(page.get_by_role("tab", name="Search")).to_have_attribute("aria-selected", "true")
+    step = page.locator("article.step")
+    expect(step.get_by_role("heading")).to_have_text(rule[1])
+    # The one that was asked for is among what the step added, which is marked in the memo then.
+    expect(page.locator(".fresh").first).to_be_visible()

@@ -1,0 +1,83 @@
+"""The search in a real browser, step by step: the same state forwards and backwards."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import httpx
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.api.command import EXAMPLES
+
+
+@pytest.fixture(scope="module")
+def plan(address: str) -> str:
+    """The id of the plan of an example in which rules do much."""
+    query = Path(EXAMPLES / "chains.rq").read_text("utf-8")
+    answer = httpx.post(f"{address}/optimize", json={"query": query}, timeout=120, trust_env=False)
+    found: str = answer.json()["id"]
+    return found
+
+
+@pytest.fixture
+def search(page: Page, plan: str) -> Page:
+    """The page at the first step of the search, all kinds of steps looked at."""
+    page.goto(f"/#/search/{plan}")
+    expect(page.locator("article.step")).to_be_visible()
+    for kind in ("Duplicate", "Pruned"):
+        page.get_by_role("button", name=kind).click()
+    return page
+
+
+def state(page: Page) -> tuple[str, str]:
+    """What is shown of a step, and of the memo then."""
+    memo = page.get_by_role("region", name="The memo after this step")
+    return page.locator("article.step").inner_text(), memo.inner_text()
+
+
+def test_steps_give_the_same_state_forwards_and_backwards(search: Page) -> None:
+    line = search.get_by_role("slider", name="Step of the search")
+    line.focus()
+    count = int(line.get_attribute("aria-valuemax") or 0)
+    assert count > 15
+    seen = [state(search)]
+    for at in range(2, count + 1):
+        line.press("ArrowRight")
+        expect(line).to_have_attribute("aria-valuenow", str(at))
+        seen.append(state(search))
+    assert len(set(seen)) == count
+    for at in range(count - 1, 0, -1):
+        line.press("ArrowLeft")
+        expect(line).to_have_attribute("aria-valuenow", str(at))
+        assert state(search) == seen[at - 1]
+    line.press("End")
+    expect(line).to_have_attribute("aria-valuenow", str(count))
+    assert state(search) == seen[-1]
+
+
+def test_where_an_operator_of_the_plan_was_born(search: Page) -> None:
+    births = search.get_by_role("group", name="Where the operators of the plan came from")
+    births.get_by_role("button", name="HASH_JOIN").first.click()
+    step = search.locator("article.step")
+    expect(step.get_by_text("matched")).to_be_visible()
+    expect(step.get_by_role("img")).to_have_count(2)
+    memo = search.get_by_role("region", name="The memo after this step")
+    expect(memo.locator(".fresh").first).to_be_visible()
+    # The rule's steps alone, from the table of what each rule did.
+    rule = step.get_by_role("heading").inner_text()
+    search.get_by_role("button", name="Rules", exact=True).last.click()
+    row = search.get_by_role("row").filter(has_text=rule)
+    expect(row).to_contain_text("→")
+    row.get_by_role("button", name=rule).click()
+    steps = search.get_by_role("listbox", name="Steps").get_by_role("option")
+    expect(steps.first).to_contain_text(rule)
+    assert set(steps.locator(".head").all_inner_texts()) == {rule}
+
+
+def test_a_search_plays_to_its_end(search: Page) -> None:
+    search.get_by_label("Steps per second").select_option("64")
+    search.get_by_role("button", name="Play").click()
+    line = search.get_by_role("slider", name="Step of the search")
+    expect(line).to_have_attribute("aria-valuenow", line.get_attribute("aria-valuemax") or "")
+    expect(search.get_by_role("button", name="Play")).to_be_visible()
