@@ -20,7 +20,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent
 WEB = ROOT / "web"
 PAGE = ROOT / "api" / "page"
-DIGEST = PAGE / ".digest"
+DIGEST = PAGE / "built.json"
 _NOT_SOURCES = ("node_modules", "dist", ".vite")
 
 
@@ -39,11 +39,11 @@ def build() -> bool:
             return False
         raise BuildError(f"{WEB} is not there, of which the page is built")
     wanted = digest()
-    if DIGEST.is_file() and DIGEST.read_text("ascii") == wanted:
+    if built_of() == wanted:
         return False
     install(tests=False)
     _run("run", "--silent", "build")
-    DIGEST.write_text(wanted, "ascii")
+    DIGEST.write_text(json.dumps({"digest": wanted}), "ascii")
     return True
 
 
@@ -55,6 +55,15 @@ def digest() -> str:
         found.update(f"{path.relative_to(WEB).as_posix()}\0{len(content)}\0".encode())
         found.update(content)
     return found.hexdigest()
+
+
+def built_of() -> str | None:
+    """The digest of what the page that is there was built of."""
+    try:
+        found: str = json.loads(DIGEST.read_text("ascii"))["digest"]
+    except (OSError, ValueError, KeyError):
+        return None
+    return found
 
 
 def install(*, tests: bool) -> None:

@@ -103,6 +103,17 @@ class Clients:
         self._numbers = count(1_000)
         self.statuses: Counter[str] = Counter()
 
+    async def fill(self) -> None:
+        """Asks for so much that the cache of answers, of 64 MB, is full."""
+        atoms = ", ".join(f"a2q(x0, x{i})" for i in range(1, 8))
+        read = 0
+        with self._connected() as connection:
+            while read < 80e6:
+                query = f"Answer(x0, x1) <- {atoms} WINDOW {next(self._numbers)}s"
+                found = await connection.ask("POST", "/optimize", {"query": query})
+                place = f"/plans/{json.loads(found.body)['id']}/alternatives?limit=400"
+                read += len((await connection.ask("GET", place)).body)
+
     async def use(self, seconds: float) -> None:
         """Uses the service so long."""
         until = time.monotonic() + seconds
@@ -113,6 +124,16 @@ class Clients:
         async with asyncio.TaskGroup() as using:
             for kind in kinds:
                 using.create_task(self._again_and_again(kind, until))
+
+    async def states(self) -> list[str]:
+        """What has become of the queries that run beside."""
+        found = []
+        with self._connected() as connection:
+            for id_ in self._running:
+                query = json.loads((await connection.ask("GET", f"/queries/{id_}")).body)
+                problem = (query["error"] or {}).get("detail", "")
+                found.append(f"is {query['state']}, after {query['restarts']} restarts {problem}")
+        return found
 
     async def _again_and_again(
         self, kind: Callable[[Connection], Awaitable[None]], until: float
@@ -201,10 +222,12 @@ class Clients:
 
 
 async def left_alone(
-    service: Service, home: Path, minutes: float, running: int
+    service: Service, home: Path, minutes: float, running: int, *, fill: bool
 ) -> tuple[list[Held], Counter[str]]:
     """What was held all along, and what was answered."""
     clients = Clients(service, await run_beside(service, running))
+    if fill:
+        await clients.fill()
     found: list[Held] = []
     started = time.monotonic()
 
@@ -222,6 +245,8 @@ async def left_alone(
     if looking.done():
         looking.result()
     looking.cancel()
+    for state in await clients.states():
+        clients.statuses[f"a query that {state}"] += 1
     return found, clients.statuses
 
 
@@ -230,6 +255,7 @@ def main(
     minutes: Annotated[float, typer.Option(min=0.01)] = 10.0,
     warm: Annotated[float, typer.Option(help="Minutes until caches are full.")] = 3.0,
     running: Annotated[int, typer.Option(min=0, help="Queries that run beside.")] = 2,
+    fill: Annotated[bool, typer.Option(help="Fill the cache of answers first.")] = True,
     out: Annotated[Path | None, typer.Option(help="Where everything goes, as JSON.")] = None,
 ) -> None:
     """What a service holds that is left alone with its clients."""
@@ -239,8 +265,13 @@ def main(
         home = Path(made)
         seconds = minutes * 60 + 120 if running else 0.0
         with serving(home, seconds=seconds) as service:
-            found, statuses = asyncio.run(left_alone(service, home / "kept", minutes, running))
-        faults = (home / "log").read_text("utf-8").count('"fault"')
+            found, statuses = asyncio.run(
+                left_alone(service, home / "kept", minutes, running, fill=fill)
+            )
+        log = (home / "log").read_text("utf-8")
+    if out is not None:
+        out.with_suffix(".log").write_text(log, "utf-8")
+    faults = log.count('"fault"')
     table = Table("minute", *NAMES)
     shown: set[int] = set()
     for one in found:

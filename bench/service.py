@@ -158,8 +158,8 @@ async def run_beside(service: Service, number: int) -> list[str]:
         while True:
             found = json.loads((await connection.ask("GET", f"/queries/{id_}")).body)
             if found["state"] in ("failed", "finished", "stopped"):
-                raise RuntimeError(f"a query ended: {found}")
-            if found["progress"] is not None:
+                raise RuntimeError(f"a query is {found['state']}: {found['error']}")
+            if found["progress"] is not None and found["progress"]["edges"]:
                 break
             await asyncio.sleep(0.5)
     connection.close()

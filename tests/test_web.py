@@ -33,9 +33,13 @@ def test_types_and_templates_are_sound() -> None:
     _npm("run", "--silent", "check")
 
 
+def test_it_keeps_to_the_rules_of_the_linter() -> None:
+    _npm("run", "--silent", "lint")
+
+
 def test_types_are_those_of_the_description() -> None:
     _npm("run", "--silent", "types", "--", "--check")
 
 
 def test_what_is_served_is_built_of_the_sources() -> None:
-    assert build_page.DIGEST.read_text("ascii") == build_page.digest(), "python build_page.py"
+    assert build_page.built_of() == build_page.digest(), "python build_page.py"

@@ -102,7 +102,7 @@ def serve(
         home=place,
         allow_sources=allow_sources,
         most_running=most_running,
-        engine=EngineOptions(master, _settings(conf or []), debug),
+        engine=EngineOptions(master, conf=_settings(conf or []), debug=debug),
     )
     listening = listen(host, port)
     with listening, contextlib.suppress(KeyboardInterrupt):  # that is how it is meant to end

@@ -116,6 +116,22 @@ class QueryBody(_Body):
     strict: bool = Field(default=False, description="stop at the first row that is no edge")
 
 
+class Problem(BaseModel):
+    """What is wrong (RFC 9457); ``position`` is the place in the query, from 1."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    code: str | None = None
+    hint: str | None = None
+    position: dict[str, int] | None = None
+    text: str | None = None
+    expected: list[str] | None = None
+    display: str | None = None
+    request_id: str | None = None
+
+
 class QueryLine(BaseModel):
     """A query that runs, ran or is to run; ``error`` is the problem that it failed with."""
 
@@ -133,7 +149,7 @@ class QueryLine(BaseModel):
     started: str | None
     ended: str | None
     restarts: int
-    error: dict[str, Any] | None
+    error: Problem | None
     plan_id: str
     progress: ProgressDocument | None
 
@@ -145,10 +161,22 @@ class QueryDocument(QueryLine):
     operators: list[OperatorDocument]
 
 
+class DeadLetter(BaseModel):
+    """A row that was set aside: of a rejected one where it stands, of a late edge what it is."""
+
+    kind: Literal["rejected", "late"]
+    reason: str
+    file: str | None = None
+    line: int | None = None
+    text: str | None = None
+    stream: str | None = None
+    row: dict[str, Any] | None = None
+
+
 class DeadLetters(BaseModel):
     """Rows that were set aside; ``next`` is the ``after`` of the page that follows."""
 
-    items: list[dict[str, Any]]
+    items: list[DeadLetter]
     next: str
 
 
@@ -176,20 +204,5 @@ class StreamDocument(BaseModel):
     version: int
     time_unit: str
     source: str | None = Field(description="the format of its source; none: it cannot be run over")
+    live: bool = Field(description="whether that never ends")
     stream: dict[str, Any]
-
-
-class Problem(BaseModel):
-    """What is wrong (RFC 9457); ``position`` is the place in the query, from 1."""
-
-    type: str
-    title: str
-    status: int
-    detail: str
-    code: str | None = None
-    hint: str | None = None
-    position: dict[str, int] | None = None
-    text: str | None = None
-    expected: list[str] | None = None
-    display: str | None = None
-    request_id: str | None = None

@@ -12,7 +12,7 @@ from api.service.bodies import StreamDocument
 from api.service.store import KeptStream, Store
 from catalog import EdgeFileError, files_of_stream
 from catalog.document import CatalogError, from_document, to_document
-from catalog.model import Catalog, Stream
+from catalog.model import Catalog, Source, Stream
 from headrace.errors import UsageError
 
 _UNIT = "second"
@@ -96,17 +96,19 @@ class Catalogs:
                 name=kept.name,
                 version=kept.version,
                 time_unit=kept.time_unit,
-                source=self._format(kept),
+                source=None if (source := self._source(kept)) is None else source.format,
+                live=source is not None and source.live,
                 stream={k: v for k, v in kept.document.items() if k != "source"},
             )
             for kept in self.kept()
         )
 
-    def _format(self, kept: KeptStream) -> str | None:
+    def _source(self, kept: KeptStream) -> Source | None:
         if "source" in kept.document:
-            return str(kept.document["source"]["format"])
+            own = _read({"time_unit": kept.time_unit, "streams": {kept.name: kept.document}})
+            return own.streams[kept.name].source
         given = None if self._given is None else self._given.streams.get(kept.name)
-        return None if given is None or given.source is None else given.source.format
+        return None if given is None else given.source
 
     def _of_file(self) -> Mapping[str, Any]:
         if self._given is None:

@@ -52,13 +52,21 @@ def _items(folder: QueryFolder, place: Place) -> Iterator[tuple[dict[str, Any], 
     for line, end in _lines(folder.rejected, place.rejected):
         place = replace(place, rejected=end)
         yield {"kind": "rejected", **json.loads(line)}, place, len(line)
-    for path in sorted(folder.late.glob("late-*.jsonl")):
-        batch = int(path.stem.split("-")[1])
-        if batch < place.batch:
-            continue
+    for batch, path in _late(folder, place):
         for line, end in _lines(path, place.byte if batch == place.batch else 0):
             place = replace(place, batch=batch, byte=end)
             yield {"kind": "late", **json.loads(line)}, place, len(line)
+
+
+def _late(folder: QueryFolder, place: Place) -> Iterator[tuple[int, Path]]:
+    """The files of late edges that are not read yet, and of which batch each is."""
+    if folder.late_live is not None:
+        yield place.batch, folder.late_live  # all batches in one
+        return
+    for path in sorted(folder.late.glob("late-*.jsonl")):
+        batch = int(path.stem.split("-")[1])
+        if batch >= place.batch:
+            yield batch, path
 
 
 def _lines(path: Path, start: int) -> Iterator[tuple[bytes, int]]:

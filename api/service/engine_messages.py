@@ -13,9 +13,11 @@ from typing import Any, Literal
 
 @dataclass(frozen=True, slots=True)
 class EngineOptions:
-    """Where the engine's Spark runs: ``master`` and ``conf`` as Spark has them."""
+    """How the engine's Spark runs: ``master`` and ``conf`` as Spark has them; with ``kafka`` it
+    fetches what it needs to read that."""
 
     master: str | None = None
+    kafka: bool = False
     conf: Mapping[str, str] = field(default_factory=dict)
     debug: bool = False
 

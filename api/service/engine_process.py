@@ -41,7 +41,9 @@ from api.service.problems import document_of, problem_document
 from api.service.progress import Account
 from api.service.query_folder import QueryFolder
 from catalog.document import from_document
+from catalog.live import LiveSource
 from executor.spark.errors import ExecutionError, SparkFailedError
+from executor.spark.live import JARS, KAFKA
 from executor.spark.replay import LARGEST_SLICE
 from executor.spark.report import Progress, RunReport
 from executor.spark.run import RunOptions
@@ -54,6 +56,8 @@ GRACE_SECONDS = 10.0
 """How long runs have to come to the end of a batch when the engine is to end."""
 LOCK_SECONDS = 60.0
 """How long an engine waits for the JVM of the one before to be gone."""
+LIVE_INTERVAL = "1 second"
+"""Over live sources, if nothing is said: each micro-batch leaves files."""
 PROGRESS_SECONDS = 0.2
 """At most one report of progress in so much time for each query."""
 
@@ -63,11 +67,14 @@ def work(connection: Connection[Any, Any], home: Path, options: EngineOptions) -
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the service, which tells us
     to_stderr(debug=options.debug)
     send = _sender(connection)
-    # Fair: a query with much to do in a batch does not hold up the others.
-    conf = {"spark.scheduler.mode": "FAIR", **options.conf}
-    if options.master is not None:
-        conf["spark.master"] = options.master
-    session = SessionOptions(cores=max(2, os.cpu_count() or 1), debug=options.debug, conf=conf)
+    session = SessionOptions(
+        cores=max(2, os.cpu_count() or 1),
+        debug=options.debug,
+        master=options.master,
+        packages=(KAFKA,) if options.kafka and not {*JARS} & options.conf.keys() else (),
+        # Fair: a query with much to do in a batch does not hold up the others.
+        conf={"spark.scheduler.mode": "FAIR", **options.conf},
+    )
     try:
         with _locked(home / "engine.lock") as lock, spark_session(session, held=[lock]) as spark:
             send(Ready())
@@ -144,6 +151,7 @@ class _Run(threading.Thread):
         inputs = inputs_of_plan(plan, from_document(command.catalog), [])
         folder = QueryFolder(command.folder)
         self._send(Began(command.query))
+        live = any(isinstance(given, LiveSource) for given in inputs.values())
         return run_plan(
             plan,
             inputs,
@@ -153,7 +161,7 @@ class _Run(threading.Thread):
                 rejected=folder.rejected,
                 strict=command.strict,
                 speed=command.speed,
-                interval=command.interval,
+                interval=command.interval or (LIVE_INTERVAL if live else None),
                 largest_slice=command.largest_batch or LARGEST_SLICE,
             ),
             spark=self._spark,

@@ -11,7 +11,8 @@ import json
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 
-from api.service.queries import ENDED, Queries, Query
+from api.service.queries import Queries
+from api.service.query import ENDED, Query
 from api.service.results import Lines, Reader
 
 MEDIA_TYPE = "text/event-stream"

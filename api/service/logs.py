@@ -9,6 +9,7 @@ import sys
 import uuid
 from contextvars import ContextVar
 from datetime import UTC, datetime
+from http import HTTPMethod
 from time import perf_counter
 from typing import Any
 
@@ -21,6 +22,7 @@ from api.service.problems import problem
 LOG = logging.getLogger("headrace.service")
 REQUEST_ID: ContextVar[str] = ContextVar("request_id", default="")
 
+_METHODS = frozenset(HTTPMethod)
 _GIVEN = re.compile(rb"[A-Za-z0-9._-]{1,100}")
 _OWN = frozenset(vars(logging.makeLogRecord({}))) | {
     "message",
@@ -98,9 +100,10 @@ class Account:
             self._tell(scope, status, perf_counter() - started)
 
     def _tell(self, scope: Scope, status: int, seconds: float) -> None:
-        # The path as it was declared: there are only so many of these.
+        # The path as it was declared, and a method that is known: there are only so many of these.
         route = getattr(scope.get("route"), "path", "other")
-        method = scope["method"] if route != "other" else "other"
+        known = route != "other" and scope["method"] in _METHODS
+        method = scope["method"] if known else "other"
         self._metrics.requests.labels(route, method, str(status)).inc()
         self._metrics.request_seconds.labels(route).observe(seconds)
         LOG.info(

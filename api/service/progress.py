@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Mapping
 from typing import Any
 
+from algebra.durations import DurationError, ticks
 from algebra.plan import PhysicalPlan
 from executor.counters import Counters
 from executor.spark.report import Progress, RunReport
@@ -18,6 +19,9 @@ from headrace.measures import measured
 
 RATE_SECONDS = 10.0
 """Edges and results per second are means of so much time."""
+
+FAR_SECONDS = 10 * 365 * 86_400.0
+"""Times that are further off are none of the clock."""
 
 Documents = tuple[dict[str, Any], list[dict[str, Any]]]
 """Of the progress, and of each operator."""
@@ -28,6 +32,7 @@ class Account:
 
     def __init__(self, plan: PhysicalPlan) -> None:
         self._plan = plan
+        self._tick = _seconds(plan.time_unit)
         self._seen: deque[tuple[float, int, int]] = deque()
 
     def of_progress(self, progress: Progress) -> Documents:
@@ -42,7 +47,7 @@ class Account:
             "late": progress.late,
             "rejected": progress.rejected,
             "now": progress.now,
-            "lag": None,
+            "lag": self._lag(progress),
             "ticks": progress.ticks,
             "seconds": progress.seconds,
             "edges_per_second": edges_per_second,
@@ -71,6 +76,13 @@ class Account:
         }
         return shown, self._operators(report.operators, report.ticks)
 
+    def _lag(self, progress: Progress) -> float | None:
+        """Seconds by which a live stream's time is behind the clock, if that is what it tells."""
+        if progress.fraction is not None or progress.now is None or self._tick is None:
+            return None
+        behind = time.time() - progress.now * self._tick
+        return max(behind, 0.0) if abs(behind) < FAR_SECONDS else None
+
     def _operators(self, counters: Mapping[int, Counters], ticks: int) -> list[dict[str, Any]]:
         return [
             {"node": node, **found.document()}
@@ -87,6 +99,14 @@ class Account:
         if not seconds:
             return 0.0, 0.0
         return (edges - edges_then) / seconds, (results - results_then) / seconds
+
+
+def _seconds(time_unit: str) -> float | None:
+    """The length of a time unit; None for one that is none of the clock's."""
+    try:
+        return ticks(f"1 {time_unit}", "microsecond") / 1_000_000
+    except DurationError:
+        return None
 
 
 def _state(operators: Mapping[int, Counters]) -> dict[str, int]:

@@ -10,14 +10,11 @@ import asyncio
 import contextlib
 import logging
 import secrets
-import shutil
 import time
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-
-from sqlalchemy.exc import SQLAlchemyError
 
 from api.service.engine import GOODBYE_SECONDS, Engine
 from api.service.engine_messages import (
@@ -32,18 +29,15 @@ from api.service.engine_messages import (
     Start,
     Stop,
 )
-from api.service.homes import Home
 from api.service.kept_queries import KeptQuery, QueryStore, State, Wanted, now_us
 from api.service.problems import document_of, problem_document
-from api.service.query_folder import QueryFolder
-from api.service.results import Kept, Results
+from api.service.query import ENDED, RUN_OPTIONS, Query
+from api.service.query_keeper import QueryKeeper
+from api.service.results import Kept
 from headrace.errors import HeadraceError
 
 LOG = logging.getLogger("headrace.service")
 
-ENDED: frozenset[State] = frozenset({"finished", "failed", "stopped"})
-RUN_OPTIONS = ("speed", "interval", "largest_batch", "strict")
-"""What is said of how to run a query."""
 MOST_DEATHS = 5
 """How often the engine may die while a query runs that makes no progress."""
 LONGEST_BACKOFF_SECONDS = 60.0
@@ -66,35 +60,6 @@ class RefusedError(Exception):
         self.code = code
 
 
-class Query:
-    """A query of this service, as it is now."""
-
-    def __init__(self, kept: KeptQuery, folder: QueryFolder, limit: Kept) -> None:
-        self.kept = kept
-        self.folder = folder
-        self.results = Results(folder.results, folder.pruned, limit)
-        self.changed = asyncio.Event()
-        self.at_engine = False
-        self.deaths = 0
-        self.saved_at = 0.0
-        self.unsaved = False
-
-    @property
-    def runs(self) -> bool:
-        """Whether it is one of those that run, or are to."""
-        return self.kept.wanted == "running" and self.kept.state not in ENDED
-
-    @property
-    def progress(self) -> Mapping[str, Any] | None:
-        """Its last progress."""
-        return None if self.kept.account is None else self.kept.account["progress"]
-
-    def notify(self) -> None:
-        """Wakes all who wait for something new of it."""
-        changed, self.changed = self.changed, asyncio.Event()
-        changed.set()
-
-
 class Queries:
     """The queries of a home, and the engine that runs them."""
 
@@ -103,21 +68,23 @@ class Queries:
         home: Path,
         store: QueryStore,
         sources: Callable[[Mapping[str, Any]], Mapping[str, Any]],
+        kafka: Callable[[], bool],
         engine: EngineOptions,
         *,
         most_running: int,
         most_kept: int,
         results: Kept,
     ) -> None:
-        """``sources`` gives the catalog of the streams of a plan; it raises HeadraceError."""
-        self._home = Home(home / "queries")
-        self._store = store
+        """``sources`` gives the catalog of the streams of a plan; it raises HeadraceError.
+        ``kafka`` tells whether a stream is read from there.
+        """
+        self._keeper = QueryKeeper(home / "queries", store, results)
+        self._known = self._keeper.known
         self._sources = sources
+        self._kafka = kafka
         self._options = engine
         self._most_running = most_running
         self._most_kept = most_kept
-        self._limit = results
-        self._known: dict[str, Query] = {}
         self._lock = asyncio.Lock()
         self._inbox: asyncio.Queue[Report] = asyncio.Queue()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -160,9 +127,8 @@ class Queries:
                 detail = f"there are {len(self._known):,} queries already: delete one"
                 raise RefusedError(409, detail, "E-SIZE")
             id_ = secrets.token_hex(8)
-            kept = KeptQuery(id_, self._home.id, asked, plan, now_us())
-            await asyncio.to_thread(self._store.add, kept)
-            query = self._known[id_] = self._query(kept)
+            kept = KeptQuery(id_, self._keeper.home.id, asked, plan, now_us())
+            query = await self._keeper.add(kept)
             LOG.info("query added", extra={"query_id": id_, "plan_id": asked["plan_id"]})
             await self._launch(query)
             return query
@@ -190,9 +156,9 @@ class Queries:
             self._check_running()
             query.deaths = 0
             if query.at_engine:  # when it has been stopped, it is started again
-                await self._want(query, state, "running")
+                await self._keeper.want(query, state, "running")
                 return
-            await self._want(query, "starting", "running", error=None, ended=None)
+            await self._keeper.want(query, "starting", "running", error=None, ended=None)
             await self._launch(query)
 
     async def stop(self, query: Query) -> None:
@@ -207,7 +173,7 @@ class Queries:
     async def delete(self, query: Query) -> None:
         """Forgets a query and its files, when its run has been stopped."""
         async with self._lock:
-            await self._want(query, query.kept.state, "deleted")
+            await self._keeper.want(query, query.kept.state, "deleted")
             await self._halt(query)
         until = time.monotonic() + DELETE_SECONDS
         while query.kept.id in self._known and time.monotonic() < until:
@@ -233,7 +199,7 @@ class Queries:
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        self._home.leave()
+        self._keeper.home.leave()
 
     # What follows runs in the task of _live, or with the lock.
 
@@ -244,48 +210,27 @@ class Queries:
 
     async def _live(self) -> None:
         told = False
-        while not await self._taken(told):
+        while not await self._keeper.taken(told):
             told = True
             await asyncio.sleep(_AGAIN_SECONDS)
+        async with self._lock:
+            for query in list(self._known.values()):
+                await self._settle(query, restarted=True)
+        self.ready = True
         while True:
-            waits = any(query.unsaved for query in self._known.values())
             try:
-                async with asyncio.timeout(_AGAIN_SECONDS if waits else None):
+                async with asyncio.timeout(_AGAIN_SECONDS if self._keeper.unsaved else None):
                     report = await self._inbox.get()
             except TimeoutError:
-                await self._save_again()
+                async with self._lock:
+                    for query in self._keeper.unsaved:
+                        await self._keeper.save(query)
                 continue
             try:
                 async with self._lock:
                     await self._heard(report)
             except Exception:
                 LOG.exception("a report of the engine could not be taken in")
-
-    async def _taken(self, told: bool) -> bool:
-        """Takes the home, and what is to run there; False if that cannot be done now, of which
-        the log is told once."""
-        try:
-            if not await asyncio.to_thread(self._home.taken):
-                if not told:
-                    LOG.warning("another service runs the queries of this home")
-                return False
-            found = await asyncio.to_thread(self._store.of_home, self._home.id)
-        except (OSError, SQLAlchemyError):
-            if not told:
-                LOG.exception("the queries cannot be taken up now")
-            return False
-        async with self._lock:
-            self._known.update((kept.id, self._query(kept)) for kept in found)
-            for query in list(self._known.values()):
-                await self._settle(query, restarted=True)
-        self.ready = True
-        return True
-
-    async def _save_again(self) -> None:
-        async with self._lock:
-            for query in self._known.values():
-                if query.unsaved:
-                    await self._save(query)
 
     async def _heard(self, report: Report) -> None:
         match report:
@@ -313,22 +258,22 @@ class Queries:
             case Began():
                 if query.kept.state == "starting":
                     started = query.kept.started or now_us()
-                    await self._become(query, "running", error=None, started=started)
+                    await self._keeper.become(query, "running", error=None, started=started)
             case Progressed(progress=progress, operators=operators):
                 self._failures = query.deaths = 0
                 account = {"progress": progress, "operators": operators}
                 query.kept = replace(query.kept, account=account)
                 if time.monotonic() - query.saved_at >= SAVED_SECONDS:
-                    await self._save(query)
+                    await self._keeper.save(query)
                     await asyncio.to_thread(query.results.prune)
             case Ended(outcome=outcome, error=error, fault=fault):
                 query.at_engine = False
                 if fault:
                     LOG.error("fault", extra={"query_id": query.kept.id, "fault": fault})
                 if query.kept.wanted != "deleted" and outcome != "stopped":
-                    await self._become(query, outcome, error=error, ended=now_us())
+                    await self._keeper.become(query, outcome, error=error, ended=now_us())
                     await asyncio.to_thread(query.results.prune)
-                    await self._tidy(query)
+                    await self._keeper.tidy(query)
                 else:
                     await self._settle(query)
 
@@ -343,13 +288,13 @@ class Queries:
                 continue
             query.at_engine = False
             if self.closing.is_set():
-                await self._save(query)
+                await self._keeper.save(query)
                 continue
             query.deaths += 1
             if query.runs and query.deaths >= MOST_DEATHS:
                 detail = f"the engine ended {query.deaths} times before the query came further"
                 problem = problem_document(500, detail, code="E-ENGINE")
-                await self._become(query, "failed", error=problem, ended=now_us())
+                await self._keeper.become(query, "failed", error=problem, ended=now_us())
             else:
                 await self._settle(query, restarted=True)
             query.notify()
@@ -365,7 +310,8 @@ class Queries:
 
     async def _need_engine(self) -> None:
         if self._engine is None and not self.closing.is_set():
-            self._engine = Engine(self._home.path, self._options, self._inbox.put_nowait)
+            options = replace(self._options, kafka=self._kafka())
+            self._engine = Engine(self._keeper.home.path, options, self._inbox.put_nowait)
             self._engine_left.clear()
             self.engine_starts += 1
             try:
@@ -378,16 +324,18 @@ class Queries:
         """Has a query that is not at the engine become what is wanted of it."""
         match query.kept.wanted:
             case "deleted":
-                await self._remove(query)
+                await self._keeper.remove(query)
             case _ if query.kept.state in ENDED:
                 return
             case "stopped":
-                await self._become(query, "stopped", ended=now_us())
-                await self._tidy(query)
+                await self._keeper.become(query, "stopped", ended=now_us())
+                await self._keeper.tidy(query)
             case "paused":
-                await self._become(query, "paused")
+                await self._keeper.become(query, "paused")
             case "running" if not self.closing.is_set():
-                await self._become(query, "starting", restarts=query.kept.restarts + int(restarted))
+                await self._keeper.become(
+                    query, "starting", restarts=query.kept.restarts + int(restarted)
+                )
                 await self._launch(query)
 
     async def _launch(self, query: Query) -> None:
@@ -399,7 +347,7 @@ class Queries:
         try:
             catalog = await asyncio.to_thread(self._sources, kept.plan)
         except HeadraceError as error:
-            await self._become(query, "failed", error=document_of(error), ended=now_us())
+            await self._keeper.become(query, "failed", error=document_of(error), ended=now_us())
             return
         query.at_engine = True
         given = {name: kept.asked[name] for name in RUN_OPTIONS}
@@ -415,7 +363,7 @@ class Queries:
             if state not in may | already:
                 raise RefusedError(409, f"that cannot be: the query is {state}", "E-STATE")
             becoming: State = "pausing" if wanted == "paused" else "stopping"
-            await self._want(query, becoming, wanted)
+            await self._keeper.want(query, becoming, wanted)
             await self._halt(query)
 
     async def _halt(self, query: Query) -> None:
@@ -434,50 +382,8 @@ class Queries:
                 LOG.error("query does not stop", extra={"query_id": query.kept.id})
                 engine.kill()
 
-    async def _want(self, query: Query, state: State, wanted: Wanted, **values: Any) -> None:
-        """Keeps what is wanted; if that fails, nothing has changed."""
-        kept = replace(query.kept, state=state, wanted=wanted, **values)
-        await asyncio.to_thread(self._store.save, kept)
-        query.kept = kept
-        LOG.info("query", extra={"query_id": kept.id, "state": state, "wanted": wanted})
-        query.notify()
-
-    async def _become(self, query: Query, state: State, **values: Any) -> None:
-        """What has become of a query is so, also if it cannot be kept now."""
-        query.kept = replace(query.kept, state=state, **values)
-        await self._save(query)
-        LOG.info("query", extra={"query_id": query.kept.id, "state": state})
-        query.notify()
-
-    async def _save(self, query: Query) -> None:
-        query.saved_at = time.monotonic()
-        try:
-            await asyncio.to_thread(self._store.save, query.kept)
-            query.unsaved = False
-        except SQLAlchemyError:
-            query.unsaved = True
-            LOG.exception("a query could not be saved", extra={"query_id": query.kept.id})
-
-    async def _remove(self, query: Query) -> None:
-        await asyncio.to_thread(shutil.rmtree, query.folder.path, ignore_errors=True)
-        with contextlib.suppress(SQLAlchemyError):  # the next start removes it
-            await asyncio.to_thread(self._store.remove, query.kept.id)
-        del self._known[query.kept.id]
-        query.kept = replace(query.kept, state="stopped")
-        LOG.info("query deleted", extra={"query_id": query.kept.id})
-        query.notify()
-
-    async def _tidy(self, query: Query) -> None:
-        """Removes what only a run that goes on would need."""
-        if query.kept.state in ("finished", "stopped"):
-            for path in query.folder.ballast:
-                await asyncio.to_thread(shutil.rmtree, path, ignore_errors=True)
-
     def _check_running(self) -> None:
         running = sum(query.runs for query in self._known.values())
         if running >= self._most_running:
             detail = f"{running} queries run already: pause, stop or delete one"
             raise RefusedError(429, detail, "E-BUSY")
-
-    def _query(self, kept: KeptQuery) -> Query:
-        return Query(kept, QueryFolder(self._home.path / kept.id), self._limit)

@@ -7,7 +7,7 @@ from typing import Any
 
 from algebra.plan import PhysicalPlan
 from api.render.picture import picture
-from api.service.queries import RUN_OPTIONS, Query
+from api.service.query import RUN_OPTIONS, Query
 from headrace.matches import match_document
 from languages import detect, parse
 

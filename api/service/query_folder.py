@@ -29,8 +29,14 @@ class QueryFolder:
 
     @property
     def late(self) -> Path:
-        """The files of edges that came too late, one for each batch that has any."""
+        """Edges of files that came too late: a file for each batch that has any."""
         return self.checkpoint / "late"
+
+    @property
+    def late_live(self) -> Path | None:
+        """The one file of edges of live sources that came too late, if the query reads such."""
+        there = (self.late / "added.json").exists()
+        return self.path / f"{self.rejected.name}.late.jsonl" if there else None
 
     @property
     def pruned(self) -> Path:

@@ -20,7 +20,8 @@ from api.service.jobs import JSON, Asked, Job, Kind, Outcome, asked
 from api.service.logs import REQUEST_ID
 from api.service.metrics import Metrics
 from api.service.problems import problem
-from api.service.queries import RUN_OPTIONS, Queries, Query
+from api.service.queries import Queries
+from api.service.query import RUN_OPTIONS, Query
 from api.service.query_metrics import QueryCollector
 from api.service.searches import BusyError, ClosingError, Searches
 from api.service.settings import Settings, release
@@ -60,6 +61,7 @@ class Service:
             settings.home,
             self.store.queries,
             self._sources,
+            lambda: any(stream.source == "kafka" for stream in self.catalogs.shown()),
             settings.engine,
             most_running=settings.most_running,
             most_kept=settings.most_queries,

@@ -46,6 +46,7 @@ LOCK_SECONDS = 30
 """How long a transaction waits for that of another process."""
 
 _WRITES = "headrace_writes"
+_SILENT: Mapping[str, Any] = {"hide_parameters": True}  # errors are logged, queries are not
 _LOCK = 0x68656164  # "head": the number of the lock in PostgreSQL that whoever writes has
 
 _SCHEMA = Table(
@@ -270,7 +271,7 @@ def _engine(url: str) -> Engine:
 
 
 def _sqlite(address: URL) -> Engine:
-    engine = create_engine(address, connect_args={"timeout": LOCK_SECONDS})
+    engine = create_engine(address, connect_args={"timeout": LOCK_SECONDS}, **_SILENT)
 
     @event.listens_for(engine, "connect")
     def _connected(connection: Any, _: object) -> None:
@@ -296,7 +297,7 @@ def _postgresql(address: URL) -> Engine:
         "options": f"-c lock_timeout={LOCK_SECONDS}s -c statement_timeout={2 * LOCK_SECONDS}s",
     }
     given = {name: value for name, value in patience.items() if name not in address.query}
-    engine = create_engine(address, pool_pre_ping=True, connect_args=given)
+    engine = create_engine(address, pool_pre_ping=True, connect_args=given, **_SILENT)
 
     @event.listens_for(engine, "begin")
     def _begun(connection: Connection) -> None:

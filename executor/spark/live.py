@@ -39,7 +39,8 @@ from executor.spark.workers import free_pool, own_workers
 
 KAFKA = f"org.apache.spark:spark-sql-kafka-0-10_2.13:{pyspark.__version__}"
 """The package by which Spark reads Kafka."""
-_JARS = ("spark.jars", "spark.jars.packages")
+JARS = ("spark.jars", "spark.jars.packages")
+"""Settings by which somebody has Spark read more than it does by itself."""
 
 
 def run_live(
@@ -177,6 +178,6 @@ def _with_packages(
     """The session's options with the packages that the sources need, unless the user chose some."""
     packages = session.packages
     kafka = any(live.source.format == "kafka" for live in sources.values())
-    if kafka and not packages and not any(name in session.conf for name in _JARS):
+    if kafka and not packages and not any(name in session.conf for name in JARS):
         packages = (KAFKA,)
     return replace(session, partitions=partitions, packages=packages)

@@ -40,6 +40,7 @@ _FILE_MANAGER = (
 _JVM_OPTIONS = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 _STOP_SECONDS = 20.0
 _LOG_LINES_SHOWN = 15
+_UNRESOLVED = re.compile(r"unresolved dependency: ([^\s:]+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +166,13 @@ def _started(folder: Path, options: SessionOptions, held: Sequence[int]) -> Iter
                 # Its thread would print a traceback if the JVM died, which the query reports.
                 context._accumulatorServer.handle_error = _say_nothing  # type: ignore[method-assign]
         except (PySparkException, Py4JError, OSError) as error:
+            missing = _UNRESOLVED.search(log_tail(folder))
+            if missing is not None:
+                raise SparkFailedError(
+                    f"Spark did not start: the package {missing[1]} could not be fetched.",
+                    "Name another with --conf spark.jars.packages=GROUP:ARTIFACT:VERSION, or its "
+                    "files with --conf spark.jars=FILE,FILE.",
+                ) from error
             raise SparkFailedError(
                 f"Spark did not start: {error}\n{log_tail(folder)}".rstrip(),
                 "Run with --debug to see all that it says.",

@@ -136,7 +136,8 @@ def test_the_page_is_served_with_its_files_and_runs_nothing_else(client: httpx.C
 
 
 @pytest.mark.parametrize(
-    "name", ["none.js", "..%2findex.html", "..%2f..%2fservice%2fpage.py", "%2e%2e", ".digest"]
+    "name",
+    ["none.js", "..%2findex.html", "..%2f..%2fservice%2fpage.py", "%2e%2e", "..%2fbuilt.json"],
 )
 def test_nothing_but_the_files_of_the_page_is_served(client: httpx.Client, name: str) -> None:
     assert client.get(f"/assets/{name}").status_code == 404

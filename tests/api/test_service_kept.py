@@ -95,7 +95,14 @@ def test_streams_are_put_changed_and_forgotten(client: httpx.Client) -> None:
     names = [stream["name"] for stream in client.get("/streams").json()]
     put = client.put("/streams/mine", json=A).json()
     unit = put["time_unit"]
-    assert put == {"name": "mine", "version": 1, "time_unit": unit, "source": None, "stream": A}
+    assert put == {
+        "name": "mine",
+        "version": 1,
+        "time_unit": unit,
+        "source": None,
+        "live": False,
+        "stream": A,
+    }
     assert client.get("/streams/mine").json() == put
     assert [s["name"] for s in client.get("/streams").json()] == sorted([*names, "mine"])
     cheap = client.post("/optimize", json=QUERY).json()
@@ -216,6 +223,21 @@ def test_whatever_was_said_is_kept_as_it_was(database: str) -> None:
     store.keep_plan(plan)
     assert store.plan(plan.id) == plan
     store.close()
+
+
+def test_the_log_has_nothing_of_what_could_not_be_kept(
+    database: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    app = create_app(settings(tmp_path, database=database, searches_at_once=1))
+    engine = create_engine(database)
+    with engine.begin() as connection:
+        connection.execute(text("DROP TABLE headrace_streams"))
+    engine.dispose()
+    with served(app) as client:
+        document = client.put("/streams/mine", json={"properties": {"secret": "string"}})
+        assert problem(document, 503)["code"] == "E-STORE"
+    assert "the database failed" in caplog.text
+    assert "secret" not in caplog.text + document.text
 
 
 def test_queries_are_kept_for_their_home(database: str) -> None:

@@ -194,6 +194,7 @@ def test_what_is_told_of_a_query(story: Story) -> None:
     made, whole = story.seen["made"], story.seen["whole"]
     for document in (made, whole):
         assert document.keys() == QueryDocument.model_fields.keys()
+        QueryDocument.model_validate(document, strict=True)
         Draft202012Validator(plan_schema()).validate(document["plan"])
     assert (made["state"], made["name"], made["interval"]) == (
         "starting",

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from api.service import Settings, create_app
+from api.service.bodies import DeadLetters
 from api.service.homes import Home
 from api.service.kept_queries import KeptQuery
 from api.service.query_folder import QueryFolder
@@ -146,6 +147,7 @@ def test_dead_letters_are_paged(client: httpx.Client) -> None:
     kinds = [item["kind"] for item in whole["items"]]
     assert kinds == ["rejected"] * 2 + ["late"] * 5
     assert whole["items"][0]["line"] == 2
+    DeadLetters.model_validate(whole, strict=True)
     found: list[dict[str, Any]] = []
     after = "0"
     while page := client.get(

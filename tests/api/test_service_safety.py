@@ -138,6 +138,15 @@ def test_request_ids_are_taken_or_made(client: httpx.Client) -> None:
         assert made not in ("", wrong)
 
 
+def test_clients_do_not_name_what_is_counted(client: httpx.Client) -> None:
+    problem(client.request("BREW", "/healthz"), 405)
+    problem(client.request("BREW", "/nowhere", headers=HER), 404)
+    counted = client.get("/metrics", headers=HIM).text
+    assert 'method="other",route="/healthz"' in counted
+    assert "BREW" not in counted
+    assert "nowhere" not in counted
+
+
 LARGE = {
     "atoms": ("Answer(x, y) <- a(x, y), b(x, y),\n c(x, y), d(x, y) WINDOW 1d", (2, 11)),
     "states": ("Answer(x, y) <- x (a/b/c/d)+ y WINDOW 1d", (1, 17)),

@@ -26,7 +26,7 @@ def test_load_counts_every_answer(tmp_path: Path) -> None:
 
 def test_what_is_held_is_looked_at(tmp_path: Path) -> None:
     out = tmp_path / "alone.json"
-    leave_alone.main(minutes=0.03, warm=0.0, running=0, out=out)
+    leave_alone.main(minutes=0.03, warm=0.0, running=0, fill=False, out=out)
     document = json.loads(out.read_text("utf-8"))
     assert document["options"]["faults"] == 0
     assert not any(status.startswith("5") for status in document["options"]["statuses"])

@@ -15,7 +15,7 @@ from api.service.dead_letters import PLACE, page
 from api.service.documents import RunningPicture
 from api.service.follow import MEDIA_TYPE
 from api.service.problems import problem
-from api.service.queries import Query
+from api.service.query import Query
 from api.service.query_documents import picture_document, query_document, query_line
 from api.service.service import Service
 

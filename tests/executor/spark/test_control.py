@@ -75,6 +75,14 @@ def test_two_at_once_and_one_of_them_stopped(spark: SparkSession, tmp_path: Path
     assert (dict(spark.conf.getAll), spark.conf.get(PROVIDER)) == (settings, provider)
 
 
+def test_a_slice_for_each_interval(spark: SparkSession, tmp_path: Path) -> None:
+    inputs = {"input": [csv_file(tmp_path / "in.csv", EDGES)]}
+    options = RunOptions(speed=100, interval="100 milliseconds")
+    report = run(edges_of_a(), inputs, ToFolder(tmp_path / "out"), options, spark=spark)
+    assert report.batches == len({edge[3] // 10 for edge in EDGES if edge[2] == "a"})
+    assert snapshots(read_jsonl(tmp_path / "out")) == snapshots(expected(edges_of_a(), EDGES))
+
+
 def test_stopped_before_it_began(spark: SparkSession, tmp_path: Path) -> None:
     cancelled = threading.Event()
     cancelled.set()

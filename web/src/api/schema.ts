@@ -480,14 +480,37 @@ export interface components {
             readonly required: string | null;
         };
         /**
+         * DeadLetter
+         * @description A row that was set aside: of a rejected one where it stands, of a late edge what it is.
+         */
+        readonly DeadLetter: {
+            /** File */
+            readonly file?: string | null;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            readonly kind: "rejected" | "late";
+            /** Line */
+            readonly line?: number | null;
+            /** Reason */
+            readonly reason: string;
+            /** Row */
+            readonly row?: {
+                readonly [key: string]: unknown;
+            } | null;
+            /** Stream */
+            readonly stream?: string | null;
+            /** Text */
+            readonly text?: string | null;
+        };
+        /**
          * DeadLetters
          * @description Rows that were set aside; ``next`` is the ``after`` of the page that follows.
          */
         readonly DeadLetters: {
             /** Items */
-            readonly items: readonly {
-                readonly [key: string]: unknown;
-            }[];
+            readonly items: readonly components["schemas"]["DeadLetter"][];
             /** Next */
             readonly next: string;
         };
@@ -1265,6 +1288,36 @@ export interface components {
             readonly stream: string;
         };
         /**
+         * Problem
+         * @description What is wrong (RFC 9457); ``position`` is the place in the query, from 1.
+         */
+        readonly Problem: {
+            /** Code */
+            readonly code?: string | null;
+            /** Detail */
+            readonly detail: string;
+            /** Display */
+            readonly display?: string | null;
+            /** Expected */
+            readonly expected?: readonly string[] | null;
+            /** Hint */
+            readonly hint?: string | null;
+            /** Position */
+            readonly position?: {
+                readonly [key: string]: number;
+            } | null;
+            /** Request Id */
+            readonly request_id?: string | null;
+            /** Status */
+            readonly status: number;
+            /** Text */
+            readonly text?: string | null;
+            /** Title */
+            readonly title: string;
+            /** Type */
+            readonly type: string;
+        };
+        /**
          * ProgressDocument
          * @description How far a run is; ``fraction`` is null where the input has no end.
          */
@@ -1349,10 +1402,7 @@ export interface components {
             readonly created: string;
             /** Ended */
             readonly ended: string | null;
-            /** Error */
-            readonly error: {
-                readonly [key: string]: unknown;
-            } | null;
+            readonly error: components["schemas"]["Problem"] | null;
             /** Id */
             readonly id: string;
             /** Interval */
@@ -1398,10 +1448,7 @@ export interface components {
             readonly created: string;
             /** Ended */
             readonly ended: string | null;
-            /** Error */
-            readonly error: {
-                readonly [key: string]: unknown;
-            } | null;
+            readonly error: components["schemas"]["Problem"] | null;
             /** Id */
             readonly id: string;
             /** Interval */
@@ -1597,6 +1644,11 @@ export interface components {
          *     ``version`` is 0 for a stream of the catalog's file.
          */
         readonly StreamDocument: {
+            /**
+             * Live
+             * @description whether that never ends
+             */
+            readonly live: boolean;
             /** Name */
             readonly name: string;
             /**
@@ -1756,6 +1808,7 @@ export type Asked = components['schemas']['Asked'];
 export type AskedDocument = components['schemas']['AskedDocument'];
 export type BoxDocument = components['schemas']['BoxDocument'];
 export type ChosenNode = components['schemas']['ChosenNode'];
+export type DeadLetter = components['schemas']['DeadLetter'];
 export type DeadLetters = components['schemas']['DeadLetters'];
 export type Estimate = components['schemas']['Estimate'];
 export type ExampleDocument = components['schemas']['ExampleDocument'];
@@ -1791,6 +1844,7 @@ export type PlanNodeDocument = components['schemas']['PlanNodeDocument'];
 export type PlanStep = components['schemas']['PlanStep'];
 export type PlanStreamDocument = components['schemas']['PlanStreamDocument'];
 export type PlanWindow = components['schemas']['PlanWindow'];
+export type Problem = components['schemas']['Problem'];
 export type ProgressDocument = components['schemas']['ProgressDocument'];
 export type QueryBody = components['schemas']['QueryBody'];
 export type QueryDocument = components['schemas']['QueryDocument'];

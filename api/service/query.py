@@ -1,0 +1,44 @@
+"""A query of a service, as it is now."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from api.service.kept_queries import KeptQuery, State
+from api.service.query_folder import QueryFolder
+from api.service.results import Kept, Results
+
+ENDED: frozenset[State] = frozenset({"finished", "failed", "stopped"})
+RUN_OPTIONS = ("speed", "interval", "largest_batch", "strict")
+"""What is said of how to run a query."""
+
+
+class Query:
+    """A query of this service, as it is now."""
+
+    def __init__(self, kept: KeptQuery, folder: QueryFolder, limit: Kept) -> None:
+        self.kept = kept
+        self.folder = folder
+        self.results = Results(folder.results, folder.pruned, limit)
+        self.changed = asyncio.Event()
+        self.at_engine = False
+        self.deaths = 0
+        self.saved_at = 0.0
+        self.unsaved = False
+
+    @property
+    def runs(self) -> bool:
+        """Whether it is one of those that run, or are to."""
+        return self.kept.wanted == "running" and self.kept.state not in ENDED
+
+    @property
+    def progress(self) -> Mapping[str, Any] | None:
+        """Its last progress."""
+        return None if self.kept.account is None else self.kept.account["progress"]
+
+    def notify(self) -> None:
+        """Wakes all who wait for something new of it."""
+        changed, self.changed = self.changed, asyncio.Event()
+        changed.set()
