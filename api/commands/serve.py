@@ -64,6 +64,15 @@ def serve(
         int,
         typer.Option(min=0, max=1000, help="Queries that run at once.", rich_help_panel=RUNNING),
     ] = 8,
+    keep_results: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            metavar="BYTES",
+            help="Of each query; the oldest go.",
+            rich_help_panel=RUNNING,
+        ),
+    ] = 1_000_000_000,
     master: Annotated[
         str | None,
         typer.Option(help="Spark's master; by default all cores here.", rich_help_panel=RUNNING),
@@ -82,6 +91,7 @@ def serve(
     from api.service.engine_messages import EngineOptions
     from api.service.logs import to_stderr
     from api.service.serving import listen, serve_at, server_of
+    from api.service.results import Kept
     from api.service.settings import default_home
     from api.service.store import sqlite_url
     from api.service.tokens import read_tokens
@@ -102,6 +112,7 @@ def serve(
         home=place,
         allow_sources=allow_sources,
         most_running=most_running,
+        results=Kept(bytes=keep_results),
         engine=EngineOptions(master, conf=_settings(conf or []), debug=debug),
     )
     listening = listen(host, port)

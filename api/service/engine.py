@@ -59,7 +59,10 @@ class Engine:
 
     async def close(self) -> None:
         """Has it stop what runs, and end: at once if it does not in time."""
-        await self.send(Quit())
+        if self.ready:
+            await self.send(Quit())
+        else:
+            self.kill()  # nothing runs, and to start takes long
         await asyncio.to_thread(self._end)
 
     def _start(self) -> None:

@@ -36,7 +36,7 @@ from api.service.engine_messages import (
     Report,
     Start,
 )
-from api.service.logs import to_stderr
+from api.service.logs import LOG, to_stderr
 from api.service.problems import document_of, problem_document
 from api.service.progress import Account
 from api.service.query_folder import QueryFolder
@@ -81,6 +81,8 @@ def work(connection: Connection[Any, Any], home: Path, options: EngineOptions) -
             _Runs(spark, send).serve(connection)
     except ExecutionError as error:
         send(NotStarted(document_of(as_headrace_error(error))))
+    except Exception:
+        LOG.exception("fault in the engine")
 
 
 class _Runs:

@@ -152,6 +152,7 @@ def test_the_api_describes_itself(client: httpx.Client) -> None:
         "/queries/{id}/pause": {"post"},
         "/queries/{id}/resume": {"post"},
         "/queries/{id}/stop": {"post"},
+        "/queries/{id}/picture": {"get"},
         "/queries/{id}/results": {"get"},
         "/queries/{id}/dead-letters": {"get"},
         "/streams": {"get"},

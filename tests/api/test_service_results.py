@@ -15,8 +15,6 @@ from hypothesis import strategies as st
 
 from api.service import Settings, create_app
 from api.service.bodies import DeadLetters
-from api.service.homes import Home
-from api.service.kept_queries import KeptQuery
 from api.service.query_folder import QueryFolder
 from api.service.results import Kept, Reader, Results
 from api.service.store import Store
@@ -24,37 +22,11 @@ from api.service.tokens import token
 from catalog import load
 from tests.api.command import CATALOG
 from tests.api.events import Event, events, numbered
+from tests.api.kept import DONE, HELD, QUERY, kept, publish
 from tests.api.serving import problem, running, served, settings, until
 from tests.strategies.amount import examples
 
-QUERY = {"query": "Answer(x, y) <- a2q(x, y) WINDOW 1d"}
-ASKED: dict[str, Any] = {
-    "name": None, "query": QUERY["query"], "language": None, "options": {}, "plan_id": "0f",
-    "speed": None, "interval": None, "largest_batch": None, "strict": False,
-}  # fmt: skip
-DONE = KeptQuery("d0", "", ASKED, {}, 1_000_000, state="finished", ended=3_500_000)
-HELD = KeptQuery("e0", "", ASKED, {}, 2_000_000, wanted="paused", state="paused")
 READ, PLAN, RUN = ("read-" + "r" * 20, "plan-" + "p" * 20, "run-" + "u" * 20)
-
-
-def kept(made: Settings, *queries: KeptQuery) -> None:
-    """Queries that a service had before it ended."""
-    home = Home(made.home / "queries")
-    assert home.taken()
-    store = Store(made.database, 1)
-    for query in queries:
-        store.queries.add(replace(query, home=home.id))
-    store.close()
-    home.leave()
-
-
-def publish(folder: Path, *parts: int, batch: int = 0, first: int = 1) -> None:
-    """Files of so many results, one for each batch, as a run leaves them."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for size in parts:
-        lines = [json.dumps({"n": n}) + "\n" for n in range(first, first + size)]
-        (folder / f"part-{batch:08}-000.jsonl").write_text("".join(lines))
-        batch, first = batch + 1, first + size
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +73,7 @@ def test_queries_are_listed_and_shown(client: httpx.Client) -> None:
     assert done["ended"] == "1970-01-01T00:00:03.500+00:00"
     assert done["started"] is done["error"] is done["progress"] is None
     assert done["query"] == QUERY["query"]
-    assert client.get("/queries/d0").json() == {**done, "plan": {}, "operators": []}
+    assert client.get("/queries/d0").json() == {**done, "plan": DONE.plan, "operators": []}
 
 
 def test_results_as_events_from_any_place_on(client: httpx.Client) -> None:
@@ -231,13 +203,18 @@ def test_tokens_for_queries(client: httpx.Client) -> None:
     assert client.post("/optimize", headers=run, json=QUERY).status_code == 200
 
 
-def test_who_deletes_leaves_nothing(tmp_path: Path) -> None:
+def test_who_comes_too_late_is_told_and_who_deletes_leaves_nothing(tmp_path: Path) -> None:
     made = settings(tmp_path, searches_at_once=1)
     kept(made, DONE, HELD, replace(HELD, id="f0", wanted="deleted"))
     for id_ in ("d0", "e0", "f0"):
-        publish(QueryFolder(tmp_path / "queries" / id_).results, 1)
+        folder = QueryFolder(tmp_path / "queries" / id_)
+        publish(folder.results, 3, 4, 5)
+        assert Results(folder.results, folder.pruned, Kept(files=2)).prune() == 1
     with served(create_app(made)) as client:
         until(lambda: client.get("/queries").status_code == 200)
+        late = list(events(client, "d0", last=1))
+        assert late[1] == Event("gap", {"lost": 2}, 3)
+        assert list(numbered(late)) == list(range(4, 13))
         # What was to be deleted when the service ended is gone now.
         assert [query["id"] for query in client.get("/queries").json()] == ["d0", "e0"]
         for id_ in ("d0", "e0"):

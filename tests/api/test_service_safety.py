@@ -20,32 +20,42 @@ from schemathesis.core.result import Ok
 
 from api.service import create_app
 from api.service.jobs import Limits
+from api.service.problems import problem_document
+from api.service.query_folder import QueryFolder
 from api.service.tokens import read_tokens, token
 from headrace.errors import UsageError
 from tests.api import serving
 from tests.api.command import QUERY, process
+from tests.api.kept import DONE, kept, publish
 from tests.api.serving import problem, served
 from tests.strategies.amount import examples
 
-READ, PLAN = "read-" + "r" * 20, "plan-" + "p" * 20
+READ, PLAN, RUN = "read-" + "r" * 20, "plan-" + "p" * 20, "run-" + "u" * 20
 HIM = {"Authorization": f"Bearer {READ}"}
 HER = {"Authorization": f"Bearer {PLAN}"}
+WHO_RUNS = {"Authorization": f"Bearer {RUN}"}
 ORIGIN = "https://pages.example"
 
 
 @pytest.fixture(scope="module")
 def app(tmp_path_factory: pytest.TempPathFactory) -> FastAPI:
-    return create_app(
-        serving.settings(
-            tmp_path_factory.mktemp("home"),
-            tokens=(token(READ, "read"), token(PLAN, "plan")),
-            origins=(ORIGIN,),
-            searches_at_once=1,
-            longest_search_ms=500.0,
-            limits=Limits(atoms=3, states=4, answer=10_000),
-            most_streams=2,
-        )
+    made = serving.settings(
+        tmp_path_factory.mktemp("home"),
+        tokens=(token(READ, "read"), token(PLAN, "plan"), token(RUN, "run")),
+        origins=(ORIGIN,),
+        searches_at_once=1,
+        longest_search_ms=500.0,
+        limits=Limits(atoms=3, states=4, answer=10_000),
+        most_streams=2,
+        most_running=0,
     )
+    kept(
+        made,
+        DONE,
+        replace(DONE, id="f0", state="failed", error=problem_document(500, "it was too much")),
+    )
+    publish(QueryFolder(made.home / "queries" / DONE.id).results, 2, 3)
+    return create_app(made)
 
 
 @pytest.fixture(scope="module")
@@ -253,15 +263,17 @@ def test_no_request_within_the_description_makes_a_fault(
     schema = schemathesis.openapi.from_dict(app.openapi())
     amount = settings(examples(8), deadline=None, suppress_health_check=list(HealthCheck))
     operations = [found.ok() for found in schema.get_all_operations() if isinstance(found, Ok)]
-    assert len(operations) == 24
+    assert len(operations) == 25
     for operation in operations:
 
         @amount
-        @given(case=operation.as_strategy(), query=QUERIES)
-        def ask(case: schemathesis.Case[Any], query: str) -> None:
+        @given(case=operation.as_strategy(), query=QUERIES, id_=st.sampled_from(["d0", "f0", "0f"]))
+        def ask(case: schemathesis.Case[Any], query: str, id_: str) -> None:
             if isinstance(case.body, dict) and "query" in case.body:
                 case.body["query"] = query
-            answer = case.call(base_url=str(client.base_url), headers=HER)
+            if case.path.startswith("/queries/{id}"):
+                case.path_parameters["id"] = id_
+            answer = case.call(base_url=str(client.base_url), headers=WHO_RUNS)
             case.validate_response(answer, checks=[not_a_server_error])
 
         ask()

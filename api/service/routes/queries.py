@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import FastAPI, Header, Path, Request
 from fastapi import Query as Parameter
@@ -51,8 +51,9 @@ def _documents(app: FastAPI, service: Service) -> None:
         return JSONResponse(query_document(answer), 201, place)
 
     @app.get("/queries", summary="All queries, the oldest first", response_model=list[QueryLine])
-    async def _all() -> Any:
-        return _absent(service) or [query_line(query) for query in service.queries.all()]
+    async def _all() -> Response:
+        shown = [query_line(query) for query in service.queries.all()]
+        return _absent(service) or JSONResponse(shown)
 
     @app.get("/queries/{id}", summary="A query", response_model=QueryDocument)
     async def _one(id: QueryId) -> Response:

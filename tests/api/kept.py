@@ -1,0 +1,43 @@
+"""Queries that a service had before it ended, as it left them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from api.service import Settings
+from api.service.homes import Home
+from api.service.kept_queries import KeptQuery
+from api.service.store import Store
+from tests.executor.spark.plans import edges_of_a
+
+QUERY = {"query": "Answer(x, y) <- a2q(x, y) WINDOW 1d"}
+ASKED: dict[str, Any] = {
+    "name": None, "query": QUERY["query"], "language": None, "options": {}, "plan_id": "0f",
+    "speed": None, "interval": None, "largest_batch": None, "strict": False,
+}  # fmt: skip
+PLAN = edges_of_a().to_document()
+DONE = KeptQuery("d0", "", ASKED, PLAN, 1_000_000, state="finished", ended=3_500_000)
+HELD = KeptQuery("e0", "", ASKED, PLAN, 2_000_000, wanted="paused", state="paused")
+
+
+def kept(made: Settings, *queries: KeptQuery) -> None:
+    """Queries that a service had before it ended."""
+    home = Home(made.home / "queries")
+    assert home.taken()
+    store = Store(made.database, 1)
+    for query in queries:
+        store.queries.add(replace(query, home=home.id))
+    store.close()
+    home.leave()
+
+
+def publish(folder: Path, *parts: int, batch: int = 0, first: int = 1) -> None:
+    """Files of so many results, one for each batch, as a run leaves them."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for size in parts:
+        lines = [json.dumps({"n": n}) + "\n" for n in range(first, first + size)]
+        (folder / f"part-{batch:08}-000.jsonl").write_text("".join(lines))
+        batch, first = batch + 1, first + size
