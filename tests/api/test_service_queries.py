@@ -6,6 +6,7 @@ One story is played, and the tests look at what came of it.
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -40,7 +41,7 @@ streams:
       a: {rate: 1.0, distinct_src: 24, distinct_trg: 24}
       b: {rate: 1.0, distinct_src: 24, distinct_trg: 24}
 """
-VICTIMS = ("java", "engine") if MORE else ("java",)
+VICTIMS = ("workers", "java", "engine") if MORE else ("workers", "java")
 
 
 @dataclass
@@ -98,7 +99,10 @@ def _first_life(story: Story, service: Running, client: httpx.Client) -> None:
     for victim in VICTIMS:
         batch = _further(client, id_, batch)
         story.disturbed += _results(client, id_, story, 5)
-        _process(service, victim).kill()
+        if victim == "workers":
+            _weaken(service, client, id_)
+        else:
+            _process(service, victim).kill()
         assert client.get("/readyz").status_code == 200
     _further(client, id_, batch)
     story.disturbed += _results(client, id_, story, 5)
@@ -159,6 +163,20 @@ def _further(client: httpx.Client, id_: str, batch: int) -> int:
         return done if found["state"] == "running" and done > batch else 0
 
     return until(batches, 120)
+
+
+def _weaken(service: Running, client: httpx.Client, id_: str) -> None:
+    """Kills Spark's workers as they come, until the query has failed of it; it says why."""
+
+    def failed() -> bool:
+        for process in psutil.Process(service.process.pid).children(recursive=True):
+            with suppress(psutil.Error):
+                if "pyspark.daemon" in process.cmdline():
+                    process.kill()
+        found: dict[str, Any] = client.get(f"/queries/{id_}").json()
+        return found["error"] is not None and found["state"] == "starting"
+
+    until(failed, 120)
 
 
 def _process(service: Running, name: str) -> psutil.Process:
