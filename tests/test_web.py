@@ -33,6 +33,10 @@ def test_types_and_templates_are_sound() -> None:
     _npm("run", "--silent", "check")
 
 
+def test_it_keeps_to_the_rules_of_the_linter() -> None:
+    _npm("run", "--silent", "lint")
+
+
 def test_types_are_those_of_the_description() -> None:
     _npm("run", "--silent", "types", "--", "--check")
 

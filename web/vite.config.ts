@@ -14,6 +14,7 @@ export default defineConfig({
     target: "es2022",
     // A file of its own is a request that the policy can name; data: is none.
     assetsInlineLimit: 0,
+    chunkSizeWarningLimit: 1000,
     modulePreload: { polyfill: false },
   },
   worker: { format: "es" },

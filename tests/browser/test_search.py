@@ -60,7 +60,7 @@ def test_where_an_operator_of_the_plan_was_born(search: Page) -> None:
     births = search.get_by_role("group", name="Where the operators of the plan came from")
     births.get_by_role("button", name="HASH_JOIN").first.click()
     step = search.locator("article.step")
-    expect(step.get_by_text("matched")).to_be_visible()
+    expect(step.get_by_text("matched", exact=True)).to_be_visible()
     expect(step.get_by_role("img")).to_have_count(2)
     memo = search.get_by_role("region", name="The memo after this step")
     expect(memo.locator(".fresh").first).to_be_visible()

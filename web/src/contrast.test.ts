@@ -32,6 +32,7 @@ const PAIRS = [
     GROUNDS.map((ground) => [text, ground] as const),
   ),
   ["ink-2", "sunken"],
+  ...["sunken", "accent-soft", "mark-soft"].map((ground) => ["ink-3", ground] as const),
   ["accent-ink", "accent"],
   ["accent-text", "accent-soft"],
   ["good", "good-soft"],

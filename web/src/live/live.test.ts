@@ -5,7 +5,7 @@ import { eventsOf, EventParser } from "./events";
 import { longer, sparkline } from "./history";
 import { drawingOf, said, type Result } from "./match";
 import { measuredTexts } from "./measured";
-import { bytes, clock, instant } from "./time";
+import { bytes, clock, instant } from "../text/time";
 
 describe("events", () => {
   const TEXT = 'retry: 1000\n\n:\n\nid: 7\nevent: result\ndata: {"a":1}\n\nevent: end\ndata: {}\n\n';

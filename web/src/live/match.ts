@@ -69,6 +69,7 @@ export function drawingOf(results: readonly Result[], match: Match): Drawing {
       }, null);
     for (const one of match.edges) {
       const steps = one.path === null ? undefined : result.paths?.[one.path];
+      const [source, target] = [end(one.source), end(one.target)];
       if (steps?.length)
         for (const [from, label, to] of steps)
           edge(
@@ -76,8 +77,7 @@ export function drawingOf(results: readonly Result[], match: Match): Drawing {
             vertex(`=${String(to)}`, String(to), null),
             label,
           );
-      else edge(end(one.source), end(one.target), one.text);
-      if (steps?.length) [end(one.source), end(one.target)];
+      else edge(source, target, one.text);
     }
   }
   return {

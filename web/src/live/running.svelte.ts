@@ -89,12 +89,14 @@ class Running {
   async #look(): Promise<void> {
     const id = this.#id;
     try {
+      if (document.hidden) return; // nobody sees it now
       await this.#list();
       if (id !== null && (this.one === null || GOING.has(this.one.state))) await this.#lookAt(id);
     } catch (error) {
       if (error instanceof ProblemError) this.problem = error.problem;
+    } finally {
+      if (this.#watching) this.#timer = setTimeout(() => void this.#look(), EVERY_MS);
     }
-    if (this.#watching) this.#timer = setTimeout(() => void this.#look(), EVERY_MS);
   }
 
   async #list(): Promise<void> {

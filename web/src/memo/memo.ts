@@ -113,7 +113,7 @@ function layersOf(inputs: ReadonlyMap<number, readonly number[]>): ReadonlyMap<n
 const MOST_LABELS = 4;
 
 /** What groups are made of, `a·b·c`, without the stream where there is but one. */
-export function namesOf(groups: readonly Group[]): ReadonlyMap<number, string> {
+function namesOf(groups: readonly Group[]): ReadonlyMap<number, string> {
   const stream = (leaf: string) => leaf.slice(0, leaf.lastIndexOf("."));
   const streams = new Set(groups.flatMap(({ reads }) => reads.map(stream)));
   const label = (leaf: string) => (streams.size > 1 ? leaf : leaf.slice(leaf.lastIndexOf(".") + 1));

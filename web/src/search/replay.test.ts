@@ -4,6 +4,7 @@ import type { Memo, SeenMember, Traced } from "../api/schema";
 import memoSample from "../samples/memo.json";
 import tracedSample from "../samples/traced.json";
 import { Replay, type Step } from "./replay";
+import { rowsThen } from "./then";
 
 const memo = memoSample as unknown as Memo;
 const { trace } = tracedSample as unknown as Traced;
@@ -157,5 +158,35 @@ describe("following a search", () => {
     expect(replay.members.size).toBe(50_000);
     replay.go(1);
     expect(replay.members.size).toBe(1);
+  });
+});
+
+describe("the rows of the memo at a step", () => {
+  const replay = new Replay(MERGING);
+  const none = new Set<number>();
+  const shown = (looking: Partial<Parameters<typeof rowsThen>[1]>) =>
+    rowsThen(replay, { touched: none, fresh: none, matched: none, open: null, most: 9, ...looking }).map(
+      (row) =>
+        row.kind === "group"
+          ? `G${row.group.id}`
+          : row.kind === "expression"
+            ? row.member.id
+            : `+${row.count}`,
+    );
+
+  it("begin with what is new, then what was matched", () => {
+    replay.go(3);
+    expect(shown({})).toEqual(["G0", "G1", "G2", "G3"]);
+    expect(shown({ touched: new Set([3]), fresh: new Set([4]) })).toEqual([
+      "G3",
+      4,
+      3,
+      "G0",
+      "G1",
+      "G2",
+    ]);
+    const both = { touched: new Set([2, 3]), fresh: new Set([2]), matched: new Set([4]) };
+    expect(shown(both)).toEqual(["G2", 2, "G3", 4, "+1", "G0", "G1"]);
+    expect(shown({ open: 3, most: 1 })).toEqual(["G0", "G1", "G2", "G3", 4, "+1"]);
   });
 });

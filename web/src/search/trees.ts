@@ -53,7 +53,7 @@ function grown(
   parts: readonly SeenMember[],
   added: ReadonlySet<number>,
   groups: ReadonlySet<number>,
-  used: Set<number> = new Set(),
+  used = new Set<number>(),
   depth = 0,
 ): Tree {
   used.add(root.id);

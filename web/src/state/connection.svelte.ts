@@ -9,6 +9,8 @@ class Connection {
   lost = $state(false);
   /** Set while somebody is asked for a token. */
   asking = $state(false);
+  /** Somebody was asked and gave none: it is not asked again until they want to. */
+  declined = $state(false);
   /** Whether a token was given that the service does not know. */
   wrong = $state(false);
   /** Counts how often the service came back: what failed is tried again when it changes. */
@@ -33,8 +35,16 @@ class Connection {
     if (token === null) sessionStorage.removeItem(KEY);
     else sessionStorage.setItem(KEY, token);
     this.wrong = token !== null;
+    this.declined = token === null;
     this.asking = false;
     for (const go of this.#waiting.splice(0)) go(token);
+  }
+
+  /** Asks for a token after all; what was refused is asked again with it. */
+  async askAgain(): Promise<void> {
+    this.declined = false;
+    this.wrong = false;
+    if ((await this.#refused()) !== null) this.returns += 1;
   }
 
   retry(): void {
@@ -42,6 +52,7 @@ class Connection {
   }
 
   #refused(): Promise<string | null> {
+    if (this.declined) return Promise.resolve(null);
     this.asking = true;
     return new Promise((resolve) => this.#waiting.push(resolve));
   }

@@ -1,6 +1,6 @@
 /** What was asked and what was answered: the one thing that all views share. */
 
-import { LostError, shownProblem, type Problem } from "../api/client";
+import { LostError, ProblemError, shownProblem, type Problem } from "../api/client";
 import type { Alternatives, Explanation, Memo, Traced } from "../api/schema";
 import * as service from "../api/service";
 import type { Question } from "../api/service";
@@ -100,7 +100,8 @@ class Answered {
       this.problem = null;
     } catch (error) {
       if (this.#stop !== stop) return;
-      if (error instanceof LostError) this.#last = () => this.#do(query, get);
+      const refused = error instanceof ProblemError && error.problem.status === 401;
+      if (refused || error instanceof LostError) this.#last = () => this.#do(query, get);
       this.problem = shownProblem(error);
       this.problemOf = query;
     } finally {

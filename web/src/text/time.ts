@@ -21,7 +21,7 @@ export function bytes(count: number): string {
 
 /** A length of time by the clock: `1.2 s`, `3 min`. */
 export function clock(seconds: number): string {
-  if (seconds < 1) return `${Math.round(seconds * 1000)} ms`;
+  if (seconds < 1) return `${Number((seconds * 1000).toPrecision(2))} ms`;
   if (seconds < 100) return `${Number(seconds.toPrecision(3))} s`;
   return seconds < 5400 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`;
 }
