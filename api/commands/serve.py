@@ -90,8 +90,8 @@ def serve(
     from api.service import Settings, create_app
     from api.service.engine_messages import EngineOptions
     from api.service.logs import to_stderr
-    from api.service.serving import listen, serve_at, server_of
     from api.service.results import Kept
+    from api.service.serving import listen, serve_at, server_of
     from api.service.settings import default_home
     from api.service.store import sqlite_url
     from api.service.tokens import read_tokens

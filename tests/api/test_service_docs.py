@@ -67,7 +67,7 @@ def test_the_commands_do_what_is_said_of_them(
         for block in re.findall(r"^```sh\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
         for line in block.splitlines()
     ]
-    assert len(lines) == 21
+    assert len(lines) == 22
     id_ = query = ""
     for line in lines[:-1]:
         answer = curl(client, line.replace("/ID", f"/{id_}").replace("/QUERY", f"/{query}"))
