@@ -133,6 +133,10 @@ def test_the_page_is_served_with_its_files_and_runs_nothing_else(client: httpx.C
         file = client.get(f"/{asset}")
         assert file.status_code == 200
         assert "immutable" in file.headers["cache-control"]
+        assert file.headers["content-encoding"] == "gzip"
+        plain = client.get(f"/{asset}", headers={"Accept-Encoding": "identity"})
+        assert "content-encoding" not in plain.headers
+        assert plain.content == file.content
 
 
 @pytest.mark.parametrize(

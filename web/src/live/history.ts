@@ -3,8 +3,10 @@
 import type { ProgressDocument } from "../api/schema";
 
 export interface Moment {
-  /** Seconds of the run. */
+  /** Seconds that it ran, over pauses. */
   readonly seconds: number;
+  /** Seconds since it was taken up last, as it tells. */
+  readonly told: number;
   readonly edges: number;
   readonly results: number;
   readonly lag: number | null;
@@ -20,9 +22,13 @@ export function longer(
   progress: ProgressDocument,
 ): readonly Moment[] {
   const last = moments.at(-1);
-  if (last && progress.seconds <= last.seconds) return moments;
+  const told = progress.seconds;
+  if (last?.told === told) return moments;
+  // After a pause it counts anew.
+  const since = last && told > last.told ? told - last.told : told;
   const moment = {
-    seconds: progress.seconds,
+    seconds: (last?.seconds ?? 0) + since,
+    told,
     edges: progress.edges_per_second,
     results: progress.results_per_second,
     lag: progress.lag,

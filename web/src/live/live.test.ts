@@ -95,6 +95,7 @@ describe("the course of a run", () => {
     expect(moments.length).toBeLessThan(250);
     expect(moments.at(-1)!.seconds).toBe(1999);
     expect(moments[0]!.seconds).toBe(1);
+    expect(longer(moments, at(5)).at(-1)!.seconds).toBe(2004); // it was paused
   });
 
   it("is a line within its box", () => {

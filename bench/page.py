@@ -1,0 +1,94 @@
+"""How soon the page can be used, and how large it is: ``python -m bench.page``.
+
+Chromium opens the page of a service of this machine, each time in a profile without anything
+kept. Times are from the click on a link until the query can be typed, until it can be planned, and
+until the plan of the first example is drawn.
+"""
+
+from __future__ import annotations
+
+import gzip
+import shutil
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated
+
+import typer
+from playwright.sync_api import Browser, sync_playwright
+from rich.console import Console
+from rich.table import Table
+
+from api.service.page import FOLDER
+from bench.measuring import Spread, headline, machine, save
+from bench.service import serving
+
+SEEN = {
+    "the query can be typed": ".cm-content",
+    "it can be planned": "button.run:not([disabled])",
+    "the first plan is drawn": "[data-box]",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Milliseconds until something is there."""
+
+    name: str
+    ms: Spread
+
+
+def size() -> int:
+    """Bytes of all files of the page, each compressed."""
+    files = [path for path in (FOLDER / "assets").iterdir() if path.is_file()]
+    return sum(len(gzip.compress(path.read_bytes())) for path in (FOLDER / "index.html", *files))
+
+
+def opened(browser: Browser, address: str) -> list[float]:
+    """Milliseconds until each of :data:`SEEN` is there."""
+    context = browser.new_context(viewport={"width": 1440, "height": 900})
+    page = context.new_page()
+    start = time.perf_counter()
+    page.goto(address, wait_until="commit")
+    found = []
+    for selector in SEEN.values():
+        page.wait_for_selector(selector)
+        found.append(1000 * (time.perf_counter() - start))
+    context.close()
+    return found
+
+
+def main(
+    repeats: Annotated[int, typer.Option(help="How often the page is opened.")] = 9,
+    out: Annotated[Path | None, typer.Option(help="Write all of it here, as JSON.")] = None,
+) -> None:
+    """Opens the page, and tells how soon it is there."""
+    console = Console()
+    described = machine()
+    console.print(headline(described))
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    with (
+        TemporaryDirectory() as folder,
+        serving(Path(folder)) as service,
+        sync_playwright() as playwright,
+    ):
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        address = f"http://127.0.0.1:{service.port}/"
+        opened(browser, address)  # the plan is kept from now on
+        times = [opened(browser, address) for _ in range(repeats)]
+        browser.close()
+    rows = [
+        Row(name, Spread.of(list(column)))
+        for name, column in zip(SEEN, zip(*times, strict=True), strict=True)
+    ]
+    table = Table("", "ms")
+    for row in rows:
+        table.add_row(row.name, row.ms.text(0))
+    console.print(table)
+    console.print(f"{size():,} bytes, each file compressed")
+    save(out, "page", {"repeats": repeats, "bytes": size()}, rows)
+
+
+if __name__ == "__main__":
+    typer.run(main)
