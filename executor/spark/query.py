@@ -15,9 +15,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from executor.spark.batches import Batches
 from executor.spark.checkpoint import NOTE, Work
-from executor.spark.errors import (
-    CancelledError,
-)
+from executor.spark.errors import CancelledError, SparkFailedError
 from executor.spark.failures import failure_of
 from executor.spark.replay import LARGEST_SLICE
 from executor.spark.session import SessionOptions
@@ -26,6 +24,10 @@ from executor.spark.sinks import Output, ToFile, ToFolder, ToFunction, ToStdout
 
 _POLL_SECONDS = 0.1
 _LAST_BATCH_SECONDS = 10.0
+_STARTS = 3
+_SLOW_START = "Python worker failed to connect back"
+"""A query asks a Python process of its own what state it has, and Spark gives that ten seconds to
+start, whatever is set; on a machine with much else to do it needs more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,14 @@ def complete(
         CancelledError: on Ctrl-C or ``cancelled``, when the query has been stopped.
         ExecutionError: if it fails.
     """
-    _wait(_started(blocks, batches, interval), batches, cancelled)
+    for again in range(_STARTS):
+        done = batches.batches
+        try:
+            return _wait(_started(blocks, batches, interval), batches, cancelled)
+        except SparkFailedError as error:
+            last = again + 1 == _STARTS
+            if last or batches.batches > done or _SLOW_START not in error.message:
+                raise
 
 
 def _started(blocks: DataFrame, batches: Batches, interval: str | None) -> StreamingQuery:

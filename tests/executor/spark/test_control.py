@@ -6,10 +6,12 @@ import json
 import shutil
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import psutil
 import pytest
 from pyspark.sql import SparkSession
 
@@ -93,6 +95,32 @@ def test_stopped_before_it_began(spark: SparkSession, tmp_path: Path) -> None:
     with pytest.raises(CancelledError):
         run(REACH, inputs, ToFolder(tmp_path / "out"), spark=spark, cancelled=cancelled)
     assert [p.name for p in tmp_path.iterdir()] == ["in.csv"]
+
+
+def test_a_worker_that_is_slow_to_start_is_asked_again(spark: SparkSession, tmp_path: Path) -> None:
+    inputs = {"input": [csv_file(tmp_path / "in.csv", EDGES)]}
+    held: list[psutil.Process] = []
+    ended = threading.Event()
+
+    def hold_the_first() -> None:
+        while not (held or ended.wait(0.02)):
+            for process in psutil.Process().children(recursive=True):
+                with suppress(psutil.Error):
+                    if any(word.endswith("_driver_worker") for word in process.cmdline()):
+                        process.suspend()
+                        held.append(process)
+
+    watching = threading.Thread(target=hold_the_first)
+    watching.start()
+    try:
+        run(edges_of_a(), inputs, ToFolder(tmp_path / "out"), OPTIONS, spark=spark)
+    finally:
+        ended.set()
+        watching.join()
+        for process in held:
+            process.kill()
+    assert held
+    assert snapshots(read_jsonl(tmp_path / "out")) == snapshots(expected(edges_of_a(), EDGES))
 
 
 def _files(folder: Path) -> dict[str, list[str]]:
