@@ -75,7 +75,7 @@ def create_app(settings: Settings) -> FastAPI:
     # From the inside out.
     app.add_middleware(BodyLimit, limit=settings.largest_body)
     if settings.tokens:
-        app.add_middleware(Guard, tokens=settings.tokens)
+        app.add_middleware(Guard, tokens=settings.tokens, allow_sources=settings.allow_sources)
     if settings.origins:
         app.add_middleware(
             CORSMiddleware,

@@ -75,11 +75,14 @@ def _parsed(line: str, place: str) -> Token:
 
 class Guard:
     """Passes on what a token allows: ``read`` to look, ``run`` to have queries run, ``plan`` for
-    all else."""
+    all else. Where streams that are put may say what is read, that takes ``run`` too."""
 
-    def __init__(self, app: ASGIApp, tokens: tuple[Token, ...]) -> None:
+    def __init__(
+        self, app: ASGIApp, tokens: tuple[Token, ...], *, allow_sources: bool = False
+    ) -> None:
         self._app = app
         self._tokens = tokens
+        self._of_runs = ("/queries", "/streams") if allow_sources else ("/queries",)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Passes a request on, or refuses it with 401 or 403."""
@@ -87,7 +90,7 @@ class Guard:
             await self._app(scope, receive, send)
             return
         scopes = self._scopes(dict(scope["headers"]).get(b"authorization", b""))
-        needed = _needed(scope["method"], scope["path"])
+        needed = self._needed(scope["method"], scope["path"])
         if scopes is None:
             asking = {"WWW-Authenticate": 'Bearer realm="headrace"'}
             refusal = problem(401, "this needs a bearer token", headers=asking)
@@ -98,18 +101,17 @@ class Guard:
             return
         await refusal(scope, receive, send)
 
+    def _needed(self, method: str, path: str) -> TokenScope:
+        if method in ("GET", "HEAD", "OPTIONS"):
+            return "read"
+        return "run" if f"/{path.split('/')[1]}" in self._of_runs else "plan"
+
     def _scopes(self, header: bytes) -> frozenset[TokenScope] | None:
         kind, _, secret = header.partition(b" ")
         digest = hashlib.sha256(secret.strip()).digest()
         # All are compared, so that the time tells nothing.
         found = [t.scopes for t in self._tokens if hmac.compare_digest(t.digest, digest)]
         return found[0] if found and kind.lower() == b"bearer" else None
-
-
-def _needed(method: str, path: str) -> TokenScope:
-    if method in ("GET", "HEAD", "OPTIONS"):
-        return "read"
-    return "run" if path == "/queries" or path.startswith("/queries/") else "plan"
 
 
 def _digest(secret: str) -> bytes:

@@ -86,6 +86,20 @@ def test_a_token_is_good_for_its_scopes(client: httpx.Client) -> None:
     assert client.post("/optimize", headers=HER, json={"query": QUERY}).status_code == 200
 
 
+def test_who_may_say_what_is_read_may_have_queries_run(tmp_path: Path) -> None:
+    tokens = (token(PLAN, "plan"), token(RUN, "run"))
+    made = serving.settings(tmp_path, tokens=tokens, allow_sources=True, searches_at_once=1)
+    known = {"rate": 1.0, "distinct_src": 2, "distinct_trg": 2}
+    source = {"format": "csv", "path": str(tmp_path / "a.csv")}
+    stream = {"source": source, "labels": {"a": known}}
+    with served(create_app(made)) as client:
+        refused = client.put("/streams/a", headers=HER, json=stream)
+        assert "run" in problem(refused, 403)["detail"]
+        problem(client.delete("/streams/a", headers=HER), 403)
+        assert client.get("/streams", headers=HER).status_code == 200
+        assert client.put("/streams/a", headers=WHO_RUNS, json=stream).status_code == 200
+
+
 def test_tokens_come_from_a_file(tmp_path: Path) -> None:
     file = tmp_path / "tokens"
     file.write_text(f"# who may\nread {READ}\n\nread,plan {PLAN}\n")
