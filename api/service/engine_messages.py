@@ -81,10 +81,13 @@ class Progressed:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """A query runs no more; ``fault`` is for the log."""
+    """A query runs no more; ``fault`` is for the log.
+
+    It was ``interrupted`` if Spark failed for what may pass, and ``failed`` if it would again.
+    """
 
     query: str
-    outcome: Literal["finished", "stopped", "failed"]
+    outcome: Literal["finished", "stopped", "failed", "interrupted"]
     error: Mapping[str, Any] | None = None
     fault: str = ""
 

@@ -137,7 +137,8 @@ class _Run(threading.Thread):
             if isinstance(error, RunError) and self.cancelled.is_set():
                 self._send(Ended(query, "stopped"))  # it was interrupted in its work
                 return
-            self._send(Ended(query, "failed", document_of(error)))
+            passes = isinstance(error.__cause__, SparkFailedError)
+            self._send(Ended(query, "interrupted" if passes else "failed", document_of(error)))
         except Exception as error:
             detail = f"a fault of Headrace: {type(error).__name__}"
             problem = problem_document(500, detail, code="E-INTERNAL")

@@ -39,7 +39,8 @@ from headrace.errors import HeadraceError
 LOG = logging.getLogger("headrace.service")
 
 MOST_DEATHS = 5
-"""How often the engine may die while a query runs that makes no progress."""
+"""How often a query may be taken up again that makes no progress, since the engine died or Spark
+failed."""
 LONGEST_BACKOFF_SECONDS = 60.0
 SAVED_SECONDS = 2.0
 """Progress is written to the database at most so often."""
@@ -260,7 +261,8 @@ class Queries:
                     started = query.kept.started or now_us()
                     await self._keeper.become(query, "running", error=None, started=started)
             case Progressed(progress=progress, operators=operators):
-                self._failures = query.deaths = 0
+                if progress["phase"] == "running":  # a batch is done: what went wrong is past
+                    self._failures = query.deaths = 0
                 account = {"progress": progress, "operators": operators}
                 query.kept = replace(query.kept, account=account)
                 if time.monotonic() - query.saved_at >= SAVED_SECONDS:
@@ -270,12 +272,36 @@ class Queries:
                 query.at_engine = False
                 if fault:
                     LOG.error("fault", extra={"query_id": query.kept.id, "fault": fault})
-                if query.kept.wanted != "deleted" and outcome != "stopped":
+                if error is not None:
+                    why = {"code": error.get("code"), "reason": error["detail"]}
+                    LOG.warning(f"query {outcome}", extra={"query_id": query.kept.id, **why})
+                if query.kept.wanted == "deleted" or outcome == "stopped":
+                    await self._settle(query)
+                elif outcome == "interrupted":
+                    await self._interrupted(query, error)
+                else:
                     await self._keeper.become(query, outcome, error=error, ended=now_us())
                     await asyncio.to_thread(query.results.prune)
                     await self._keeper.tidy(query)
-                else:
-                    await self._settle(query)
+
+    async def _interrupted(self, query: Query, error: Mapping[str, Any] | None) -> None:
+        """Has a query go on that failed for what may pass, if that helped before."""
+        query.deaths += 1
+        if not query.runs or self.closing.is_set():
+            await self._settle(query)
+        elif query.deaths >= MOST_DEATHS:
+            await self._keeper.become(query, "failed", error=error, ended=now_us())
+        else:
+            restarts = query.kept.restarts + 1
+            await self._keeper.become(query, "starting", error=error, restarts=restarts)
+            seconds = min(LONGEST_BACKOFF_SECONDS, 2.0**query.deaths)
+            self._task(self._launch_again(query, seconds))
+
+    async def _launch_again(self, query: Query, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+        async with self._lock:
+            if query.runs and not query.at_engine:
+                await self._launch(query)
 
     async def _engine_gone(self) -> None:
         code = None if self._engine is None else self._engine.exit_code

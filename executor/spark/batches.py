@@ -95,7 +95,9 @@ class Batches:
         self.found = 0
         self.counted = Counted()
         self.last_batch: Mapping[int, Counters] = {}
-        self.finished = spool is not None and not spool.slice_ends
+        self.finished = spool is not None and (
+            work.slices(work.last_batch) == len(spool.slice_ends)
+        )
         if work.counts.exists():
             self.counted = Counted.of(json.loads(work.counts.read_text()))
             self._edges = self.counted.edges
@@ -143,9 +145,10 @@ class Batches:
             }
         done, self._edges = self._edges, self.counted.edges
         if self._spool is not None:
-            ends = self._spool.slice_ends
-            done, self._edges = ends[batch - 1] if batch else 0, ends[batch]
-            self.finished = batch + 1 == len(ends)
+            ends = (0, *self._spool.slice_ends)
+            slices = self.work.slices(batch)
+            done, self._edges = ends[self.work.slices(batch - 1)], ends[slices]
+            self.finished = slices + 1 == len(ends)
         self.batches += 1
         self.processed += self._edges - done
         self.found += sum(part.rows for part in parts)

@@ -117,6 +117,23 @@ class Work:
         return self.folder / "spark"
 
     @property
+    def last_batch(self) -> int:
+        """The last micro-batch that is done; -1 before the first."""
+        names = (path.name for path in (self.spark / "commits").glob("[0-9]*"))
+        return max((int(name) for name in names if name.isdigit()), default=-1)
+
+    def slices(self, batch: int) -> int:
+        """How many slices of the spooled input Spark had taken with a micro-batch.
+
+        Mostly one more than with the one before; but a Spark that was killed after it noted the
+        next slice, and before the next batch, takes two at once when it goes on.
+        """
+        if batch < 0:
+            return 0
+        offsets = (self.spark / "offsets" / str(batch)).read_text().splitlines()
+        return int(json.loads(offsets[-1])["logOffset"]) + 1
+
+    @property
     def counts(self) -> Path:
         """The file for what was counted so far."""
         return self.folder / "counted.json"

@@ -33,12 +33,13 @@ def failure_of(error: Exception) -> ExecutionError:
 
 
 _GAVE_UP = re.compile(r"in stage \S+ failed (\d+) times, most recent failure: .*?Exception: (.*)")
+_OF_JAVA = re.compile(r"^(?:Caused by)?: [\w.]+\.(\w+(?:Exception|Error): .+)$", re.MULTILINE)
 _TRACEBACK = re.compile(r"\W*(Return Message:)?\s*Traceback \(most recent call last\).*")
 
 
 def _reason(text: str) -> str:
     """The line of Spark's message that says most: a Python worker's error, or what made a task
-    fail too often, else the first."""
+    fail too often, or the last cause in Java, else the first."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     for line in reversed(lines):
         name, separator, _ = line.partition(": ")
@@ -47,4 +48,7 @@ def _reason(text: str) -> str:
     gave_up = _GAVE_UP.search(text)
     if gave_up is not None:
         return f"a task failed {gave_up[1]} times, last because of this: {gave_up[2]}"
+    causes = _OF_JAVA.findall(text)
+    if causes:
+        return str(causes[-1])
     return _TRACEBACK.sub("", lines[0]) if lines else text

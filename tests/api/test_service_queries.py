@@ -6,6 +6,7 @@ One story is played, and the tests look at what came of it.
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -39,8 +40,13 @@ streams:
     labels:
       a: {rate: 1.0, distinct_src: 24, distinct_trg: 24}
       b: {rate: 1.0, distinct_src: 24, distinct_trg: 24}
+  followed:
+    source: {format: csv, path: inbox, follow: true}
+    labels:
+      c: {rate: 1.0, distinct_src: 24, distinct_trg: 24}
 """
-VICTIMS = ("java", "engine") if MORE else ("java",)
+LIVE = {"query": "Answer(x, y) <- c(x, y) WINDOW 30s", "name": "live"}
+VICTIMS = ("workers", "java", "engine") if MORE else ("workers", "java")
 
 
 @dataclass
@@ -50,6 +56,7 @@ class Story:
     home: Path
     whole: list[Event] = field(default_factory=list)
     disturbed: list[Event] = field(default_factory=list)
+    live: list[Event] = field(default_factory=list)
     seen: dict[str, dict[str, Any]] = field(default_factory=dict)
     dead_letters: list[dict[str, Any]] = field(default_factory=list)
     metrics: dict[str, float] = field(default_factory=dict)
@@ -64,6 +71,8 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Story:
     with (folder / "rows.csv").open("a") as rows:
         rows.write("1,2,a,3\n1,2,a,soon\n")  # the one comes too late, the other at no time
     (folder / "catalog.yaml").write_text(CATALOG)
+    (folder / "inbox").mkdir()
+    csv_file(folder / "inbox" / "some.csv", [("1", "2", "c", 1), ("2", "3", "c", 5)])
     options = ("--catalog", folder / "catalog.yaml", "--searches", "1")
     with running(story.home, *options) as service, service.client() as client:
         _first_life(story, service, client)
@@ -98,7 +107,10 @@ def _first_life(story: Story, service: Running, client: httpx.Client) -> None:
     for victim in VICTIMS:
         batch = _further(client, id_, batch)
         story.disturbed += _results(client, id_, story, 5)
-        _process(service, victim).kill()
+        if victim == "workers":
+            _weaken(service, client, id_)
+        else:
+            _process(service, victim).kill()
         assert client.get("/readyz").status_code == 200
     _further(client, id_, batch)
     story.disturbed += _results(client, id_, story, 5)
@@ -123,8 +135,11 @@ def _second_life(story: Story, client: httpx.Client) -> None:
     assert client.delete(f"/queries/{deleted}").status_code == 204
     assert client.get(f"/queries/{deleted}").status_code == 404
     assert not (story.home / "queries" / deleted).exists()
-    left = client.post("/queries", json={**SLOWLY, "name": "left"}).json()["id"]
+    left = client.post("/queries", json=LIVE).json()["id"]
+    following = events(client, left)
+    story.live += islice((event for event in following if event.name == "result"), 2)
     story.seen["left"] = _in_state(client, left, "running")
+    following.close()
 
 
 def _results(client: httpx.Client, id_: str, story: Story, count: int) -> list[Event]:
@@ -159,6 +174,20 @@ def _further(client: httpx.Client, id_: str, batch: int) -> int:
         return done if found["state"] == "running" and done > batch else 0
 
     return until(batches, 120)
+
+
+def _weaken(service: Running, client: httpx.Client, id_: str) -> None:
+    """Kills Spark's workers as they come, until the query has failed of it; it says why."""
+
+    def failed() -> bool:
+        for process in psutil.Process(service.process.pid).children(recursive=True):
+            with suppress(psutil.Error):
+                if "pyspark.daemon" in process.cmdline():
+                    process.kill()
+        found: dict[str, Any] = client.get(f"/queries/{id_}").json()
+        return found["error"] is not None and found["state"] == "starting"
+
+    until(failed, 120)
 
 
 def _process(service: Running, name: str) -> psutil.Process:
@@ -271,8 +300,18 @@ def test_a_service_that_is_told_to_end_leaves_its_queries_to_the_next(story: Sto
         ("disturbed", "running", "finished"),
         (None, "running", "finished"),
         ("disturbed", "stopped", "stopped"),
-        ("left", "running", "running"),
+        ("live", "running", "running"),
     ]
+
+
+def test_a_query_over_a_live_source_has_no_end(story: Story) -> None:
+    assert [(event.id, event.data["bindings"]) for event in story.live] == [
+        (1, {"x": "1", "y": "2"}),
+        (2, {"x": "2", "y": "3"}),
+    ]
+    assert story.seen["left"]["state"] == "running"
+    assert story.seen["left"]["progress"]["fraction"] is None
+    assert story.seen["left"]["progress"]["lag"] is None  # its time is none of the clock's
 
 
 def test_the_log_is_json_and_has_no_fault(story: Story) -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -95,3 +98,54 @@ def test_stopped_before_it_began(spark: SparkSession, tmp_path: Path) -> None:
 def _files(folder: Path) -> dict[str, list[str]]:
     """The lines of each file; state that was made anew may give them in another order."""
     return {file.name: sorted(file.read_text().splitlines()) for file in folder.glob("part-*")}
+
+
+def test_a_run_with_an_interval_ends_wherever_it_was_killed(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """Spark notes the next slice, then the next batch: killed in between, it takes two at once."""
+    inputs = {"input": [csv_file(tmp_path / "in.csv", EDGES)]}
+    checkpoint, output = tmp_path / "checkpoint", ToFolder(tmp_path / "out")
+    options = replace(OPTIONS, checkpoint=checkpoint, interval="10 milliseconds")
+    cancelled = threading.Event()
+
+    def until_the_third(progress: Progress) -> None:
+        if progress.phase == "running" and progress.batch == 3:
+            cancelled.set()
+
+    with pytest.raises(CancelledError):
+        run(
+            REACH, inputs, output, options, spark=spark,
+            on_progress=until_the_third, cancelled=cancelled,
+        )  # fmt: skip
+    notes, offsets, commits = (
+        checkpoint / "spark" / name for name in ("sources/0", "offsets", "commits")
+    )
+    last = _last(notes)
+    if last == _last(offsets):  # else it was stopped just there
+        text = (notes / str(last)).read_text()
+        for before, after in (
+            (f"edges-{last:08}", f"edges-{last + 1:08}"),
+            (str(1_000_000_000 + last), str(1_000_000_000 + last + 1)),
+            (f'"batchId":{last}', f'"batchId":{last + 1}'),
+        ):
+            assert before in text
+            text = text.replace(before, after)
+        (notes / str(last + 1)).write_text(text)
+    report = run(REACH, inputs, output, options, spark=spark)
+    assert report.processed < report.relevant
+    assert snapshots(read_jsonl(output.path)) == snapshots(expected(REACH, EDGES))
+    # Killed after the last batch was done, and before it was noted that this was the last.
+    last = _last(offsets)
+    if _last(commits) < last:
+        shutil.copy(commits / str(last - 1), commits / str(last))
+    pin = checkpoint / "query.json"
+    document = json.loads(pin.read_text())
+    del document["report"]
+    pin.write_text(json.dumps(document))
+    again = run(REACH, inputs, output, options, spark=spark)
+    assert (again.batches, again.results) == (0, report.results)
+
+
+def _last(notes: Path) -> int:
+    return max(int(note.name) for note in notes.iterdir() if note.name.isdigit())

@@ -23,6 +23,12 @@ KILLED_AGAIN = (
     "driver): org.apache.spark.SparkException: Python worker exited unexpectedly (crashed)\n"
     "\tat org.apache.spark.api.python.BasePythonRunner\n"
 )
+WITHOUT_A_PORT = (
+    "py4j.protocol.Py4JJavaError: An error occurred while calling o239.collectToPython.\n"
+    ": org.apache.spark.SparkException: EOFException occurred while reading the port number from "
+    "pyspark.daemon's stdout and terminated with code: 137..\n"
+    "\tat org.apache.spark.errors.SparkCoreErrors$.eofExceptionWhileReadPortNumberError\n"
+)
 
 
 @pytest.mark.parametrize(
@@ -32,6 +38,11 @@ KILLED_AGAIN = (
             STREAM_FAILED + KILLED_AGAIN,
             "a task failed 4 times, last because of this: "
             "Python worker exited unexpectedly (crashed)",
+        ),
+        (
+            STREAM_FAILED + WITHOUT_A_PORT,
+            "SparkException: EOFException occurred while reading the port number from "
+            "pyspark.daemon's stdout and terminated with code: 137..",
         ),
         (STREAM_FAILED + "ValueError: 7 is no vertex\n", "ValueError: 7 is no vertex"),
         (
