@@ -119,7 +119,8 @@ def serve(
     with listening, contextlib.suppress(KeyboardInterrupt):  # that is how it is meant to end
         app = create_app(settings)
         name = f"[{host}]" if ":" in host else host
-        say(f"Headrace listens on http://{name}:{listening.getsockname()[1]} (API at /docs)")
+        address = f"http://{name}:{listening.getsockname()[1]}"
+        say(f"Headrace listens on {address} (a page to look at; its API is described at /docs)")
         to_stderr(debug=debug)
         serve_at(listening, server_of(app))
 

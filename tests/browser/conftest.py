@@ -41,8 +41,10 @@ def browser() -> Iterator[Browser]:
     if found is None:
         pytest.skip("there is no Chromium on PATH: apt-get install chromium")
     with sync_playwright() as playwright:
-        # The pages are our own, and in containers there is no sandbox to be had.
-        browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        # The pages are our own, and in containers there is no sandbox to be had, and little
+        # shared memory.
+        given = ["--no-sandbox", "--disable-dev-shm-usage"]
+        browser = playwright.chromium.launch(executable_path=found, args=given)
         yield browser
         browser.close()
 
