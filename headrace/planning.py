@@ -23,7 +23,7 @@ from algebra.plan import PhysicalPlan, PlanStream
 from algebra.window import Window
 from catalog.defaults import DEFAULT_STATISTICS, DEFAULT_STREAM, default_catalog
 from catalog.model import Catalog, Stream
-from costmodel import CostModel
+from costmodel import Constants, CostModel
 from headrace.errors import InvalidQueryError, UsageError
 from headrace.requests import PlanningOptions, PlanRequest
 from languages import QueryError, RegularQuery, detect, parse
@@ -114,7 +114,7 @@ def plan_of(
     cost_model = CostModel(
         options.cost_model,
         translated.catalog,
-        options.constants,
+        options.constants or Constants(),
         parallelism=options.parallelism,
     )
     defaults = Options()

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Literal
 
 from algebra.physical import DEFAULT_STEPS
 from catalog.model import Catalog
-from costmodel.constants import Constants
 
 if TYPE_CHECKING:
     from catalog.edges import EdgeFile
+    from costmodel.constants import Constants
 
 Stage = Literal["query", "logical", "memo", "physical", "plan"]
 Format = Literal["text", "json", "dot", "mermaid", "html"]
@@ -29,7 +29,7 @@ class PlanningOptions:
     plan is for; ``path_semantics`` says whether any paths count or only simple ones, which repeat
     no vertex, and ``simple_budget`` how many steps the search for these may take for an edge;
     ``evaluate`` whether results are right at every instant or once per slide; ``constants`` are
-    those of the cost model.
+    those of the cost model, None its own.
     """
 
     window: str | None = None
@@ -42,7 +42,7 @@ class PlanningOptions:
     path_semantics: PathSemanticsKind = "arbitrary"
     simple_budget: int = DEFAULT_STEPS
     evaluate: Evaluation = "eager"
-    constants: Constants = field(default_factory=Constants)
+    constants: Constants | None = None
 
 
 @dataclass(frozen=True, slots=True)
