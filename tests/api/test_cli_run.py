@@ -160,7 +160,7 @@ def test_stopped_and_taken_up_again(tmp_path: Path) -> None:
     """By SIGTERM, then by Ctrl-C; neither leaves temporary files."""
     out, temporary = tmp_path / "out", tmp_path / "tmp"
     temporary.mkdir()
-    run = ("run", EXAMPLES / "q6.rq", "--catalog", CATALOG, "-o", out)
+    run = ("run", EXAMPLES / "q6.rq", "--catalog", CATALOG, "-o", out, "--largest-batch", "500")
     for stop, code in ((signal.SIGTERM, 143), (signal.SIGINT, 130)):
         with subprocess.Popen(
             command_line(*run, "--progress"),

@@ -53,7 +53,7 @@ class Run:
                 "run", QUERY, "--catalog", folder / "catalog.yaml", "--output", folder / "out",
                 "--conf", f"spark.jars={jars}",
             ),
-            cwd=ROOT, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            cwd=ROOT, env=environment(PYTHONFAULTHANDLER="1"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
 
     def __enter__(self) -> Run:
@@ -63,6 +63,15 @@ class Run:
         if self.process.returncode is None:
             self.process.kill()
             self.process.communicate()
+
+    def interrupted(self) -> tuple[str, str]:
+        """What it said until it ended by Ctrl-C; if it does not, what its threads are at."""
+        self.process.send_signal(signal.SIGINT)
+        try:
+            return self.process.communicate(timeout=_PATIENCE)
+        except subprocess.TimeoutExpired:
+            self.process.send_signal(signal.SIGABRT)
+            raise AssertionError(self.process.communicate()[1]) from None
 
     def until(self, rows: int) -> None:
         """Waits until so many results are out."""
@@ -112,8 +121,7 @@ def test_killed_and_taken_up_again(kafka: Broker, tmp_path: Path) -> None:
             if {t: {r.bindings for r in found if r.ts <= t < r.exp} for t in instants} == wanted:
                 break
             time.sleep(0.5)
-        run.process.send_signal(signal.SIGINT)
-        out, said = run.process.communicate(timeout=60)
+        out, said = run.interrupted()
     assert {t: {r.bindings for r in found if r.ts <= t < r.exp} for t in instants} == wanted, said
     assert len(found) == len(set(found)), "each result once"
     assert (run.process.returncode, out) == (130, "")

@@ -5,26 +5,26 @@ from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.oracles.conditions import Calc
 from tests.oracles.conditions import text as condition_text
 from tests.oracles.query import Atom, Closure, Const, PathAtom, Source, Var
 from tests.oracles.snapshot import Edge, Truth, expiry, labels_of
-from tests.strategies.amount import examples
+from tests.strategies.amount import MORE, examples
 from tests.strategies.properties import property_cases
 from tests.strategies.queries import LABELS, Case, aliases, cases
 from tests.strategies.streams import LONGEST_RANGE, edges, long_stream
 
-TRIED = 200
+TRIED = 400
 
 
 def test_most_cases_have_answers_and_all_features_occur() -> None:
     seen: Counter[str] = Counter()
 
     @given(case=cases())
-    @examples(TRIED)
+    @settings(max_examples=TRIED * max(MORE, 1))
     def look(case: Case) -> None:
         truth = Truth(case.query, case.edges)
         rules = case.query.rules
@@ -90,7 +90,7 @@ def test_cases_over_properties_have_answers_and_all_features() -> None:
     seen: Counter[str] = Counter()
 
     @given(case=property_cases())
-    @examples(TRIED)
+    @settings(max_examples=TRIED * max(MORE, 1))
     def look(case: Case) -> None:
         truth = Truth(case.query, case.edges)
         rules = case.query.rules
