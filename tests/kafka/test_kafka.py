@@ -53,7 +53,8 @@ class Run:
                 "run", QUERY, "--catalog", folder / "catalog.yaml", "--output", folder / "out",
                 "--conf", f"spark.jars={jars}",
             ),
-            cwd=ROOT, env=environment(PYTHONFAULTHANDLER="1"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            cwd=ROOT, env=environment(PYTHONFAULTHANDLER="1"),
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
 
     def __enter__(self) -> Run:
