@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,12 +18,13 @@ from executor.spark.checkpoint import NOTE, Work
 from executor.spark.errors import CancelledError, SparkFailedError
 from executor.spark.failures import failure_of
 from executor.spark.replay import LARGEST_SLICE
-from executor.spark.session import SessionOptions
+from executor.spark.session import SessionOptions, stop_within
 from executor.spark.settings import location
 from executor.spark.sinks import Output, ToFile, ToFolder, ToFunction, ToStdout
 
 _POLL_SECONDS = 0.1
 _LAST_BATCH_SECONDS = 10.0
+_STOP_SECONDS = 20.0
 _STARTS = 3
 _SLOW_START = "Python worker failed to connect back"
 """A query asks a Python process of its own what state it has, and Spark gives that ten seconds to
@@ -141,8 +142,7 @@ def _wait(query: StreamingQuery, batches: Batches, cancelled: threading.Event) -
             elif cancelled.is_set():
                 raise KeyboardInterrupt
     except KeyboardInterrupt:
-        with suppress(PySparkException, Py4JError, OSError):
-            query.stop()
+        stop_within(_STOP_SECONDS, query.stop)
         batches.wait_until_idle(_LAST_BATCH_SECONDS)
         raise CancelledError(
             f"Stopped after {batches.batches} batches and {batches.found} results.",

@@ -14,7 +14,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -254,17 +254,27 @@ def _main_thread_handler() -> signal._HANDLER:
     return None
 
 
+def stop_within(seconds: float, stop: Callable[[], None]) -> None:
+    """Has Spark stop something, and waits for it no longer: a JVM that is gone or does not answer
+    must not keep anybody from ending."""
+
+    def ask() -> None:
+        with suppress(Py4JError, PySparkException, OSError):
+            stop()
+
+    asking = threading.Thread(target=ask, daemon=True, name="headrace-stop")
+    asking.start()
+    asking.join(seconds)
+
+
 def _stop(gateway: JavaGateway | None) -> None:
     """Stops Spark and waits for its JVM to go, so that a restart finds nothing in its way."""
     context = SparkContext._active_spark_context
-    try:
-        session = SparkSession._instantiatedSession
-        if session is not None:
-            session.stop()
-        elif context is not None:
-            context.stop()
-    except (Py4JError, PySparkException, OSError):
-        pass  # the JVM is gone or will not answer: it is ended below
+    session = SparkSession._instantiatedSession
+    if session is not None:
+        stop_within(_STOP_SECONDS, session.stop)
+    elif context is not None:
+        stop_within(_STOP_SECONDS, context.stop)
     # Else a later session of this process would use the connection to the JVM ended here.
     SparkContext._active_spark_context = None
     SparkContext._gateway = None
