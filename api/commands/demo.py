@@ -213,6 +213,8 @@ def _progress(told: dict[str, Any] | None) -> Any:
 
 def _account(document: dict[str, Any], output: Path | None) -> str:
     done = document["progress"]
+    if done is None:
+        return "The query was stopped before it began."
     lines = [
         f"read      {done['edges']:,} edges, {done['rejected']:,} rows rejected",
         f"found     {done['results']:,} results",

@@ -97,6 +97,8 @@ class _Runs:
         """Does what it is told until it is told to end, or nobody is there to tell it."""
         with suppress(EOFError, OSError):
             while not isinstance(command := _received(connection), Quit):
+                # An engine lives for long: it keeps nothing of queries that have ended.
+                self._running = {id_: run for id_, run in self._running.items() if run.is_alive()}
                 if isinstance(command, Start):
                     run = self._running[command.query] = _Run(command, self._spark, self._send)
                     run.start()
