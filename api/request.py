@@ -76,3 +76,33 @@ def warn(translated: Translated) -> None:
     """Says what a person should know of the query."""
     for warning in translated.warnings:
         say_warning(warning)
+
+
+def spark_settings(conf: Sequence[str]) -> dict[str, str]:
+    """What ``--conf`` says.
+
+    Raises:
+        UsageError: if one is no setting.
+    """
+    for text in conf:
+        if "=" not in text:
+            raise UsageError(f"--conf {text}: expected KEY=VALUE")
+    return dict(text.split("=", 1) for text in conf)
+
+
+def per_second(speed: str, time_unit: str) -> float:
+    """Time units per second of what ``--speed`` says: a number of them, or a length of time.
+
+    Raises:
+        UsageError: if it is neither.
+    """
+    from algebra.durations import DurationError, ticks
+
+    try:
+        return float(speed)
+    except ValueError:
+        pass
+    try:
+        return ticks(speed, time_unit)
+    except DurationError as error:
+        raise UsageError(f"--speed {speed}: {error}") from error

@@ -68,7 +68,7 @@ def demo(
 ) -> None:
     """Run a query on sixty days of real data, bundled with Headrace, and show every step, here and
     on a page. On a terminal the page stays until Ctrl-C; else all ends when the query has."""
-    from api.commands.run import per_second
+    from api.request import per_second
     from api.service import Settings, create_app
     from api.service.engine_messages import EngineOptions
     from api.service.serving import serve_at, server_of

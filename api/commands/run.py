@@ -137,7 +137,14 @@ def run(
     """Run a query, or a plan made before, on Spark, until its input ends or you stop it."""
     from api.account import account, operators
     from api.progress import shown_progress
-    from api.request import plan_request, read_catalog, read_query, warn
+    from api.request import (
+        per_second,
+        plan_request,
+        read_catalog,
+        read_query,
+        spark_settings,
+        warn,
+    )
     from catalog.live import LiveSource
     from headrace.planning import optimize
     from headrace.requests import PlanningOptions
@@ -217,7 +224,7 @@ def run(
                 interval=None if trigger == _AT_ONCE else trigger,
                 speed=None if speed is None else per_second(speed, plan.time_unit),
                 largest_slice=largest_batch or LARGEST_SLICE,
-                session=SessionOptions(debug=debug, conf=_settings(conf)),
+                session=SessionOptions(debug=debug, conf=spark_settings(conf)),
             ),
             on_progress=show,
         )
@@ -229,33 +236,3 @@ def run(
     say(account(report, "stdout" if output == "-" else output))
     if progress:
         say(operators(plan, report))
-
-
-def _settings(conf: list[str]) -> dict[str, str]:
-    """What ``--conf`` says.
-
-    Raises:
-        UsageError: if one is no setting.
-    """
-    for text in conf:
-        if "=" not in text:
-            raise UsageError(f"--conf {text}: expected KEY=VALUE")
-    return dict(text.split("=", 1) for text in conf)
-
-
-def per_second(speed: str, time_unit: str) -> float:
-    """Time units per second of what ``--speed`` says: a number of them, or a length of time.
-
-    Raises:
-        UsageError: if it is neither.
-    """
-    from algebra.durations import DurationError, ticks
-
-    try:
-        return float(speed)
-    except ValueError:
-        pass
-    try:
-        return ticks(speed, time_unit)
-    except DurationError as error:
-        raise UsageError(f"--speed {speed}: {error}") from error

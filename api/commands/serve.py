@@ -10,7 +10,6 @@ import typer
 
 from api import options as opt
 from api.console import say, say_warning
-from headrace.errors import UsageError
 
 RUNNING = "Running queries"
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -86,7 +85,7 @@ def serve(
     debug: opt.Debug = False,
 ) -> None:
     """Serve plans and run queries over HTTP; the API is described at /docs."""
-    from api.request import read_catalog
+    from api.request import read_catalog, spark_settings
     from api.service import Settings, create_app
     from api.service.engine_messages import EngineOptions
     from api.service.logs import to_stderr
@@ -113,7 +112,7 @@ def serve(
         allow_sources=allow_sources,
         most_running=most_running,
         results=Kept(bytes=keep_results),
-        engine=EngineOptions(master, conf=_settings(conf or []), debug=debug),
+        engine=EngineOptions(master, conf=spark_settings(conf or ()), debug=debug),
     )
     listening = listen(host, port)
     with listening, contextlib.suppress(KeyboardInterrupt):  # that is how it is meant to end
@@ -123,10 +122,3 @@ def serve(
         say(f"Headrace listens on {address} (a page to look at; its API is described at /docs)")
         to_stderr(debug=debug)
         serve_at(listening, server_of(app))
-
-
-def _settings(given: list[str]) -> dict[str, str]:
-    for text in given:
-        if "=" not in text:
-            raise UsageError(f"--conf {text}: expected KEY=VALUE")
-    return dict(text.split("=", 1) for text in given)
