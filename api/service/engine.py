@@ -11,8 +11,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
-from api.service.engine_messages import Command, EngineOptions, Gone, NotStarted, Quit, Report
-from api.service.problems import problem_document
+from api.service.engine_messages import Command, EngineOptions, Gone, Quit, Report
 
 GOODBYE_SECONDS = 20.0
 """How long an engine that is told to end may take; then it is ended."""
@@ -49,7 +48,11 @@ class Engine:
             self._process.kill()
 
     async def start(self) -> None:
-        """Starts the process; it says `Ready` when it can be told what to run."""
+        """Starts the process; it says `Ready` when it can be told what to run.
+
+        Raises:
+            OSError: if the system has no room for another one.
+        """
         await asyncio.to_thread(self._start)
 
     async def send(self, command: Command) -> None:
@@ -76,10 +79,6 @@ class Engine:
         )
         try:
             process.start()
-        except OSError as error:  # there is no room for another process
-            self._tell(NotStarted(problem_document(500, f"no process: {error}", code="E-ENGINE")))
-            self._tell(Gone())
-            return
         finally:
             theirs.close()
         self._process = process

@@ -342,8 +342,9 @@ class Queries:
             self.engine_starts += 1
             try:
                 await self._engine.start()
-            except OSError:  # the system has no room for it now
-                LOG.exception("engine not started")
+            except OSError as error:
+                problem = problem_document(500, f"no process: {error}", code="E-ENGINE")
+                self._inbox.put_nowait(NotStarted(problem))
                 self._inbox.put_nowait(Gone())
 
     async def _settle(self, query: Query, *, restarted: bool = False) -> None:
