@@ -11,12 +11,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import subprocess
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from itertools import count
+from math import isnan, nan
 from pathlib import Path
 from random import Random
 from statistics import linear_regression
@@ -47,16 +49,21 @@ _WRONG = (
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What was held at some minute; sizes in MB."""
+    """What was held at some minute; sizes in MB.
+
+    ``heap`` is what the JVM cannot do without of what it has: not a number where nobody looked.
+    """
 
     minute: float
     service: float
     searches: float
     engine: float
     jvm: float
+    heap: float
     database: float
     plans: int
     files: int
+    engine_files: int
     threads: int
     processes: int
 
@@ -64,33 +71,39 @@ class Held:
 NAMES = tuple(f.name for f in fields(Held) if f.name != "minute")
 
 
-def held(service: Service, home: Path, minute: float, plans: int) -> Held:
-    """What is held now."""
+def held(service: Service, home: Path, minute: float, plans: int, *, collect: bool) -> Held:
+    """What is held now; with ``collect`` its JVM collects its garbage first."""
     sizes: Counter[str] = Counter()
-    files = threads = processes = 0
+    files: Counter[str] = Counter()
+    threads = processes = 0
+    heap = nan
     for process in service.processes():
         with contextlib.suppress(psutil.Error):
-            sizes[_kind(process, service)] += process.memory_info().rss
+            kind = _kind(process, service)
+            if kind == "jvm" and collect:
+                heap = _heap(process)
+            sizes[kind] += process.memory_info().rss
+            files[kind] += process.num_fds()
             processes += 1
             if process == service.process:
-                files, threads = process.num_fds(), process.num_threads()
+                threads = process.num_threads()
     database = sum(file.stat().st_size for file in home.glob("headrace.db*"))
     service_mb, searches, engine, jvm = (
         sizes[kind] / 1e6 for kind in ("service", "searches", "engine", "jvm")
     )
     return Held(
-        round(minute, 2), service_mb, searches, engine, jvm,
-        database / 1e6, plans, files, threads, processes,
+        round(minute, 2), service_mb, searches, engine, jvm, heap, database / 1e6, plans,
+        files["service"], files["engine"] + files["jvm"], threads, processes,
     )  # fmt: skip
 
 
 def per_hour(found: list[Held], name: str, after: float) -> float:
     """By how much something rises in an hour, from some minute on; 0 if too little was seen."""
-    late = [one for one in found if one.minute >= after]
+    late = [(one.minute, float(getattr(one, name))) for one in found if one.minute >= after]
+    late = [(minute, value) for minute, value in late if not isnan(value)]
     if len(late) < 2:
         return 0.0
-    minutes, values = [one.minute for one in late], [float(getattr(one, name)) for one in late]
-    return linear_regression(minutes, values).slope * 60
+    return linear_regression(*zip(*late, strict=True)).slope * 60
 
 
 class Clients:
@@ -222,7 +235,7 @@ class Clients:
 
 
 async def left_alone(
-    service: Service, home: Path, minutes: float, running: int, *, fill: bool
+    service: Service, home: Path, minutes: float, running: int, *, fill: bool, collect: bool
 ) -> tuple[list[Held], Counter[str]]:
     """What was held all along, and what was answered."""
     clients = Clients(service, await run_beside(service, running))
@@ -237,7 +250,9 @@ async def left_alone(
             metrics = (await connection.ask("GET", "/metrics")).body.decode()
             plans = metrics.partition('headrace_plans_total{stop_reason="complete"} ')[2]
             passed = (time.monotonic() - started) / 60
-            found.append(held(service, home, passed, int(float(plans.split("\n")[0] or 0))))
+            due = collect and (not found or int(passed) > int(found[-1].minute))
+            made = int(float(plans.split("\n")[0] or 0))
+            found.append(await asyncio.to_thread(held, service, home, passed, made, collect=due))
             await asyncio.sleep(SAMPLE_SECONDS)
 
     looking = asyncio.create_task(look())
@@ -256,17 +271,20 @@ def main(
     warm: Annotated[float, typer.Option(help="Minutes until caches are full.")] = 3.0,
     running: Annotated[int, typer.Option(min=0, help="Queries that run beside.")] = 2,
     fill: Annotated[bool, typer.Option(help="Fill the cache of answers first.")] = True,
+    collect: Annotated[
+        bool, typer.Option(help="The JVM collects its garbage each minute: what is left?")
+    ] = True,
     out: Annotated[Path | None, typer.Option(help="Where everything goes, as JSON.")] = None,
 ) -> None:
     """What a service holds that is left alone with its clients."""
-    console = Console(width=max(120, Console().width))
+    console = Console(width=max(150, Console().width))
     console.print(headline(machine()))
     with TemporaryDirectory(prefix="headrace-alone-") as made:
         home = Path(made)
         seconds = minutes * 60 + 120 if running else 0.0
         with serving(home, seconds=seconds) as service:
             found, statuses = asyncio.run(
-                left_alone(service, home / "kept", minutes, running, fill=fill)
+                left_alone(service, home / "kept", minutes, running, fill=fill, collect=collect)
             )
         log = (home / "log").read_text("utf-8")
     if out is not None:
@@ -285,6 +303,16 @@ def main(
     options = {"minutes": minutes, "warm": warm, "running": running, "statuses": dict(statuses),
                "faults": faults, "per_hour": slopes}  # fmt: skip
     save(out, "leave_alone", options, [asdict(one) for one in found])
+
+
+def _heap(jvm: psutil.Process) -> float:
+    """MB of its heap that something refers to, after a collection."""
+    ask = [str(Path(jvm.exe()).with_name("jcmd")), str(jvm.pid), "GC.class_histogram"]
+    try:
+        found = subprocess.run(ask, capture_output=True, text=True, check=True, timeout=60)
+    except (OSError, subprocess.SubprocessError):
+        return nan  # a Java without its tools, or it has just ended
+    return int(found.stdout.split()[-1]) / 1e6
 
 
 def _text(value: float) -> str:

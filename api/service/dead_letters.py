@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from api.service.query_folder import QueryFolder
+from executor.spark.dead_letters import segments
 
 PLACE = r"^\d{1,18}(\.\d{1,18}\.\d{1,18})?$"
 MOST_BYTES = 1_000_000
@@ -49,11 +50,11 @@ def page(folder: QueryFolder, after: str, limit: int) -> dict[str, Any]:
 
 def _items(folder: QueryFolder, place: Place) -> Iterator[tuple[dict[str, Any], Place, int]]:
     """Each item, the place after it, and its size."""
-    for line, end in _lines(folder.rejected, place.rejected):
+    for line, end in _lines_of_all(folder.rejected, place.rejected):
         place = replace(place, rejected=end)
         yield {"kind": "rejected", **json.loads(line)}, place, len(line)
     for batch, path in _late(folder, place):
-        for line, end in _lines(path, place.byte if batch == place.batch else 0):
+        for line, end in _lines_of_all(path, place.byte if batch == place.batch else 0):
             place = replace(place, batch=batch, byte=end)
             yield {"kind": "late", **json.loads(line)}, place, len(line)
 
@@ -67,6 +68,13 @@ def _late(folder: QueryFolder, place: Place) -> Iterator[tuple[int, Path]]:
         batch = int(path.stem.split("-")[1])
         if batch >= place.batch:
             yield batch, path
+
+
+def _lines_of_all(path: Path, start: int) -> Iterator[tuple[bytes, int]]:
+    """The whole lines of what was written to a path, from a byte of it on; older ones are gone."""
+    for begin, file in segments(path):
+        for line, end in _lines(file, max(0, start - begin)):
+            yield line, begin + end
 
 
 def _lines(path: Path, start: int) -> Iterator[tuple[bytes, int]]:

@@ -58,9 +58,10 @@ class Ready:
 
 @dataclass(frozen=True, slots=True)
 class NotStarted:
-    """Spark cannot be started; the engine ends."""
+    """Spark cannot be started, perhaps ``for_kafka`` alone; the engine ends."""
 
     error: Mapping[str, Any]
+    for_kafka: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,7 @@ from api.service.progress import Account
 from api.service.query_folder import QueryFolder
 from catalog.document import from_document
 from catalog.live import LiveSource
-from executor.spark.errors import ExecutionError, SparkFailedError
+from executor.spark.errors import ExecutionError, PackageError, SparkFailedError
 from executor.spark.live import JARS, KAFKA
 from executor.spark.replay import LARGEST_SLICE
 from executor.spark.report import Progress, RunReport
@@ -58,6 +58,8 @@ LOCK_SECONDS = 60.0
 """How long an engine waits for the JVM of the one before to be gone."""
 LIVE_INTERVAL = "1 second"
 """Over live sources, if nothing is said: each micro-batch leaves files."""
+MOST_SET_ASIDE = 100_000_000
+"""Bytes kept of the rows of live sources that are no edges, and as many of late edges."""
 PROGRESS_SECONDS = 0.2
 """At most one report of progress in so much time for each query."""
 
@@ -80,7 +82,8 @@ def work(connection: Connection[Any, Any], home: Path, options: EngineOptions) -
             send(Ready())
             _Runs(spark, send).serve(connection)
     except ExecutionError as error:
-        send(NotStarted(document_of(as_headrace_error(error))))
+        missing = isinstance(error, PackageError) and bool(session.packages)
+        send(NotStarted(document_of(as_headrace_error(error)), for_kafka=missing))
     except Exception:
         LOG.exception("fault in the engine")
 
@@ -168,6 +171,7 @@ class _Run(threading.Thread):
                 speed=command.speed,
                 interval=command.interval or (LIVE_INTERVAL if live else None),
                 largest_slice=command.largest_batch or LARGEST_SLICE,
+                most_set_aside=MOST_SET_ASIDE,
             ),
             spark=self._spark,
             on_progress=self._progressed,

@@ -16,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from api.service.engine import GOODBYE_SECONDS, Engine
+from api.service.engine_keeper import LONGEST_BACKOFF_SECONDS, EngineKeeper
 from api.service.engine_messages import (
     Began,
     Ended,
@@ -27,7 +27,6 @@ from api.service.engine_messages import (
     Ready,
     Report,
     Start,
-    Stop,
 )
 from api.service.kept_queries import KeptQuery, QueryStore, State, Wanted, now_us
 from api.service.problems import document_of, problem_document
@@ -41,7 +40,6 @@ LOG = logging.getLogger("headrace.service")
 MOST_DEATHS = 5
 """How often a query may be taken up again that makes no progress, since the engine died or Spark
 failed."""
-LONGEST_BACKOFF_SECONDS = 60.0
 SAVED_SECONDS = 2.0
 """Progress is written to the database at most so often."""
 DELETE_SECONDS = 20.0
@@ -49,6 +47,7 @@ DELETE_SECONDS = 20.0
 STUCK_SECONDS = 60.0
 """A run that has not stopped in so much time takes its engine with it; the others go on."""
 _AGAIN_SECONDS = 1.0
+_LOOK_SECONDS = 10.0
 
 
 class RefusedError(Exception):
@@ -69,30 +68,22 @@ class Queries:
         home: Path,
         store: QueryStore,
         sources: Callable[[Mapping[str, Any]], Mapping[str, Any]],
-        kafka: Callable[[], bool],
         engine: EngineOptions,
         *,
         most_running: int,
         most_kept: int,
         results: Kept,
     ) -> None:
-        """``sources`` gives the catalog of the streams of a plan; it raises HeadraceError.
-        ``kafka`` tells whether a stream is read from there.
-        """
+        """``sources`` gives the catalog of the streams of a plan; it raises HeadraceError."""
         self._keeper = QueryKeeper(home / "queries", store, results)
         self._known = self._keeper.known
         self._sources = sources
-        self._kafka = kafka
-        self._options = engine
         self._most_running = most_running
         self._most_kept = most_kept
         self._lock = asyncio.Lock()
         self._inbox: asyncio.Queue[Report] = asyncio.Queue()
         self._tasks: set[asyncio.Task[None]] = set()
-        self._engine: Engine | None = None
-        self._engine_left = asyncio.Event()
-        self._failures = 0
-        self.engine_starts = 0
+        self._engines = EngineKeeper(home / "queries", engine, self._inbox.put_nowait)
         self.ready = False
         self.closing = asyncio.Event()
 
@@ -112,7 +103,12 @@ class Queries:
     @property
     def engine_up(self) -> bool:
         """Whether there is an engine, and it has Spark."""
-        return self._engine is not None and self._engine.ready
+        return self._engines.up
+
+    @property
+    def engine_starts(self) -> int:
+        """How often an engine was started."""
+        return self._engines.starts
 
     async def add(self, asked: Mapping[str, Any], plan: Mapping[str, Any]) -> Query:
         """Keeps a query and has it run.
@@ -192,11 +188,8 @@ class Queries:
         """Ends the engine; what runs is to go on with the next start."""
         self.close_soon()
         async with self._lock:
-            engine = self._engine
-        if engine is not None:
-            await engine.close()
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._engine_left.wait(), GOODBYE_SECONDS)
+            pass  # an engine that was about to be started is there now, and no other will be
+        await self._engines.close()
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -220,12 +213,12 @@ class Queries:
         self.ready = True
         while True:
             try:
-                async with asyncio.timeout(_AGAIN_SECONDS if self._keeper.unsaved else None):
+                seconds = _AGAIN_SECONDS if self._keeper.unsaved else _LOOK_SECONDS
+                async with asyncio.timeout(seconds):
                     report = await self._inbox.get()
             except TimeoutError:
                 async with self._lock:
-                    for query in self._keeper.unsaved:
-                        await self._keeper.save(query)
+                    await self._look()
                 continue
             try:
                 async with self._lock:
@@ -233,19 +226,28 @@ class Queries:
             except Exception:
                 LOG.exception("a report of the engine could not be taken in")
 
+    async def _look(self) -> None:
+        """What is to be done when nothing happens."""
+        for query in self._keeper.unsaved:
+            await self._keeper.save(query)
+        self._engines.used(any(query.runs or query.at_engine for query in self._known.values()))
+        if self._engines.idle:
+            self._task(self._engines.retire("nothing runs"))
+
     async def _heard(self, report: Report) -> None:
         match report:
             case Ready():
-                assert self._engine is not None
-                self._engine.ready = True
-                LOG.info("engine ready", extra={"engine": self._engine.pid})
+                self._engines.ready()
                 for query in list(self._known.values()):
                     if query.runs and not query.at_engine:
                         await self._launch(query)
-            case NotStarted(error):
+            case NotStarted(error, for_kafka):
                 LOG.error("engine not started", extra={"reason": error["detail"]})
                 for query in self.all():
-                    if query.runs:
+                    if for_kafka and await self._reads_kafka(query):
+                        # Without them there can be an engine for the others.
+                        await self._keeper.become(query, "failed", error=error, ended=now_us())
+                    elif query.runs:
                         query.kept = replace(query.kept, error=error)
             case Gone():
                 await self._engine_gone()
@@ -262,7 +264,8 @@ class Queries:
                     await self._keeper.become(query, "running", error=None, started=started)
             case Progressed(progress=progress, operators=operators):
                 if progress["phase"] == "running":  # a batch is done: what went wrong is past
-                    self._failures = query.deaths = 0
+                    self._engines.worked()
+                    query.deaths = 0
                 account = {"progress": progress, "operators": operators}
                 query.kept = replace(query.kept, account=account)
                 if time.monotonic() - query.saved_at >= SAVED_SECONDS:
@@ -304,11 +307,7 @@ class Queries:
                 await self._launch(query)
 
     async def _engine_gone(self) -> None:
-        code = None if self._engine is None else self._engine.exit_code
-        self._engine = None
-        self._engine_left.set()
-        if not self.closing.is_set():
-            LOG.error("engine gone", extra={"exit_code": code})
+        seconds = self._engines.gone()
         for query in list(self._known.values()):
             if not query.at_engine:
                 continue
@@ -316,7 +315,8 @@ class Queries:
             if self.closing.is_set():
                 await self._keeper.save(query)
                 continue
-            query.deaths += 1
+            if seconds is not None:
+                query.deaths += 1
             if query.runs and query.deaths >= MOST_DEATHS:
                 detail = f"the engine ended {query.deaths} times before the query came further"
                 problem = problem_document(500, detail, code="E-ENGINE")
@@ -324,10 +324,8 @@ class Queries:
             else:
                 await self._settle(query, restarted=True)
             query.notify()
-        if not self.closing.is_set() and any(query.runs for query in self._known.values()):
-            seconds = min(LONGEST_BACKOFF_SECONDS, 2.0**self._failures)
-            self._failures += 1
-            self._task(self._engine_again(seconds))
+        if any(query.runs for query in self._known.values()):
+            self._task(self._engine_again(seconds or 0.0))
 
     async def _engine_again(self, seconds: float) -> None:
         await asyncio.sleep(seconds)
@@ -335,17 +333,20 @@ class Queries:
             await self._need_engine()
 
     async def _need_engine(self) -> None:
-        if self._engine is None and not self.closing.is_set():
-            options = replace(self._options, kafka=self._kafka())
-            self._engine = Engine(self._keeper.home.path, options, self._inbox.put_nowait)
-            self._engine_left.clear()
-            self.engine_starts += 1
-            try:
-                await self._engine.start()
-            except OSError as error:
-                problem = problem_document(500, f"no process: {error}", code="E-ENGINE")
-                self._inbox.put_nowait(NotStarted(problem))
-                self._inbox.put_nowait(Gone())
+        """Starts an engine, if there is none and something is to run."""
+        running = [query for query in self.all() if query.runs]
+        if running and not self.closing.is_set():
+            reading = [await self._reads_kafka(query) for query in running]
+            await self._engines.need(kafka=any(reading))
+
+    async def _reads_kafka(self, query: Query) -> bool:
+        """Whether a query is to run that reads from there."""
+        if not query.runs:
+            return False
+        try:
+            return _kafka_in(await asyncio.to_thread(self._sources, query.kept.plan))
+        except HeadraceError:
+            return False  # it fails when it is launched
 
     async def _settle(self, query: Query, *, restarted: bool = False) -> None:
         """Has a query that is not at the engine become what is wanted of it."""
@@ -367,7 +368,7 @@ class Queries:
 
     async def _launch(self, query: Query) -> None:
         """Tells the engine to run a query; if there is none, it is told when there is."""
-        if self._engine is None or not self._engine.ready:
+        if not self._engines.up:
             await self._need_engine()
             return
         kept = query.kept
@@ -376,9 +377,13 @@ class Queries:
         except HeadraceError as error:
             await self._keeper.become(query, "failed", error=document_of(error), ended=now_us())
             return
+        worn = self._engines.worn(kafka=_kafka_in(catalog))
+        if worn is not None:
+            self._task(self._engines.retire(worn))
+            return
         query.at_engine = True
         given = {name: kept.asked[name] for name in RUN_OPTIONS}
-        await self._engine.send(Start(kept.id, kept.plan, catalog, query.folder.path, **given))
+        await self._engines.run(Start(kept.id, kept.plan, catalog, query.folder.path, **given))
 
     async def _ask(
         self, query: Query, wanted: Wanted, may: set[State], already: set[State]
@@ -395,22 +400,26 @@ class Queries:
 
     async def _halt(self, query: Query) -> None:
         """Has a query become what is wanted of it, if that is not to run."""
-        engine = self._engine
-        if not query.at_engine or engine is None:
+        if not query.at_engine:
             await self._settle(query)
             return
-        await engine.send(Stop(query.kept.id))
-        self._task(self._watch_stop(query, engine))
+        end = await self._engines.stop(query.kept.id)
+        self._task(self._watch_stop(query, end))
 
-    async def _watch_stop(self, query: Query, engine: Engine) -> None:
+    async def _watch_stop(self, query: Query, end: Callable[[], None]) -> None:
         await asyncio.sleep(STUCK_SECONDS)
         async with self._lock:
-            if query.at_engine and not query.runs and self._engine is engine:
-                LOG.error("query does not stop", extra={"query_id": query.kept.id})
-                engine.kill()
+            if query.at_engine and not query.runs:
+                end()
 
     def _check_running(self) -> None:
         running = sum(query.runs for query in self._known.values())
         if running >= self._most_running:
             detail = f"{running} queries run already: pause, stop or delete one"
             raise RefusedError(429, detail, "E-BUSY")
+
+
+def _kafka_in(catalog: Mapping[str, Any]) -> bool:
+    """Whether a stream of a catalog's document is read from there."""
+    streams = catalog["streams"].values()
+    return any((stream.get("source") or {}).get("format") == "kafka" for stream in streams)

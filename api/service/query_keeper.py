@@ -74,9 +74,11 @@ class QueryKeeper:
         try:
             await asyncio.to_thread(self._store.save, query.kept)
             query.unsaved = False
-        except SQLAlchemyError:
+        except SQLAlchemyError as error:
+            if not query.unsaved:  # it is tried again each second: the log is told once
+                why = {"reason": type(error).__name__}
+                LOG.error("a query could not be saved", extra={"query_id": query.kept.id, **why})
             query.unsaved = True
-            LOG.exception("a query could not be saved", extra={"query_id": query.kept.id})
 
     async def remove(self, query: Query) -> None:
         """Forgets a query, and its files."""

@@ -61,7 +61,6 @@ class Service:
             settings.home,
             self.store.queries,
             self._sources,
-            lambda: any(stream.source == "kafka" for stream in self.catalogs.shown()),
             settings.engine,
             most_running=settings.most_running,
             most_kept=settings.most_queries,

@@ -19,6 +19,7 @@ from executor.spark.checkpoint import Work
 from executor.spark.dead_letters import DeadLetters
 from executor.spark.files import written_aside
 from executor.spark.late import LateFolder, added
+from executor.spark.leftovers import Callbacks
 from executor.spark.parts import PART, WRITTEN, Part, part_writer
 from executor.spark.processor import LATE, REPORT
 from executor.spark.replay import Spool
@@ -89,6 +90,7 @@ class Batches:
         self._started = time.monotonic()
         self._idle = threading.Event()
         self._idle.set()
+        self.callbacks = Callbacks()
         self.error: Exception | None = None
         self.batches = 0
         self.processed = 0
@@ -110,6 +112,7 @@ class Batches:
     def __call__(self, frame: DataFrame, batch: int) -> None:
         """Runs a batch: everything is computed here, once."""
         self._idle.clear()
+        self.callbacks.note(frame.sparkSession)
         try:
             # Whatever fails in here is Spark's: the query fails with it, and tells it better.
             with own_workers(frame.sparkSession, None):

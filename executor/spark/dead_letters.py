@@ -14,18 +14,22 @@ from pathlib import Path
 from executor.spark.files import written_aside
 
 _NOTE = "added.json"
+_SEGMENTS = 8
+"""How many files what may be kept is in, about."""
 
 
 class Growing:
     """The file ``path`` of JSON lines, to which parts are added from ``folder``.
 
-    A note in the folder says how long the file was after the latest batch that added to it:
+    With ``most_bytes`` there are more files after it, and the oldest go (:func:`segments`). A note
+    in the folder says how many bytes there were in all after the latest batch that added to them:
     what is beyond that is of an attempt that was killed.
     """
 
-    def __init__(self, path: Path, folder: Path) -> None:
+    def __init__(self, path: Path, folder: Path, most_bytes: int | None = None) -> None:
         self._path = path
         self._folder = folder
+        self._most_bytes = most_bytes
         self._batch = -1
         self._bytes = self.lines = 0
         note = folder / _NOTE
@@ -35,28 +39,70 @@ class Growing:
             self._bytes = noted["bytes"]
         for part in folder.glob("*.jsonl"):
             part.unlink()  # of a batch that is run again, or was added already
-        size = path.stat().st_size if path.exists() else 0
-        if size > self._bytes:
-            os.truncate(path, self._bytes)
-        self._bytes = min(size, self._bytes)  # somebody may have taken the file away
+        self._cut()
 
     def add(self, batch: int) -> None:
         """Adds what a batch has left, unless that was done before."""
         parts = sorted(self._folder.glob(f"*-{batch:08}*.jsonl"))
         data = b"".join(part.read_bytes() for part in parts)
         if data and batch > self._batch:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            with self._path.open("ab") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-                self._bytes = file.tell()
+            start, file = self._segment(len(data))
+            file.parent.mkdir(parents=True, exist_ok=True)
+            with file.open("ab") as adding:
+                adding.write(data)
+                adding.flush()
+                os.fsync(adding.fileno())
+                self._bytes = start + adding.tell()
             self._batch, self.lines = batch, self.lines + data.count(b"\n")
             noted = {"batch": batch, "bytes": self._bytes, "lines": self.lines}
             with written_aside(self._folder / _NOTE) as note:
                 note.write(json.dumps(noted).encode())
+            self._prune()
         for part in parts:
             part.unlink()
+
+    def _segment(self, more: int) -> tuple[int, Path]:
+        """The file to add so many bytes to, and the byte at which it starts."""
+        start, file = (segments(self._path) or [(0, self._path)])[-1]
+        full = self._most_bytes is not None and (
+            self._bytes - start + more > self._most_bytes // _SEGMENTS
+        )
+        if full and self._bytes > start:
+            return self._bytes, self._path.with_name(f"{self._path.name}.{self._bytes}")
+        return start, file
+
+    def _prune(self) -> None:
+        """Removes the oldest files if there is too much, but for the last one."""
+        for start, file in segments(self._path)[:-1]:
+            if self._most_bytes is None or self._bytes - start <= self._most_bytes:
+                break
+            file.unlink(missing_ok=True)
+
+    def _cut(self) -> None:
+        """Removes what is beyond the note."""
+        end = 0
+        for start, file in segments(self._path):
+            if start > 0 and start >= self._bytes:
+                file.unlink()
+                continue
+            if start + file.stat().st_size > self._bytes:
+                os.truncate(file, self._bytes - start)
+            end = start + file.stat().st_size
+        self._bytes = min(end, self._bytes)  # somebody may have taken files away
+
+
+def segments(path: Path) -> list[tuple[int, Path]]:
+    """The files of what was written to ``path``, the oldest first, each with the byte of the whole
+    at which it starts: that at ``path`` itself, if it is still there, and those whose names end
+    with where they start.
+    """
+    found = [(0, path)] if path.exists() else []
+    if path.parent.exists():
+        for file in path.parent.iterdir():
+            start = file.name.removeprefix(f"{path.name}.")
+            if start.isdecimal() and file.name != start:
+                found.append((int(start), file))
+    return sorted(found)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,10 @@ class SparkFailedError(ExecutionError):
     """Spark did not start, or a running query failed."""
 
 
+class PackageError(SparkFailedError):
+    """Spark did not start, since something it is to read with could not be fetched."""
+
+
 class BudgetError(ExecutionError):
     """The search for the simple paths of an edge took more steps than it may."""
 

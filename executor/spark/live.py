@@ -73,10 +73,15 @@ def run_live(
         work = open_work(pin, output, options.checkpoint)
         stack.callback(work.close)
         letters = DeadLetters(
-            Growing(set_aside(output, work, options.rejected, "late"), work.late),
+            Growing(
+                set_aside(output, work, options.rejected, "late"),
+                work.late,
+                options.most_set_aside,
+            ),
             Growing(
                 options.rejected or set_aside(output, work, None, "rejected"),
                 work.folder / "rejected",
+                options.most_set_aside,
             ),
         )
         spark = spark or running_session()

@@ -17,6 +17,7 @@ from executor.spark.batches import Batches
 from executor.spark.checkpoint import NOTE, Work
 from executor.spark.errors import CancelledError, SparkFailedError
 from executor.spark.failures import failure_of
+from executor.spark.leftovers import let_go
 from executor.spark.replay import LARGEST_SLICE
 from executor.spark.session import SessionOptions, stop_within
 from executor.spark.settings import location
@@ -41,8 +42,9 @@ class RunOptions:
     micro-batch in so much time, such as ``"10 seconds"``; without one as fast as it goes.
     ``speed`` replays files at so many time units of the stream per second of the clock: a
     micro-batch per ``interval`` (one second unless said) takes what the stream has in that time,
-    and spans in which it has nothing are left out. Of ``session`` the number of partitions is the
-    plan's.
+    and spans in which it has nothing are left out. ``most_set_aside``: how many bytes a run over
+    live sources keeps of rows that are no edges, and as many of edges that came too late; the
+    oldest go (default: all is kept). Of ``session`` the number of partitions is the plan's.
     """
 
     checkpoint: Path | None = None
@@ -51,6 +53,7 @@ class RunOptions:
     interval: str | None = None
     speed: float | None = None
     largest_slice: int = LARGEST_SLICE
+    most_set_aside: int | None = None
     session: SessionOptions = field(default_factory=SessionOptions)
 
 
@@ -84,6 +87,8 @@ def complete(
             last = again + 1 == _STARTS
             if last or batches.batches > done or _SLOW_START not in error.message:
                 raise
+        finally:
+            let_go(blocks.sparkSession, batches.callbacks)
 
 
 def _started(blocks: DataFrame, batches: Batches, interval: str | None) -> StreamingQuery:

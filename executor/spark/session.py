@@ -27,7 +27,7 @@ from pyspark.errors import PySparkException
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
-from executor.spark.errors import SparkFailedError
+from executor.spark.errors import PackageError, SparkFailedError
 from executor.spark.folders import own_folder
 from executor.spark.jvm import find_java
 
@@ -168,7 +168,7 @@ def _started(folder: Path, options: SessionOptions, held: Sequence[int]) -> Iter
         except (PySparkException, Py4JError, OSError) as error:
             missing = _UNRESOLVED.search(log_tail(folder))
             if missing is not None:
-                raise SparkFailedError(
+                raise PackageError(
                     f"Spark did not start: the package {missing[1]} could not be fetched.",
                     "Name another with --conf spark.jars.packages=GROUP:ARTIFACT:VERSION, or its "
                     "files with --conf spark.jars=FILE,FILE.",

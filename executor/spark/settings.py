@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from pathlib import Path
 
 from pyspark.sql import SparkSession
@@ -12,11 +13,25 @@ ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvi
 PROVIDER = f"{_STATE}.providerClass"
 
 
-def streaming_session(spark: SparkSession, partitions: int) -> SparkSession:
-    """A session of the same Spark for one query of ours, with our settings.
+_SESSIONS: dict[int, SparkSession] = {}  # of this process, which has one Spark at a time
+_LOCK = threading.Lock()
 
-    That of the user is left as it is, and queries that run at the same time have each their own.
+
+def streaming_session(spark: SparkSession, partitions: int) -> SparkSession:
+    """A session of the same Spark, with our settings, for queries of ours with so many partitions.
+
+    That of the user is left as it is. It is made once: a query that starts copies the settings of
+    its session, and a session that has had a query is never let go by Spark, with all that it
+    knows of the query's files (its `StreamingQueryListenerBus` stays with the context's).
     """
+    with _LOCK:
+        own = _SESSIONS.get(partitions)
+        if own is None or own.sparkContext is not spark.sparkContext:
+            own = _SESSIONS[partitions] = _session(spark, partitions)
+        return own
+
+
+def _session(spark: SparkSession, partitions: int) -> SparkSession:
     own = spark.newSession()
     for key, value in {
         PROVIDER: ROCKSDB,  # the only one that transformWithState takes
@@ -25,6 +40,8 @@ def streaming_session(spark: SparkSession, partitions: int) -> SparkSession:
         "spark.sql.adaptive.enabled": "false",
         # Versions of state kept on disk: a restart needs the last one.
         "spark.sql.streaming.minBatchesToRetain": "2",
+        # No cache of what was in folders: Spark never looks there for what a query has listed.
+        "spark.sql.hive.filesourcePartitionFileCacheSize": "0",
         # Rows are counted, too, where one row is a block of a hundred thousand results.
         "spark.sql.execution.arrow.maxRecordsPerBatch": "16384",
         "spark.sql.execution.arrow.maxBytesPerBatch": str(16 << 20),

@@ -23,6 +23,7 @@ from api.service.bodies import (
     OptionsBody,
 )
 from api.service.connections import MOST_CONNECTIONS, READING_SECONDS, REQUEST_SECONDS
+from api.service.engine_process import MOST_SET_ASIDE
 from api.service.jobs import Limits
 from api.service.results import Kept
 from api.service.routes.queries import MOST_DEAD_LETTERS, MOST_TAIL
@@ -138,6 +139,7 @@ def test_the_limits() -> None:
         "clients that follow results": default["most_followers"],
         "newest results to start with": MOST_TAIL,
         "dead letters in an answer": MOST_DEAD_LETTERS,
+        "bytes of dead letters kept of each kind, over live sources; the oldest go": MOST_SET_ASIDE,
     }
     assert rows == {what: f"{bound:,.0f}" for what, bound in bounds.items()}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from math import nan
 from pathlib import Path
 
 import pytest
@@ -38,9 +39,11 @@ def test_what_is_held_is_looked_at(tmp_path: Path) -> None:
 
 def test_the_rise_is_that_of_a_line_after_the_start() -> None:
     def at(minute: float, service: float) -> Held:
-        return Held(minute, service, 0, 0, 0, 0, 0, 0, 0, 0)
+        heap = 7.0 * minute if minute % 2 else nan
+        return Held(minute, service, 0, 0, 0, heap, 0, 0, 0, 0, 0, 0)
 
     found = [at(0, 500), at(1, 100), at(2, 103), at(3, 106)]
+    assert per_hour(found, "heap", after=1) == pytest.approx(420)
     assert per_hour(found, "service", after=1) == pytest.approx(180)
     assert per_hour(found, "files", after=1) == 0
     assert per_hour(found, "service", after=3) == 0

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import shutil
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -18,7 +20,7 @@ from pyspark.sql import SparkSession
 from executor.spark.errors import CancelledError
 from executor.spark.report import Progress, RunReport
 from executor.spark.run import RunOptions, run
-from executor.spark.settings import PROVIDER
+from executor.spark.settings import PROVIDER, streaming_session
 from executor.spark.sinks import ToFolder
 from tests.executor.spark.plans import (
     csv_file,
@@ -79,6 +81,39 @@ def test_two_at_once_and_one_of_them_stopped(spark: SparkSession, tmp_path: Path
     assert len(found) == len(set(found)), "each result once"
     assert snapshots(found) == snapshots(expected(REACH, EDGES))
     assert (dict(spark.conf.getAll), spark.conf.get(PROVIDER)) == (settings, provider)
+
+
+def kept(spark: SparkSession) -> tuple[int, int, int]:
+    """The threads that look after idle workers, and the connections between Spark and this process,
+    as either side sees them."""
+    jvm: Any = spark.sparkContext._jvm
+    names = [t.getName() for t in jvm.java.lang.Thread.getAllStackTraces().keySet().toArray()]
+    (java,) = (p for p in psutil.Process().children(recursive=True) if p.name() == "java")
+    server: Any = spark.sparkContext._gateway._callback_server  # type: ignore[union-attr]
+    port = server.server_socket.getsockname()[1]
+    return (
+        sum(name.startswith("Idle Worker Monitor") for name in names),
+        sum(c.laddr.port == port for c in psutil.Process().net_connections("tcp")),
+        sum(bool(c.raddr) and c.raddr.port == port for c in java.net_connections("tcp")),
+    )
+
+
+def test_spark_keeps_nothing_of_runs_that_have_ended(spark: SparkSession, tmp_path: Path) -> None:
+    """Else a service would have a thread, a session and open files more with each start."""
+    inputs = {"input": [csv_file(tmp_path / "in.csv", EDGES)]}
+    options = RunOptions(largest_slice=1_000)
+    run(edges_of_a(), inputs, ToFolder(tmp_path / "first"), options, spark=spark)
+    before = kept(spark)
+    for number in range(3):
+        run(edges_of_a(), inputs, ToFolder(tmp_path / str(number)), options, spark=spark)
+    assert streaming_session(spark, 1) is streaming_session(spark, 1)
+    until = time.monotonic() + 10
+    while (after := kept(spark))[0] > before[0] and time.monotonic() < until:
+        time.sleep(0.5)  # a thread ends when it is told that it is to
+    assert after[0] == before[0]
+    # One may have come: the JVM tells of its garbage by a thread of its own.
+    assert after[1] <= before[1] + 1
+    assert after[2] <= before[2] + 1
 
 
 def test_a_slice_for_each_interval(spark: SparkSession, tmp_path: Path) -> None:

@@ -1,0 +1,154 @@
+"""The engine of a home: one at most, there while something is to run, and renewed now and then.
+
+Whoever calls has the lock of the queries.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import Callable, Coroutine
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from api.service.engine import GOODBYE_SECONDS, Engine
+from api.service.engine_messages import (
+    Command,
+    EngineOptions,
+    Gone,
+    NotStarted,
+    Report,
+    Start,
+    Stop,
+)
+from api.service.problems import problem_document
+
+LOG = logging.getLogger("headrace.service")
+
+IDLE_SECONDS = 300.0
+"""An engine that has had nothing to run for so long ends: Spark holds more than a gigabyte."""
+MOST_STARTS = 1_000
+"""An engine that has started so many runs is renewed: with each Spark leaves three files open."""
+LONGEST_BACKOFF_SECONDS = 60.0
+
+
+class EngineKeeper:
+    """Starts an engine when there is need, and ends it when there is none."""
+
+    def __init__(self, home: Path, options: EngineOptions, heard: Callable[[Report], None]) -> None:
+        self._home = home
+        self._options = options
+        self._heard = heard
+        self._engine: Engine | None = None
+        self._retired = False
+        self._left = asyncio.Event()
+        self._failures = 0
+        self._runs = 0
+        self._kafka = False
+        self._idle_since: float | None = None
+        self.starts = 0
+
+    @property
+    def up(self) -> bool:
+        """Whether there is an engine that can be told to run something."""
+        return self._engine is not None and self._engine.ready and not self._retired
+
+    @property
+    def idle(self) -> bool:
+        """Whether there is an engine, and nothing has run in it of late."""
+        return (
+            self.up
+            and self._idle_since is not None
+            and time.monotonic() - self._idle_since > IDLE_SECONDS
+        )
+
+    def worked(self) -> None:
+        """A batch is done: what went wrong is past."""
+        self._failures = 0
+
+    def ready(self) -> None:
+        """The engine has Spark."""
+        assert self._engine is not None
+        self._engine.ready = True
+        LOG.info("engine ready", extra={"engine": self._engine.pid})
+
+    def used(self, now: bool) -> None:
+        """Whether something is to run."""
+        if now:
+            self._idle_since = None
+        elif self._idle_since is None:
+            self._idle_since = time.monotonic()
+
+    async def need(self, *, kafka: bool) -> None:
+        """Starts an engine if there is none; with ``kafka`` one that can read from there."""
+        if self._engine is not None:
+            return
+        self._engine = Engine(self._home, replace(self._options, kafka=kafka), self._heard)
+        self._left.clear()
+        self._runs, self._kafka, self._retired = 0, kafka, False
+        self.starts += 1
+        try:
+            await self._engine.start()
+        except OSError as error:
+            problem = problem_document(500, f"no process: {error}", code="E-ENGINE")
+            self._heard(NotStarted(problem))
+            self._heard(Gone())
+
+    def worn(self, *, kafka: bool) -> str | None:
+        """Why the engine has to be renewed before it can run one more, if so."""
+        if kafka and not self._kafka:
+            return "it was started without what reads from Kafka"
+        return f"it has started {self._runs} runs" if self._runs >= MOST_STARTS else None
+
+    async def run(self, start: Start) -> None:
+        """Has the engine run a query."""
+        self._runs += 1
+        self._idle_since = None
+        await self._send(start)
+
+    async def stop(self, query: str) -> Callable[[], None]:
+        """Has the engine stop a query; what ends this engine, if it does not."""
+        engine = self._engine
+        await self._send(Stop(query))
+
+        def end() -> None:
+            if engine is not None and engine is self._engine:
+                LOG.error("query does not stop", extra={"query_id": query})
+                engine.kill()
+
+        return end
+
+    def retire(self, why: str) -> Coroutine[Any, Any, None]:
+        """Takes the engine out of use; what ends it, so that what ran in it goes on in the next."""
+        assert self._engine is not None
+        self._retired = True
+        LOG.info("engine ends", extra={"engine": self._engine.pid, "reason": why})
+        return self._engine.close()
+
+    async def close(self) -> None:
+        """Ends the engine for good."""
+        if self._engine is not None:
+            self._retired = True
+            await self._engine.close()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._left.wait(), GOODBYE_SECONDS)
+
+    def gone(self) -> float | None:
+        """The engine has gone; after how many seconds there may be another one, or None if it was
+        meant to go."""
+        meant, engine, self._engine = self._retired, self._engine, None
+        self._retired = False
+        self._left.set()
+        if meant:
+            return None
+        LOG.error("engine gone", extra={"exit_code": engine.exit_code if engine else None})
+        seconds = min(LONGEST_BACKOFF_SECONDS, 2.0**self._failures)
+        self._failures += 1
+        return seconds
+
+    async def _send(self, command: Command) -> None:
+        if self._engine is not None:
+            await self._engine.send(command)

@@ -1,0 +1,109 @@
+"""Files of what is set aside in a run that never ends."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from api.service import dead_letters
+from api.service.query_folder import QueryFolder
+from executor.spark.dead_letters import Growing, segments
+from tests.strategies.amount import examples
+
+MOST = 400
+
+
+def added(growing: Growing, folder: Path, batch: int, *numbers: int) -> None:
+    """What a batch leaves, in two parts."""
+    folder.mkdir(parents=True, exist_ok=True)
+    half = len(numbers) // 2
+    for part, some in enumerate((numbers[:half], numbers[half:])):
+        lines = "".join(json.dumps({"n": n}) + "\n" for n in some)
+        (folder / f"late-{batch:08}-{part}.jsonl").write_text(lines)
+    growing.add(batch)
+
+
+def numbers(path: Path) -> list[int]:
+    return [
+        json.loads(line)["n"]
+        for _, file in segments(path)
+        for line in file.read_text().splitlines()
+    ]
+
+
+def test_without_a_limit_all_is_in_one_file(tmp_path: Path) -> None:
+    path, folder = tmp_path / "late.jsonl", tmp_path / "parts"
+    growing = Growing(path, folder)
+    for batch in range(100):
+        added(growing, folder, batch, batch)
+    assert segments(path) == [(0, path)]
+    assert numbers(path) == list(range(100))
+    assert growing.lines == 100
+
+
+def test_the_oldest_go_and_their_places_stay(tmp_path: Path) -> None:
+    query = QueryFolder(tmp_path)
+    folder = tmp_path / "parts"
+    growing = Growing(query.rejected, folder, MOST)
+    added(growing, folder, 0, 0, 1)
+    first = dead_letters.page(query, "0", 1)
+    assert [item["n"] for item in first["items"]] == [0]
+    for batch in range(1, 100):
+        added(growing, folder, batch, batch + 1)
+        kept = numbers(query.rejected)
+        assert kept == list(range(kept[0], batch + 2))
+        assert sum(file.stat().st_size for _, file in segments(query.rejected)) <= MOST
+    assert growing.lines == 101
+    assert len(kept) > 30
+    rest = dead_letters.page(query, first["next"], 1_000)
+    assert [item["n"] for item in rest["items"]] == kept
+    assert dead_letters.page(query, rest["next"], 1_000) == {"items": [], "next": rest["next"]}
+
+
+class Dying(Growing):
+    """Does not come to what follows the note."""
+
+    def _prune(self) -> None:
+        """Not any more."""
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 12), st.sampled_from(["", "before the note", "after it"])),
+        max_size=12,
+    ),
+    st.sampled_from([None, 60, 200]),
+)
+@examples(100)
+def test_each_line_is_there_once_wherever_a_run_was_killed(
+    tmp_path_factory: pytest.TempPathFactory,
+    batches: list[tuple[int, str]],
+    most: int | None,
+) -> None:
+    """If it was, the batch is run again."""
+    home = tmp_path_factory.mktemp("killed")
+    path, folder = home / "late.jsonl", home / "parts"
+    growing, count = Growing(path, folder, most), 0
+    for batch, (lines, killed) in enumerate(batches):
+        note = folder / "added.json"
+        before = note.read_bytes() if note.exists() else None
+        growing = Dying(path, folder, most) if killed == "before the note" else growing
+        added(growing, folder, batch, *range(count, count + lines))
+        if killed == "before the note":
+            if before is None:
+                note.unlink(missing_ok=True)
+            else:
+                note.write_bytes(before)
+        if killed:
+            growing = Growing(path, folder, most)
+            added(growing, folder, batch, *range(count, count + lines))
+        count += lines
+        assert growing.lines == count
+        found = numbers(path)
+        assert found == list(range(count - len(found), count))
+        assert most is not None or len(found) == count
+        assert not any(folder.glob("*.jsonl"))
