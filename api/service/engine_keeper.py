@@ -46,6 +46,7 @@ class EngineKeeper:
         self._retired = False
         self._left = asyncio.Event()
         self._failures = 0
+        self._due = 0.0
         self._runs = 0
         self._kafka = False
         self._idle_since: float | None = None
@@ -55,6 +56,11 @@ class EngineKeeper:
     def up(self) -> bool:
         """Whether there is an engine that can be told to run something."""
         return self._engine is not None and self._engine.ready and not self._retired
+
+    @property
+    def wanting(self) -> bool:
+        """Whether there is no engine, and may be one."""
+        return self._engine is None and time.monotonic() >= self._due
 
     @property
     def idle(self) -> bool:
@@ -83,9 +89,7 @@ class EngineKeeper:
             self._idle_since = time.monotonic()
 
     async def need(self, *, kafka: bool) -> None:
-        """Starts an engine if there is none; with ``kafka`` one that can read from there."""
-        if self._engine is not None:
-            return
+        """Starts an engine; with ``kafka`` one that can read from there."""
         self._engine = Engine(self._home, replace(self._options, kafka=kafka), self._heard)
         self._left.clear()
         self._runs, self._kafka, self._retired = 0, kafka, False
@@ -136,18 +140,16 @@ class EngineKeeper:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._left.wait(), GOODBYE_SECONDS)
 
-    def gone(self) -> float | None:
-        """The engine has gone; after how many seconds there may be another one, or None if it was
-        meant to go."""
+    def gone(self) -> bool:
+        """The engine has gone; whether it was meant to. If not, the next one takes its time."""
         meant, engine, self._engine = self._retired, self._engine, None
         self._retired = False
         self._left.set()
-        if meant:
-            return None
-        LOG.error("engine gone", extra={"exit_code": engine.exit_code if engine else None})
-        seconds = min(LONGEST_BACKOFF_SECONDS, 2.0**self._failures)
-        self._failures += 1
-        return seconds
+        if not meant:
+            LOG.error("engine gone", extra={"exit_code": engine.exit_code if engine else None})
+            self._due = time.monotonic() + min(LONGEST_BACKOFF_SECONDS, 2.0**self._failures)
+            self._failures += 1
+        return meant
 
     async def _send(self, command: Command) -> None:
         if self._engine is not None:

@@ -16,6 +16,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from sqlalchemy.exc import SQLAlchemyError
+
 from api.service.engine_keeper import LONGEST_BACKOFF_SECONDS, EngineKeeper
 from api.service.engine_messages import (
     Began,
@@ -127,7 +129,7 @@ class Queries:
             kept = KeptQuery(id_, self._keeper.home.id, asked, plan, now_us())
             query = await self._keeper.add(kept)
             LOG.info("query added", extra={"query_id": id_, "plan_id": asked["plan_id"]})
-            await self._launch(query)
+            await self._launch_due()
             return query
 
     async def pause(self, query: Query) -> None:
@@ -151,12 +153,12 @@ class Queries:
             if query.runs:
                 return
             self._check_running()
-            query.deaths = 0
+            query.deaths, query.due = 0, 0.0
             if query.at_engine:  # when it has been stopped, it is started again
                 await self._keeper.want(query, state, "running")
                 return
             await self._keeper.want(query, "starting", "running", error=None, ended=None)
-            await self._launch(query)
+            await self._launch_due()
 
     async def stop(self, query: Query) -> None:
         """Ends a run for good; its results stay.
@@ -210,26 +212,37 @@ class Queries:
         async with self._lock:
             for query in list(self._known.values()):
                 await self._settle(query, restarted=True)
+            await self._launch_due()
         self.ready = True
         while True:
-            try:
-                seconds = _AGAIN_SECONDS if self._keeper.unsaved else _LOOK_SECONDS
-                async with asyncio.timeout(seconds):
+            report: Report | None = None
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(self._pause):
                     report = await self._inbox.get()
-            except TimeoutError:
-                async with self._lock:
-                    await self._look()
-                continue
             try:
                 async with self._lock:
-                    await self._heard(report)
+                    if report is not None:
+                        await self._heard(report)
+                    await self._look()
             except Exception:
-                LOG.exception("a report of the engine could not be taken in")
+                LOG.exception("what the engine said, or what is due, could not be dealt with")
+
+    @property
+    def _waiting(self) -> list[Query]:
+        """The queries that the engine is to be told to run."""
+        return [query for query in self._known.values() if query.runs and not query.at_engine]
+
+    @property
+    def _pause(self) -> float:
+        """After how many seconds to look again, if nothing is heard."""
+        return _AGAIN_SECONDS if self._waiting or self._keeper.unsaved else _LOOK_SECONDS
 
     async def _look(self) -> None:
-        """What is to be done when nothing happens."""
+        """Does what is due."""
         for query in self._keeper.unsaved:
-            await self._keeper.save(query)
+            if time.monotonic() - query.saved_at >= _AGAIN_SECONDS:
+                await self._keeper.save(query)
+        await self._launch_due()
         self._engines.used(any(query.runs or query.at_engine for query in self._known.values()))
         if self._engines.idle:
             self._task(self._engines.retire("nothing runs"))
@@ -238,16 +251,13 @@ class Queries:
         match report:
             case Ready():
                 self._engines.ready()
-                for query in list(self._known.values()):
-                    if query.runs and not query.at_engine:
-                        await self._launch(query)
             case NotStarted(error, for_kafka):
                 LOG.error("engine not started", extra={"reason": error["detail"]})
-                for query in self.all():
-                    if for_kafka and await self._reads_kafka(query):
+                for query in self._waiting:
+                    if for_kafka and _kafka_in(await self._catalog(query) or {}):
                         # Without them there can be an engine for the others.
                         await self._keeper.become(query, "failed", error=error, ended=now_us())
-                    elif query.runs:
+                    else:
                         query.kept = replace(query.kept, error=error)
             case Gone():
                 await self._engine_gone()
@@ -297,17 +307,10 @@ class Queries:
         else:
             restarts = query.kept.restarts + 1
             await self._keeper.become(query, "starting", error=error, restarts=restarts)
-            seconds = min(LONGEST_BACKOFF_SECONDS, 2.0**query.deaths)
-            self._task(self._launch_again(query, seconds))
-
-    async def _launch_again(self, query: Query, seconds: float) -> None:
-        await asyncio.sleep(seconds)
-        async with self._lock:
-            if query.runs and not query.at_engine:
-                await self._launch(query)
+            query.due = time.monotonic() + min(LONGEST_BACKOFF_SECONDS, 2.0**query.deaths)
 
     async def _engine_gone(self) -> None:
-        seconds = self._engines.gone()
+        meant = self._engines.gone()
         for query in list(self._known.values()):
             if not query.at_engine:
                 continue
@@ -315,8 +318,7 @@ class Queries:
             if self.closing.is_set():
                 await self._keeper.save(query)
                 continue
-            if seconds is not None:
-                query.deaths += 1
+            query.deaths += int(not meant)
             if query.runs and query.deaths >= MOST_DEATHS:
                 detail = f"the engine ended {query.deaths} times before the query came further"
                 problem = problem_document(500, detail, code="E-ENGINE")
@@ -324,29 +326,6 @@ class Queries:
             else:
                 await self._settle(query, restarted=True)
             query.notify()
-        if any(query.runs for query in self._known.values()):
-            self._task(self._engine_again(seconds or 0.0))
-
-    async def _engine_again(self, seconds: float) -> None:
-        await asyncio.sleep(seconds)
-        async with self._lock:
-            await self._need_engine()
-
-    async def _need_engine(self) -> None:
-        """Starts an engine, if there is none and something is to run."""
-        running = [query for query in self.all() if query.runs]
-        if running and not self.closing.is_set():
-            reading = [await self._reads_kafka(query) for query in running]
-            await self._engines.need(kafka=any(reading))
-
-    async def _reads_kafka(self, query: Query) -> bool:
-        """Whether a query is to run that reads from there."""
-        if not query.runs:
-            return False
-        try:
-            return _kafka_in(await asyncio.to_thread(self._sources, query.kept.plan))
-        except HeadraceError:
-            return False  # it fails when it is launched
 
     async def _settle(self, query: Query, *, restarted: bool = False) -> None:
         """Has a query that is not at the engine become what is wanted of it."""
@@ -361,29 +340,43 @@ class Queries:
             case "paused":
                 await self._keeper.become(query, "paused")
             case "running" if not self.closing.is_set():
-                await self._keeper.become(
-                    query, "starting", restarts=query.kept.restarts + int(restarted)
-                )
+                restarts = query.kept.restarts + int(restarted)
+                await self._keeper.become(query, "starting", restarts=restarts)
+
+    async def _launch_due(self) -> None:
+        """Tells the engine what it is to run; if there is none, it is told when there is."""
+        waiting = [] if self.closing.is_set() else self._waiting
+        if waiting and self._engines.wanting:
+            catalogs = [await self._catalog(query) for query in waiting]
+            if any(catalogs):
+                await self._engines.need(kafka=any(_kafka_in(one or {}) for one in catalogs))
+        for query in waiting:
+            if self._engines.up and query.due <= time.monotonic():
                 await self._launch(query)
 
     async def _launch(self, query: Query) -> None:
-        """Tells the engine to run a query; if there is none, it is told when there is."""
-        if not self._engines.up:
-            await self._need_engine()
-            return
-        kept = query.kept
-        try:
-            catalog = await asyncio.to_thread(self._sources, kept.plan)
-        except HeadraceError as error:
-            await self._keeper.become(query, "failed", error=document_of(error), ended=now_us())
+        catalog = await self._catalog(query)
+        if catalog is None:
             return
         worn = self._engines.worn(kafka=_kafka_in(catalog))
         if worn is not None:
             self._task(self._engines.retire(worn))
             return
-        query.at_engine = True
+        kept, query.at_engine = query.kept, True
         given = {name: kept.asked[name] for name in RUN_OPTIONS}
         await self._engines.run(Start(kept.id, kept.plan, catalog, query.folder.path, **given))
+
+    async def _catalog(self, query: Query) -> Mapping[str, Any] | None:
+        """Where a query reads; None if it cannot, or if the database does not say so now."""
+        try:
+            return await asyncio.to_thread(self._sources, query.kept.plan)
+        except HeadraceError as error:
+            await self._keeper.become(query, "failed", error=document_of(error), ended=now_us())
+        except SQLAlchemyError as error:
+            why = {"query_id": query.kept.id, "reason": type(error).__name__}
+            LOG.warning("its streams cannot be looked up now", extra=why)
+            query.due = time.monotonic() + _LOOK_SECONDS
+        return None
 
     async def _ask(
         self, query: Query, wanted: Wanted, may: set[State], already: set[State]
@@ -421,5 +414,5 @@ class Queries:
 
 def _kafka_in(catalog: Mapping[str, Any]) -> bool:
     """Whether a stream of a catalog's document is read from there."""
-    streams = catalog["streams"].values()
+    streams = catalog.get("streams", {}).values()
     return any((stream.get("source") or {}).get("format") == "kafka" for stream in streams)

@@ -25,6 +25,8 @@ class Query:
         self.changed = asyncio.Event()
         self.at_engine = False
         self.deaths = 0
+        self.due = 0.0
+        """When it may be started again, by the monotonic clock."""
         self.saved_at = 0.0
         self.unsaved = False
 

@@ -67,7 +67,8 @@ class Batches:
     """The function that Spark calls with each micro-batch.
 
     What was counted is kept in the work folder, so that a run taken up again knows it.
-    ``error`` is set if a batch failed here, not in Spark; ``finished`` when all are done, which
+    ``begun`` is set with the first batch. ``error`` is set if one failed here, not in Spark;
+    ``finished`` when all are done, which
     those of live sources, without a ``spool``, never are; then each adds to the files of dead
     ``letters``.
     """
@@ -91,6 +92,7 @@ class Batches:
         self._idle = threading.Event()
         self._idle.set()
         self.callbacks = Callbacks()
+        self.begun = False
         self.error: Exception | None = None
         self.batches = 0
         self.processed = 0
@@ -112,6 +114,7 @@ class Batches:
     def __call__(self, frame: DataFrame, batch: int) -> None:
         """Runs a batch: everything is computed here, once."""
         self._idle.clear()
+        self.begun = True
         self.callbacks.note(frame.sparkSession)
         try:
             # Whatever fails in here is Spark's: the query fails with it, and tells it better.

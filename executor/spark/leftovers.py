@@ -15,15 +15,19 @@ another version has other insides, what it keeps is kept.
 from __future__ import annotations
 
 import gc
+import socket
 import threading
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from py4j.java_gateway import JavaObject
-from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
+from executor.spark.session import stop_within
+
 _LOCK = threading.Lock()
+_SECONDS = 5.0
 _IDLE_MONITOR = "Idle Worker Monitor"
 
 
@@ -35,34 +39,42 @@ class Callbacks:
 
     def note(self, spark: SparkSession) -> None:
         """Called in the function itself, that is, in the connection's own thread."""
-        connection = spark.sparkContext._gateway._gateway_client.get_thread_connection()  # type: ignore[union-attr]
-        if connection is not None and not connection.initiated_from_client:
-            self._connections[connection.socket.getpeername()[1]] = connection
+        with suppress(OSError, AttributeError):
+            gateway: Any = spark.sparkContext._gateway
+            connection = gateway._gateway_client.get_thread_connection()
+            if connection is not None and not connection.initiated_from_client:
+                self._connections[connection.socket.getpeername()[1]] = connection
 
     def close(self, spark: SparkSession) -> None:
         """Closes them on both sides, when nothing will call any more."""
+        ports = set(self._connections)
+        for connection in self._connections.values():
+            with suppress(OSError):
+                # Not closed here: its thread waits in it, and closes it when it wakes of this.
+                connection.socket.shutdown(socket.SHUT_RDWR)
+        self._connections.clear()
         gateway: Any = spark.sparkContext._gateway
-        server = JavaObject("GATEWAY_SERVER", gateway._gateway_client)
-        client = server.getCallbackClient()
+        client = JavaObject("GATEWAY_SERVER", gateway._gateway_client).getCallbackClient()
         lock, kept = (_inside(client, name) for name in ("lock", "connections"))
-        lock.lock()
+        lock.lock()  # by a thread of the JVM that is this thread's alone
         try:
             for connection in list(kept.toArray()):
-                if connection.getSocket().getLocalPort() in self._connections:
+                if connection.getSocket().getLocalPort() in ports:
                     kept.remove(connection)
                     connection.shutdown()
         finally:
             lock.unlock()
-        for connection in self._connections.values():
-            connection.close()
-        self._connections.clear()
 
 
 def let_go(spark: SparkSession, callbacks: Callbacks) -> None:
-    """Has Spark and Py4J let go what they keep of a query that has ended."""
+    """Has Spark and Py4J let go what they keep of a query that has ended, if they answer soon."""
     # The JVM keeps what a Python object stands for, and in circles these wait for a collection.
     gc.collect()
-    with suppress(Py4JError, OSError, AttributeError, TypeError), _LOCK:
+    stop_within(_SECONDS, partial(_let_go, spark, callbacks))
+
+
+def _let_go(spark: SparkSession, callbacks: Callbacks) -> None:
+    with suppress(AttributeError, TypeError), _LOCK:
         callbacks.close(spark)
         _end_idle_monitors(spark)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -27,6 +28,7 @@ _POLL_SECONDS = 0.1
 _LAST_BATCH_SECONDS = 10.0
 _STOP_SECONDS = 20.0
 _STARTS = 3
+_ASKING_SECONDS = 30.0
 _SLOW_START = "Python worker failed to connect back"
 """A query asks a Python process of its own what state it has, and Spark gives that ten seconds to
 start, whatever is set; on a machine with much else to do it needs more."""
@@ -140,12 +142,15 @@ def _wait(query: StreamingQuery, batches: Batches, cancelled: threading.Event) -
             ended.set()
 
     threading.Thread(target=watch, daemon=True, name="headrace-watch").start()
+    until: float | None = None
     try:
         while not ended.wait(_POLL_SECONDS):
             if batches.finished:
                 query.stop()  # only a query with an interval would wait for more
             elif cancelled.is_set():
-                raise KeyboardInterrupt
+                until = until or time.monotonic() + _ASKING_SECONDS
+                if time.monotonic() > until or not _asks(query, batches):
+                    raise KeyboardInterrupt
     except KeyboardInterrupt:
         stop_within(_STOP_SECONDS, query.stop)
         batches.wait_until_idle(_LAST_BATCH_SECONDS)
@@ -157,3 +162,12 @@ def _wait(query: StreamingQuery, batches: Batches, cancelled: threading.Event) -
         raise batches.error
     if failures:
         raise failure_of(failures[0]) from failures[0]
+
+
+def _asks(query: StreamingQuery, batches: Batches) -> bool:
+    """Whether the driver may be asking a Python process which state there is, for the first batch:
+    one that is interrupted in that leaves the process behind, for as long as the session lives."""
+    try:
+        return not batches.begun and bool(query.status["isDataAvailable"])
+    except (PySparkException, Py4JError, OSError):
+        return False

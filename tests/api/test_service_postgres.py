@@ -6,16 +6,28 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import httpx
+import psutil
 import pytest
 
-from api.service import create_app
+from api.service import create_app, queries
 from api.service.store import KeptPlan, Store
+from catalog import load
 from headrace.errors import UsageError
 from tests.api.postgres import Postgres, postgres
-from tests.api.serving import problem, served, settings, until
+from tests.api.serving import LOOPBACK, problem, served, settings, until
+from tests.executor.spark.plans import csv_file, random_edges
 
+CATALOG = """
+streams:
+  rows:
+    source: {format: csv, path: rows.csv}
+    labels:
+      a: {rate: 1.0, distinct_src: 8, distinct_trg: 8}
+      b: {rate: 1.0, distinct_src: 8, distinct_trg: 8}
+"""
 QUERY = {"query": "Answer(x, y) <- a(x, y) WINDOW 1d"}
 OTHER = {"query": "Answer(x, y) <- a(x, z), b(z, y) WINDOW 1d"}
 
@@ -49,6 +61,57 @@ def test_the_service_is_there_again_when_its_database_is(
         assert client.post("/optimize", json=QUERY).content == found.content
         assert client.post("/optimize", json=OTHER).status_code == 200
         assert client.put("/streams/a", json={}).json()["version"] == 1
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_a_query_goes_on_when_the_database_is_back(
+    own_server: Postgres,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Its engine is killed while nobody can say where it reads."""
+    csv_file(tmp_path / "rows.csv", random_edges(100, seed=5))
+    (tmp_path / "catalog.yaml").write_text(CATALOG)
+    monkeypatch.setattr(queries, "_LOOK_SECONDS", 1.0)
+    made = settings(
+        tmp_path / "home",
+        database=own_server.database(),
+        catalog=load(tmp_path / "catalog.yaml"),
+        hosts=LOOPBACK,
+    )
+    with served(create_app(made)) as client:
+        until(lambda: client.get("/queries").status_code == 200)
+        body = {**QUERY, "largest_batch": 5, "interval": "500 milliseconds"}
+        place = f"/queries/{client.post('/queries', json=body).json()['id']}"
+
+        def shown() -> dict[str, Any]:
+            found: dict[str, Any] = client.get(place).json()
+            return found
+
+        until(lambda: (shown()["progress"] or {"batch": 0})["batch"] > 2)
+        own_server.stop()
+        _java_of_an_engine().kill()
+        until(lambda: "its streams cannot be looked up now" in caplog.messages)
+        assert shown()["state"] == "starting"
+        own_server.start()
+        until(lambda: shown()["state"] == "finished", 120)
+        assert shown()["restarts"] == 1
+    said = [record for record in caplog.records if record.name == "headrace.service"]
+    assert not [record for record in said if record.exc_info], "no traceback for what was expected"
+    assert sum("could not be saved" in record.getMessage() for record in said) <= 2
+
+
+def _java_of_an_engine() -> psutil.Process:
+    """Not that of the tests' own session."""
+    ours = psutil.Process()
+    (java,) = (
+        process
+        for process in ours.children(recursive=True)
+        if process.name() == "java" and process.parent() != ours
+    )
+    return java
 
 
 def test_no_request_has_a_fault_while_the_database_restarts(

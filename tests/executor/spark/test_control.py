@@ -116,6 +116,32 @@ def test_spark_keeps_nothing_of_runs_that_have_ended(spark: SparkSession, tmp_pa
     assert after[2] <= before[2] + 1
 
 
+@pytest.mark.parametrize("seconds", [0.2, 0.6, 1.2])
+def test_a_run_that_is_stopped_while_it_starts_leaves_no_process(
+    spark: SparkSession, tmp_path: Path, seconds: float
+) -> None:
+    """Spark leaves the one that it asks for the state's columns, if it is interrupted in that."""
+    inputs = {"input": [csv_file(tmp_path / "in.csv", EDGES)]}
+    cancelled = threading.Event()
+    threading.Timer(seconds, cancelled.set).start()
+    options = replace(OPTIONS, interval="1 second")
+    with pytest.raises(CancelledError):
+        run(REACH, inputs, ToFolder(tmp_path / "out"), options, spark=spark, cancelled=cancelled)
+    until = time.monotonic() + 10
+    while (left := _driver_workers()) and time.monotonic() < until:
+        time.sleep(0.1)
+    assert not left
+
+
+def _driver_workers() -> list[psutil.Process]:
+    found = []
+    for process in psutil.Process().children(recursive=True):
+        with suppress(psutil.Error):
+            if any(word.endswith("_driver_worker") for word in process.cmdline()):
+                found.append(process)
+    return found
+
+
 def test_a_slice_for_each_interval(spark: SparkSession, tmp_path: Path) -> None:
     inputs = {"input": [csv_file(tmp_path / "in.csv", EDGES)]}
     options = RunOptions(speed=100, interval="100 milliseconds")
@@ -140,11 +166,10 @@ def test_a_worker_that_is_slow_to_start_is_asked_again(spark: SparkSession, tmp_
 
     def hold_the_first() -> None:
         while not (held or ended.wait(0.02)):
-            for process in psutil.Process().children(recursive=True):
+            for process in _driver_workers():
                 with suppress(psutil.Error):
-                    if any(word.endswith("_driver_worker") for word in process.cmdline()):
-                        process.suspend()
-                        held.append(process)
+                    process.suspend()
+                    held.append(process)
 
     watching = threading.Thread(target=hold_the_first)
     watching.start()
