@@ -257,7 +257,7 @@ class Queries:
                     if for_kafka and _kafka_in(await self._catalog(query) or {}):
                         # Without them there can be an engine for the others.
                         await self._keeper.become(query, "failed", error=error, ended=now_us())
-                    else:
+                    elif query.runs:
                         query.kept = replace(query.kept, error=error)
             case Gone():
                 await self._engine_gone()
@@ -345,13 +345,15 @@ class Queries:
 
     async def _launch_due(self) -> None:
         """Tells the engine what it is to run; if there is none, it is told when there is."""
-        waiting = [] if self.closing.is_set() else self._waiting
-        if waiting and self._engines.wanting:
-            catalogs = [await self._catalog(query) for query in waiting]
+        if self.closing.is_set():
+            return
+        due = [query for query in self._waiting if query.due <= time.monotonic()]
+        if due and self._engines.wanting:
+            catalogs = [await self._catalog(query) for query in due]
             if any(catalogs):
                 await self._engines.need(kafka=any(_kafka_in(one or {}) for one in catalogs))
-        for query in waiting:
-            if self._engines.up and query.due <= time.monotonic():
+        for query in due:
+            if self._engines.up:
                 await self._launch(query)
 
     async def _launch(self, query: Query) -> None:

@@ -42,6 +42,8 @@ from headrace.errors import UsageError
 T = TypeVar("T")
 
 SCHEMA_VERSION = 2
+MOST_DELETED = 10_000
+"""Of so many streams that were deleted it is known how often each was put."""
 LOCK_SECONDS = 30
 """How long a transaction waits for that of another process."""
 
@@ -161,9 +163,13 @@ class Store:
 
         def gone(connection: Connection) -> bool:
             there = (_STREAMS.c.name == name) & _STREAMS.c.document.is_not(None)
-            return (
-                connection.execute(update(_STREAMS).where(there).values(document=None)).rowcount > 0
-            )
+            found = connection.execute(update(_STREAMS).where(there).values(document=None)).rowcount
+            deleted = select(_STREAMS.c.name).where(_STREAMS.c.document.is_(None))
+            count = connection.execute(select(func.count()).select_from(deleted.subquery()))
+            if (more := count.scalar_one() - MOST_DELETED) > 0:
+                least = deleted.order_by(_STREAMS.c.version, _STREAMS.c.name).limit(more)
+                connection.execute(delete(_STREAMS).where(_STREAMS.c.name.in_(least)))
+            return found > 0
 
         return self._write(gone)
 

@@ -67,10 +67,9 @@ class Batches:
     """The function that Spark calls with each micro-batch.
 
     What was counted is kept in the work folder, so that a run taken up again knows it.
-    ``begun`` is set with the first batch. ``error`` is set if one failed here, not in Spark;
-    ``finished`` when all are done, which
-    those of live sources, without a ``spool``, never are; then each adds to the files of dead
-    ``letters``.
+    ``begun`` is set with the first batch; ``error`` if one failed here, not in Spark; ``finished``
+    when all are done, which those of live sources, without a ``spool``, never are; then each adds
+    to the files of dead ``letters``.
     """
 
     def __init__(

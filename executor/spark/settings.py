@@ -12,7 +12,6 @@ _STATE = "spark.sql.streaming.stateStore"
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 PROVIDER = f"{_STATE}.providerClass"
 
-
 _SESSIONS: dict[int, SparkSession] = {}  # of this process, which has one Spark at a time
 _LOCK = threading.Lock()
 
@@ -20,9 +19,9 @@ _LOCK = threading.Lock()
 def streaming_session(spark: SparkSession, partitions: int) -> SparkSession:
     """A session of the same Spark, with our settings, for queries of ours with so many partitions.
 
-    That of the user is left as it is. It is made once: a query that starts copies the settings of
-    its session, and a session that has had a query is never let go by Spark, with all that it
-    knows of the query's files (its `StreamingQueryListenerBus` stays with the context's).
+    That of the user is left as it is. It is made once for all queries, since each that starts
+    copies the settings of its session. One for each start would cost a megabyte until it is
+    collected, and Spark keeps the bus of its listeners as long as the context lives.
     """
     with _LOCK:
         own = _SESSIONS.get(partitions)

@@ -213,6 +213,25 @@ def test_threads_write_to_one_store(database: str) -> None:
     store.close()
 
 
+def test_of_deleted_streams_not_all_is_known_for_ever(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("api.service.store.MOST_DELETED", 3)
+    store = Store(database, 5)
+    store.put_stream("kept", "second", {})
+    for _ in range(2):
+        store.put_stream("often", "second", {})
+        store.delete_stream("often")
+    for number in range(9):
+        store.put_stream(f"once{number}", "second", {})
+        assert store.delete_stream(f"once{number}")
+    assert [stream.name for stream in store.streams()] == ["kept"]
+    assert store.put_stream("often", "second", {}) == 3
+    assert store.put_stream("once8", "second", {}) == 2
+    assert store.put_stream("once0", "second", {}) == 1
+    store.close()
+
+
 def test_whatever_was_said_is_kept_as_it_was(database: str) -> None:
     store = Store(database, 5)
     odd = {"\0 and \ud800": ["\N{GREEK SMALL LETTER ALPHA}", 2**70, None, ""]}
