@@ -25,6 +25,7 @@ from api.service.engine_messages import (
     Stop,
 )
 from api.service.problems import problem_document
+from executor.spark.packages import packages_for_kafka
 
 LOG = logging.getLogger("headrace.service")
 
@@ -103,7 +104,7 @@ class EngineKeeper:
 
     def worn(self, *, kafka: bool) -> str | None:
         """Why the engine has to be renewed before it can run one more, if so."""
-        if kafka and not self._kafka:
+        if kafka and not self._kafka and packages_for_kafka(self._options.conf):
             return "it was started without what reads from Kafka"
         return f"it has started {self._runs} runs" if self._runs >= MOST_STARTS else None
 

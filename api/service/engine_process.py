@@ -43,7 +43,7 @@ from api.service.query_folder import QueryFolder
 from catalog.document import from_document
 from catalog.live import LiveSource
 from executor.spark.errors import ExecutionError, PackageError, SparkFailedError
-from executor.spark.live import JARS, KAFKA
+from executor.spark.packages import packages_for_kafka
 from executor.spark.replay import LARGEST_SLICE
 from executor.spark.report import Progress, RunReport
 from executor.spark.run import RunOptions
@@ -73,7 +73,7 @@ def work(connection: Connection[Any, Any], home: Path, options: EngineOptions) -
         cores=max(2, os.cpu_count() or 1),
         debug=options.debug,
         master=options.master,
-        packages=(KAFKA,) if options.kafka and not {*JARS} & options.conf.keys() else (),
+        packages=packages_for_kafka(options.conf) if options.kafka else (),
         # Fair: a query with much to do in a batch does not hold up the others.
         conf={"spark.scheduler.mode": "FAIR", **options.conf},
     )

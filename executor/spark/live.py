@@ -15,7 +15,6 @@ from contextlib import ExitStack
 from dataclasses import asdict, replace
 from typing import Any, NoReturn
 
-import pyspark
 from pyspark.sql import DataFrame, SparkSession
 
 from algebra.plan import PhysicalPlan
@@ -26,6 +25,7 @@ from executor.spark.checkpoint import Pin, Work, open_work
 from executor.spark.dead_letters import DeadLetters, Growing
 from executor.spark.errors import CancelledError, ExecutionError, InputError, OutputError
 from executor.spark.formats import ResultShape
+from executor.spark.packages import packages_for_kafka
 from executor.spark.query import RunOptions, complete, described, failures_told, set_aside
 from executor.spark.replay import fingerprint
 from executor.spark.report import OnProgress, Progress
@@ -36,11 +36,6 @@ from executor.spark.sources import Aside, live_frame, stored_frame
 from executor.spark.stage import result_blocks
 from executor.spark.stream import edges_of
 from executor.spark.workers import free_pool, own_workers
-
-KAFKA = f"org.apache.spark:spark-sql-kafka-0-10_2.13:{pyspark.__version__}"
-"""The package by which Spark reads Kafka."""
-JARS = ("spark.jars", "spark.jars.packages")
-"""Settings by which somebody has Spark read more than it does by itself."""
 
 
 def run_live(
@@ -183,6 +178,6 @@ def _with_packages(
     """The session's options with the packages that the sources need, unless the user chose some."""
     packages = session.packages
     kafka = any(live.source.format == "kafka" for live in sources.values())
-    if kafka and not packages and not any(name in session.conf for name in JARS):
-        packages = (KAFKA,)
+    if kafka and not packages:
+        packages = packages_for_kafka(session.conf)
     return replace(session, partitions=partitions, packages=packages)
