@@ -12,9 +12,12 @@ from random import Random
 
 import networkx as nx
 import pytest
+import yaml
 
 from executor.local import Edge
 from tests.api.command import ROOT, command_line, environment
+from tests.api.events import events, numbered
+from tests.api.serving import metric, running, until
 from tests.executor.spark.plans import random_edges
 from tests.executor.spark.running import read_jsonl
 from tests.kafka.broker import Broker, broker
@@ -135,3 +138,41 @@ def test_killed_and_taken_up_again(kafka: Broker, tmp_path: Path) -> None:
     ]
     assert "neither a whole number nor ISO-8601" in rejected[1]["reason"]
     assert not (tmp_path / "out/_headrace/late.jsonl").exists()
+
+
+def test_a_stream_that_is_put_into_a_service_that_runs(kafka: Broker, tmp_path: Path) -> None:
+    catalog = yaml.safe_load(CATALOG.format(address=kafka.address, delay=DELAY))
+    stream = catalog["streams"]["payments"]
+    stream["source"]["options"]["subscribe"] = "put"
+    (tmp_path / "rows.csv").write_text("src,trg,label,ts\n1,2,a,3\n2,3,a,5\n")
+    (tmp_path / "catalog.yaml").write_text(
+        "streams: {rows: {source: {format: csv, path: rows.csv}, "
+        "labels: {a: {rate: 1, distinct_src: 9, distinct_trg: 9}}}}"
+    )
+    jars = ",".join(map(str, connector_jars()))
+    options = ("--catalog", tmp_path / "catalog.yaml", "--allow-sources")
+    edges = [(x, y, "pays", ts) for x, y, _, ts, *_ in random_edges(40, 3, 12)]
+    kafka.send("put", messages([*edges, ("0", "0", "other", edges[-1][3] + DELAY + 1)]))
+    with (
+        running(tmp_path / "home", *options, "--conf", f"spark.jars={jars}") as service,
+        service.client() as client,
+    ):
+        until(lambda: client.get("/queries").status_code == 200)
+        before = client.post("/queries", json={"query": "Answer(x, y) <- a(x, y) WINDOW 20s"})
+        assert len(numbered(list(events(client, before.json()["id"])))) == 2
+        assert client.put("/streams/payments", json=stream).status_code == 200
+        made = client.post(
+            "/queries", json={"query": f"Answer(x, y) <- pays(x, y) WINDOW {LENGTH}s"}
+        )
+        assert made.status_code == 201, made.text
+        wanted = {(x, y, ts) for x, y, _, ts in edges}
+        found: set[tuple[str, str, int]] = set()
+        following = events(client, made.json()["id"])
+        while not wanted <= found:
+            event = next(following)
+            assert event.name != "end", client.get(f"/queries/{made.json()['id']}").json()
+            if event.name == "result":
+                found.add((*event.data["bindings"].values(), event.data["ts"]))
+        following.close()
+        assert found == wanted
+        assert metric(client, "headrace_engine_starts_total") == 1, "the jars are there already"
