@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,6 +23,10 @@ Without it the examples are always the same, so that a test fails for a change a
 NO_SKIPS = "HEADRACE_NO_SKIPS"
 """Set to 1, a skipped test fails: on a machine that should have everything, as CI."""
 
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A shell has what it starts in the background ignore Ctrl-C, and so do the commands of tests.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SLOW_IS_FINE = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much)
 
