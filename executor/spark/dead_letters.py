@@ -14,6 +14,8 @@ from pathlib import Path
 from executor.spark.files import written_aside
 
 _NOTE = "added.json"
+_DIGITS = 18
+"""Of where a file starts, in its name: that of no file that somebody has put aside."""
 _SEGMENTS = 8
 """How many files what may be kept is in, about."""
 
@@ -68,7 +70,8 @@ class Growing:
             self._bytes - start + more > self._most_bytes // _SEGMENTS
         )
         if full and self._bytes > start:
-            return self._bytes, self._path.with_name(f"{self._path.name}.{self._bytes}")
+            name = f"{self._path.name}.{self._bytes:0{_DIGITS}}"
+            return self._bytes, self._path.with_name(name)
         return start, file
 
     def _prune(self) -> None:
@@ -100,7 +103,7 @@ def segments(path: Path) -> list[tuple[int, Path]]:
     if path.parent.exists():
         for file in path.parent.iterdir():
             start = file.name.removeprefix(f"{path.name}.")
-            if start.isdecimal() and file.name != start:
+            if start.isdecimal() and len(start) == _DIGITS:
                 found.append((int(start), file))
     return sorted(found)
 

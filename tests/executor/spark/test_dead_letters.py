@@ -45,6 +45,18 @@ def test_without_a_limit_all_is_in_one_file(tmp_path: Path) -> None:
     assert growing.lines == 100
 
 
+def test_a_file_that_somebody_has_put_aside_is_left_alone(tmp_path: Path) -> None:
+    """As logrotate does: what has its name and a number is no part of it."""
+    path, folder = tmp_path / "late.jsonl", tmp_path / "parts"
+    added(Growing(path, folder), folder, 0, *range(9))
+    aside = path.rename(tmp_path / "late.jsonl.1")
+    growing = Growing(path, folder)
+    added(growing, folder, 1, 9)
+    assert aside.read_text().count("\n") == 9
+    assert numbers(path) == [9]
+    assert growing.lines == 10
+
+
 def test_the_oldest_go_and_their_places_stay(tmp_path: Path) -> None:
     query = QueryFolder(tmp_path)
     folder = tmp_path / "parts"
