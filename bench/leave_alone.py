@@ -92,7 +92,7 @@ def held(service: Service, home: Path, minute: float, plans: int, *, collect: bo
         sizes[kind] / 1e6 for kind in ("service", "searches", "engine", "jvm")
     )
     return Held(
-        round(minute, 2), service_mb, searches, engine, jvm, heap, database / 1e6, plans,
+        minute, service_mb, searches, engine, jvm, heap, database / 1e6, plans,
         files["service"], files["engine"] + files["jvm"], threads, processes,
     )  # fmt: skip
 
@@ -249,7 +249,7 @@ async def left_alone(
         while True:
             metrics = (await connection.ask("GET", "/metrics")).body.decode()
             plans = metrics.partition('headrace_plans_total{stop_reason="complete"} ')[2]
-            passed = (time.monotonic() - started) / 60
+            passed = round((time.monotonic() - started) / 60, 2)
             due = collect and (not found or int(passed) > int(found[-1].minute))
             made = int(float(plans.split("\n")[0] or 0))
             found.append(await asyncio.to_thread(held, service, home, passed, made, collect=due))
