@@ -27,6 +27,15 @@ from tests.api.command import ROOT, command_line, environment
 T = TypeVar("T")
 
 LOOPBACK = ("127.0.0.1", "localhost")
+ROWS = """
+streams:
+  rows:
+    source: {format: csv, path: rows.csv}
+    labels:
+      a: {rate: 1.0, distinct_src: 24, distinct_trg: 24}
+      b: {rate: 1.0, distinct_src: 24, distinct_trg: 24}
+"""
+"""A catalog with a stream that is the file ``rows.csv`` beside it."""
 
 
 def settings(home: Path, **others: Any) -> Settings:

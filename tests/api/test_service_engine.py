@@ -16,7 +16,7 @@ from api.service.engine_messages import EngineOptions
 from catalog import load
 from executor.local import Result
 from tests.api.events import events, numbered
-from tests.api.serving import LOOPBACK, metric, served, settings, until
+from tests.api.serving import LOOPBACK, ROWS, metric, served, settings, until
 from tests.executor.spark.plans import csv_file, expected, random_edges, snapshots
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
@@ -25,12 +25,7 @@ EDGES = random_edges(200, seed=5, vertices=24)
 SHORT = {"query": "Answer(x, y) <- a(x, y) WINDOW 30s"}
 LONG = {**SHORT, "largest_batch": 5, "interval": "700 milliseconds"}
 OF_KAFKA = {"query": "Answer(x, y) <- k(x, y) WINDOW 30s"}
-CATALOG = """
-streams:
-  rows:
-    source: {format: csv, path: rows.csv}
-    labels:
-      a: {rate: 1.0, distinct_src: 24, distinct_trg: 24}
+TOPIC = """
   topic:
     source: {format: kafka, options: {kafka.bootstrap.servers: "127.0.0.1:9", subscribe: t}}
     labels:
@@ -44,7 +39,7 @@ def test_an_engine_comes_is_renewed_and_goes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     csv_file(tmp_path / "rows.csv", EDGES)
-    (tmp_path / "catalog.yaml").write_text(CATALOG)
+    (tmp_path / "catalog.yaml").write_text(ROWS + TOPIC)
     (tmp_path / "ivy.xml").write_text(NOWHERE)
     monkeypatch.setattr(engine_keeper, "MOST_STARTS", 2)
     monkeypatch.setattr(engine_keeper, "IDLE_SECONDS", 2.0)

@@ -17,17 +17,9 @@ from api.service.store import KeptPlan, Store
 from catalog import load
 from headrace.errors import UsageError
 from tests.api.postgres import Postgres, postgres
-from tests.api.serving import LOOPBACK, problem, served, settings, until
+from tests.api.serving import LOOPBACK, ROWS, problem, served, settings, until
 from tests.executor.spark.plans import csv_file, random_edges
 
-CATALOG = """
-streams:
-  rows:
-    source: {format: csv, path: rows.csv}
-    labels:
-      a: {rate: 1.0, distinct_src: 8, distinct_trg: 8}
-      b: {rate: 1.0, distinct_src: 8, distinct_trg: 8}
-"""
 QUERY = {"query": "Answer(x, y) <- a(x, y) WINDOW 1d"}
 OTHER = {"query": "Answer(x, y) <- a(x, z), b(z, y) WINDOW 1d"}
 
@@ -73,7 +65,7 @@ def test_a_query_goes_on_when_the_database_is_back(
 ) -> None:
     """Its engine is killed while nobody can say where it reads."""
     csv_file(tmp_path / "rows.csv", random_edges(100, seed=5))
-    (tmp_path / "catalog.yaml").write_text(CATALOG)
+    (tmp_path / "catalog.yaml").write_text(ROWS)
     monkeypatch.setattr(queries, "_LOOK_SECONDS", 1.0)
     made = settings(
         tmp_path / "home",
