@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from api.cli import main
+from tests.waiting import PATIENCE
 
 ROOT = Path(__file__).parent.parent.parent
 EXAMPLES = ROOT / "examples" / "mathoverflow"
@@ -57,7 +58,7 @@ def environment(**more: str) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(ROOT), **more}
 
 
-def process(*arguments: str | Path, cwd: Path | None = None, timeout: float = 600) -> Outcome:
+def process(*arguments: str | Path, cwd: Path | None = None, timeout: float = PATIENCE) -> Outcome:
     """Runs ``headrace ...`` as a process of its own."""
     done = subprocess.run(
         command_line(*arguments),

@@ -13,7 +13,6 @@ import signal
 import socket
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -23,7 +22,8 @@ from pathlib import Path
 
 import psycopg
 
-_START_SECONDS = 60
+from tests.waiting import PATIENCE, until
+
 _NOBODY = "nobody"
 _PROGRAMS = Path("pginstall18", "bin")
 
@@ -65,23 +65,26 @@ class Postgres:
                 stderr=log,
                 user=_other_user(),
             )
-        until = time.monotonic() + _START_SECONDS
-        while True:
-            try:
-                self._connected().close()
-                return
-            except psycopg.OperationalError:
-                said = (self.folder / "log").read_text("utf-8")
-                assert self._process.poll() is None, said
-                assert time.monotonic() < until, said
-                time.sleep(0.05)
+        until(self._answers, self._said)
 
     def stop(self) -> None:
         """Stops the server, which breaks off what its clients do."""
         if self._process is not None:
             self._process.send_signal(signal.SIGINT)
-            assert self._process.wait(60) == 0
+            assert self._process.wait(PATIENCE) == 0
             self._process = None
+
+    def _answers(self) -> bool:
+        try:
+            self._connected().close()
+        except psycopg.OperationalError:
+            assert self._process is not None
+            assert self._process.poll() is None, self._said()
+            return False
+        return True
+
+    def _said(self) -> str:
+        return (self.folder / "log").read_text("utf-8")
 
     def _connected(self) -> psycopg.Connection[tuple[object, ...]]:
         return psycopg.connect(

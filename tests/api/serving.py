@@ -8,13 +8,12 @@ import signal
 import socket
 import subprocess
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import httpx
 from fastapi import FastAPI
@@ -23,8 +22,7 @@ from api.service import Settings
 from api.service.serving import server_of
 from api.service.store import sqlite_url
 from tests.api.command import ROOT, command_line, environment
-
-T = TypeVar("T")
+from tests.waiting import PATIENCE, until
 
 LOOPBACK = ("127.0.0.1", "localhost")
 ROWS = """
@@ -52,11 +50,11 @@ def served(app: FastAPI) -> Iterator[httpx.Client]:
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()
         try:
-            with httpx.Client(base_url=address, timeout=120, trust_env=False) as client:
+            with httpx.Client(base_url=address, timeout=PATIENCE, trust_env=False) as client:
                 yield client
         finally:
             server.should_exit = True
-            thread.join(60)
+            thread.join(PATIENCE)
 
 
 @dataclass(frozen=True)
@@ -68,7 +66,7 @@ class Running:
     log: Path
 
     def client(self) -> httpx.Client:
-        return httpx.Client(base_url=self.address, timeout=120, trust_env=False)
+        return httpx.Client(base_url=self.address, timeout=PATIENCE, trust_env=False)
 
 
 @contextmanager
@@ -94,18 +92,9 @@ def running(home: Path, *options: str | Path) -> Iterator[Running]:
             yield Running(process, found[0], log)
             if process.poll() is None:
                 process.send_signal(signal.SIGTERM)
-                assert process.wait(60) in (0, -signal.SIGTERM, 143)
+                assert process.wait(PATIENCE) in (0, -signal.SIGTERM, 143)
         finally:
             process.kill()
-
-
-def until(look: Callable[[], T], seconds: float = 60) -> T:
-    """What is there, once there is something."""
-    end = time.monotonic() + seconds
-    while not (found := look()):
-        assert time.monotonic() < end, "it did not come to be"
-        time.sleep(0.05)
-    return found
 
 
 def metric(client: httpx.Client, name: str) -> float:

@@ -16,6 +16,7 @@ import pytest
 from algebra.plan import PhysicalPlan
 from executor.local import run_plan
 from tests.api.command import CATALOG, EXAMPLES, ROOT, command_line, environment, process
+from tests.waiting import PATIENCE
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(900)]
 
@@ -143,7 +144,7 @@ def test_a_reader_of_results_that_has_seen_enough() -> None:
             assert row[1] < row[2]
             running.stdout.close()
             assert running.stderr.read() == ""
-            assert running.wait(300) == 0
+            assert running.wait(PATIENCE) == 0
         finally:
             running.kill()
 
@@ -175,7 +176,7 @@ def test_stopped_and_taken_up_again(tmp_path: Path) -> None:
                     assert line, "it ended before a batch was done"
                 running.send_signal(stop)
                 said = running.stderr.read()
-                assert running.wait(300) == code, said
+                assert running.wait(PATIENCE) == code, said
                 assert "Traceback" not in said
                 assert "The same command goes on from there" in said
             finally:

@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from tests.api.command import QUERY, ROOT
-from tests.api.serving import until
+from tests.waiting import PATIENCE, until
 
 KEPT = "/var/lib/headrace"
 PORT = "8080"
@@ -74,10 +74,10 @@ def test_the_image_serves_is_healthy_and_ends(tmp_path: Path) -> None:
         try:
             until(healthy)
             address = f"http://127.0.0.1:{port}"
-            asked = httpx.post(f"{address}/optimize", json={"query": QUERY}, timeout=60)
+            asked = httpx.post(f"{address}/optimize", json={"query": QUERY}, timeout=PATIENCE)
             assert asked.json()["stop_reason"] == "complete"
             process.send_signal(signal.SIGTERM)
-            assert process.wait(60) in (0, -signal.SIGTERM, 143)
+            assert process.wait(PATIENCE) in (0, -signal.SIGTERM, 143)
         finally:
             process.kill()
     assert not healthy()

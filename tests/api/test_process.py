@@ -25,6 +25,7 @@ from tests.api.command import (
     environment,
     process,
 )
+from tests.waiting import PATIENCE, until
 
 HEAVY = ("pyspark", "numba", "pandas", "pyarrow", "fastapi", "uvicorn", "rich.progress")
 
@@ -93,7 +94,7 @@ def test_a_reader_that_has_seen_enough_is_no_error(tmp_path: Path) -> None:
         assert running.stdout.readline().endswith(b" plans\n")
         running.stdout.close()
         assert running.stderr.read() == b""
-        assert running.wait(60) == 0
+        assert running.wait(PATIENCE) == 0
 
 
 def test_names_survive_a_terminal_without_their_letters() -> None:
@@ -128,7 +129,7 @@ def on_terminal(*arguments: str, **more: str) -> str:
     ) as running:
         os.close(outer)
         seen = b""
-        deadline = time.monotonic() + 120
+        deadline = time.monotonic() + PATIENCE
         while time.monotonic() < deadline:
             if select.select([inner], [], [], 0.2)[0]:
                 try:
@@ -137,7 +138,7 @@ def on_terminal(*arguments: str, **more: str) -> str:
                     break
             elif running.poll() is not None:
                 break
-        running.wait(60)
+        running.wait(PATIENCE)
     os.close(inner)
     return seen.decode()
 
@@ -156,20 +157,23 @@ def test_serve_answers_until_it_is_interrupted(tmp_path: Path) -> None:
             assert found is not None
             address = found.group()
             query = (EXAMPLES / "chains.rq").read_text("utf-8")
-            for _ in range(100):
-                try:
-                    answer = httpx.post(
-                        f"{address}/optimize", json={"query": query}, trust_env=False, timeout=60
-                    )
-                    break
-                except httpx.ConnectError:
-                    time.sleep(0.1)
+            with httpx.Client(base_url=address, trust_env=False, timeout=PATIENCE) as client:
+                until(lambda: answers(client))
+                answer = client.post("/optimize", json={"query": query})
             assert answer.json()["cost"] > 0
             running.send_signal(signal.SIGINT)
-            assert running.wait(60) == 0
+            assert running.wait(PATIENCE) == 0
             assert "Traceback" not in running.stderr.read()
         finally:
             running.kill()
+
+
+def answers(client: httpx.Client) -> bool:
+    """Whether a service listens."""
+    try:
+        return client.get("/healthz").status_code == 200
+    except httpx.ConnectError:
+        return False
 
 
 def test_serve_says_that_a_port_is_taken() -> None:

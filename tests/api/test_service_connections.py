@@ -10,7 +10,8 @@ import httpx
 import pytest
 
 from api.service import connections, create_app
-from tests.api.serving import clique, problem, served, settings, until
+from tests.api.serving import clique, problem, served, settings
+from tests.waiting import PATIENCE, until
 
 HEAD = b"POST /optimize HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n"
 DESCRIPTION = b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -33,7 +34,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
 @contextmanager
 def connected(client: httpx.Client) -> Iterator[socket.socket]:
     address = (client.base_url.host, client.base_url.port)
-    with socket.create_connection(address, timeout=60) as connection:
+    with socket.create_connection(address, timeout=PATIENCE) as connection:
         yield connection
 
 

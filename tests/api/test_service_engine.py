@@ -16,8 +16,9 @@ from api.service.engine_messages import EngineOptions
 from catalog import load
 from executor.local import Result
 from tests.api.events import events, numbered
-from tests.api.serving import LOOPBACK, ROWS, metric, served, settings, until
+from tests.api.serving import LOOPBACK, ROWS, metric, served, settings
 from tests.executor.spark.plans import csv_file, expected, random_edges, snapshots
+from tests.waiting import until
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
@@ -55,13 +56,13 @@ def test_an_engine_comes_is_renewed_and_goes(
         following.close()
         # What reads from Kafka is fetched for an engine of its own, and cannot be.
         kafka = _started(client, OF_KAFKA)
-        assert until(partial(_in_state, client, kafka, "failed"), 120)
+        assert until(partial(_in_state, client, kafka, "failed"))
         error = client.get(f"/queries/{kafka}").json()["error"]
         assert "could not be fetched" in error["detail"]
         # The others went on without. The third start in an engine is one too many.
         for _ in range(2):
             short = _started(client, SHORT)
-            assert until(partial(_in_state, client, short, "finished"), 120)
+            assert until(partial(_in_state, client, short, "finished"))
         found += list(events(client, long, last=found[-1].id))
         shown = client.get(f"/queries/{long}").json()
         assert shown["state"] == "finished"
@@ -71,7 +72,7 @@ def test_an_engine_comes_is_renewed_and_goes(
         assert until(lambda: metric(client, "headrace_engine_up") == 0)
         assert metric(client, "headrace_engine_starts_total") == 4
         again = _started(client, SHORT)
-        assert until(partial(_in_state, client, again, "finished"), 120)
+        assert until(partial(_in_state, client, again, "finished"))
         assert metric(client, "headrace_engine_starts_total") == 5
 
 

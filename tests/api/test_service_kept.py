@@ -22,7 +22,8 @@ from api.service.store import SCHEMA_VERSION, KeptPlan, Store, sqlite_url
 from catalog import load
 from headrace.errors import UsageError
 from tests.api.command import CATALOG, EXAMPLES, ROOT, Commands, environment
-from tests.api.serving import metric, problem, running, served, settings, until
+from tests.api.serving import metric, problem, running, served, settings
+from tests.waiting import PATIENCE, until
 
 CHAINS = (EXAMPLES / "chains.rq").read_text("utf-8")
 A = {"labels": {"a": {"rate": 5, "distinct_src": 9, "distinct_trg": 9, "vertices": 9}}}
@@ -190,7 +191,7 @@ def test_two_processes_write_to_one_database(database: str) -> None:
     commands = [[sys.executable, "-c", WRITER, database, name] for name in ("a", "b")]
     # Both make the tables, too.
     writing = [subprocess.Popen(command, cwd=ROOT, env=environment()) for command in commands]
-    assert [process.wait(120) for process in writing] == [0, 0]
+    assert [process.wait(PATIENCE) for process in writing] == [0, 0]
     store = Store(database, 1000)
     (stream,) = store.streams()
     assert stream.version == 80  # each write gave a version of its own

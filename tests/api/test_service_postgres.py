@@ -17,8 +17,9 @@ from api.service.store import KeptPlan, Store
 from catalog import load
 from headrace.errors import UsageError
 from tests.api.postgres import Postgres, postgres
-from tests.api.serving import LOOPBACK, ROWS, problem, served, settings, until
+from tests.api.serving import LOOPBACK, ROWS, problem, served, settings
 from tests.executor.spark.plans import csv_file, random_edges
+from tests.waiting import PATIENCE, until
 
 QUERY = {"query": "Answer(x, y) <- a(x, y) WINDOW 1d"}
 OTHER = {"query": "Answer(x, y) <- a(x, z), b(z, y) WINDOW 1d"}
@@ -88,7 +89,7 @@ def test_a_query_goes_on_when_the_database_is_back(
         until(lambda: "its streams cannot be looked up now" in caplog.messages)
         assert shown()["state"] == "starting"
         own_server.start()
-        until(lambda: shown()["state"] == "finished", 120)
+        until(lambda: shown()["state"] == "finished")
         assert shown()["restarts"] == 1
     said = [record for record in caplog.records if record.name == "headrace.service"]
     assert not [record for record in said if record.exc_info], "no traceback for what was expected"
@@ -115,7 +116,7 @@ def test_no_request_has_a_fault_while_the_database_restarts(
 
         def ask(n: int) -> set[int]:
             seen = set()
-            with httpx.Client(base_url=client.base_url, timeout=60, trust_env=False) as own:
+            with httpx.Client(base_url=client.base_url, timeout=PATIENCE, trust_env=False) as own:
                 while not over.is_set():
                     seen.add(own.put(f"/streams/s{n}", json={}).status_code)
             return seen

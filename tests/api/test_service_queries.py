@@ -23,9 +23,10 @@ from api.service.bodies import QueryDocument
 from api.service.store import Store, sqlite_url
 from executor.local import Result
 from tests.api.events import Event, events, numbered
-from tests.api.serving import Running, metric, running, until
+from tests.api.serving import Running, metric, running
 from tests.executor.spark.plans import csv_file, expected, random_edges, snapshots
 from tests.strategies.amount import MORE
+from tests.waiting import until
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
@@ -173,7 +174,7 @@ def _further(client: httpx.Client, id_: str, batch: int) -> int:
         done: int = (found["progress"] or {"batch": 0})["batch"]
         return done if found["state"] == "running" and done > batch else 0
 
-    return until(batches, 120)
+    return until(batches)
 
 
 def _weaken(service: Running, client: httpx.Client, id_: str) -> None:
@@ -187,7 +188,7 @@ def _weaken(service: Running, client: httpx.Client, id_: str) -> None:
         found: dict[str, Any] = client.get(f"/queries/{id_}").json()
         return found["error"] is not None and found["state"] == "starting"
 
-    until(failed, 120)
+    until(failed)
 
 
 def _process(service: Running, name: str) -> psutil.Process:

@@ -23,8 +23,9 @@ from catalog import load
 from tests.api.command import CATALOG
 from tests.api.events import Event, events, numbered
 from tests.api.kept import DONE, HELD, QUERY, kept, publish
-from tests.api.serving import problem, running, served, settings, until
+from tests.api.serving import problem, running, served, settings
 from tests.strategies.amount import examples
+from tests.waiting import until
 
 READ, PLAN, RUN = ("read-" + "r" * 20, "plan-" + "p" * 20, "run-" + "u" * 20)
 

@@ -22,12 +22,13 @@ from api.service import create_app
 from catalog import load
 from tests.api.command import CATALOG
 from tests.api.serving import LOOPBACK, served, settings
+from tests.waiting import PATIENCE
 
 SHOTS = Path(__file__).parent / "shots"
 """What was seen last in each test; not committed."""
 
-PATIENCE_MS = 30_000
-"""How long a machine that does much else may take for what is there at once."""
+PATIENCE_MS = 1000 * PATIENCE
+"""The limit of each wait for the page, in milliseconds: it only ends what hangs."""
 
 expect.set_options(timeout=PATIENCE_MS)
 
@@ -51,13 +52,9 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A service whose searches are short, whatever the query."""
-    made = settings(
-        tmp_path_factory.mktemp("home"),
-        catalog=load(CATALOG),
-        hosts=LOOPBACK,
-        longest_search_ms=1500.0,
-    )
+    """A service; the searches of its tests end by themselves, and are not cut by a time."""
+    home = tmp_path_factory.mktemp("home")
+    made = settings(home, catalog=load(CATALOG), hosts=LOOPBACK, longest_search_ms=1000 * PATIENCE)
     with served(create_app(made)) as client:
         yield str(client.base_url)
 

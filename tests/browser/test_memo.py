@@ -8,6 +8,8 @@ import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.waiting import PATIENCE
+
 CHAIN = "Answer(x0, x12) <- " + ", ".join(f"a{i}(x{i}, x{i + 1})" for i in range(12)) + " WINDOW 1d"
 
 
@@ -19,7 +21,7 @@ def chain(address: str) -> str:
         for i in range(12)
     }
     body = {"query": CHAIN, "streams": {"s": {"labels": labels}}}
-    answer = httpx.post(f"{address}/optimize", json=body, timeout=120, trust_env=False)
+    answer = httpx.post(f"{address}/optimize", json=body, timeout=PATIENCE, trust_env=False)
     found: str = answer.json()["id"]
     return found
 
@@ -44,6 +46,7 @@ def test_the_memo_of_a_query_of_twelve_atoms(page: Page, chain: str) -> None:
     expect(details).to_contain_text("Cheapest plans")
     # What is searched for is left in the list, and what is picked comes into the picture.
     page.get_by_role("button", name="Plan", exact=True).last.click()
+    expect(boxes).to_have_count(23)
     page.get_by_label("Find groups and expressions").fill("PatternCommute a3")
     expect(groups.get_by_role("option")).not_to_have_count(78)
     groups.get_by_role("option").first.click()
@@ -52,6 +55,9 @@ def test_the_memo_of_a_query_of_twelve_atoms(page: Page, chain: str) -> None:
     chosen = re.sub(r"\D", "", details.get_attribute("aria-label") or "")
     focused = memo.locator(f'[data-box="{chosen}"]')
     expect(focused).to_have_attribute("aria-label", re.compile("open$"))
+    # What is around it: neither the plan with it, nor all.
+    expect(boxes).not_to_have_count(23)
+    expect(boxes).not_to_have_count(24)
     assert 2 < boxes.count() < 78
 
 

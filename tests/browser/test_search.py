@@ -9,13 +9,15 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.api.command import EXAMPLES
+from tests.waiting import PATIENCE
 
 
 @pytest.fixture(scope="module")
 def plan(address: str) -> str:
     """The id of the plan of an example in which rules do much."""
     query = Path(EXAMPLES / "chains.rq").read_text("utf-8")
-    answer = httpx.post(f"{address}/optimize", json={"query": query}, timeout=120, trust_env=False)
+    body = {"query": query}
+    answer = httpx.post(f"{address}/optimize", json=body, timeout=PATIENCE, trust_env=False)
     found: str = answer.json()["id"]
     return found
 

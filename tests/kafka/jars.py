@@ -17,6 +17,7 @@ from pyspark.errors import PySparkException
 from pyspark.java_gateway import launch_gateway
 
 from executor.spark.jvm import find_java
+from tests.waiting import PATIENCE
 
 BROKER = "org.apache.kafka:kafka_2.13:3.9.2"
 CONNECTOR = "org.apache.spark:spark-sql-kafka-0-10_2.13:4.2.0"
@@ -84,4 +85,4 @@ def _fetch(package: str, without: Sequence[str], ivy: Path) -> None:
             os.environ["JAVA_HOME"] = before
     gateway.shutdown()
     gateway.proc.stdin.close()
-    gateway.proc.wait(60)
+    gateway.proc.wait(PATIENCE)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from random import Random
@@ -17,11 +16,12 @@ import yaml
 from executor.local import Edge
 from tests.api.command import ROOT, command_line, environment
 from tests.api.events import events, numbered
-from tests.api.serving import metric, running, until
+from tests.api.serving import metric, running
 from tests.executor.spark.plans import random_edges
 from tests.executor.spark.running import read_jsonl
 from tests.kafka.broker import Broker, broker
 from tests.kafka.jars import connector_jars
+from tests.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.spark
 
@@ -36,7 +36,6 @@ streams:
     columns: {{src: from, trg: to}}
     labels: {{pays: {{rate: 2, distinct_src: 10, distinct_trg: 10}}}}
 """
-_PATIENCE = 150.0
 
 
 @pytest.fixture(scope="session")
@@ -72,18 +71,23 @@ class Run:
         """What it said until it ended by Ctrl-C; if it does not, what its threads are at."""
         self.process.send_signal(signal.SIGINT)
         try:
-            return self.process.communicate(timeout=_PATIENCE)
+            return self.process.communicate(timeout=PATIENCE)
         except subprocess.TimeoutExpired:
             self.process.send_signal(signal.SIGABRT)
             raise AssertionError(self.process.communicate()[1]) from None
 
     def until(self, rows: int) -> None:
         """Waits until so many results are out."""
-        end = time.monotonic() + _PATIENCE
-        while len(read_jsonl(self.folder / "out")) < rows:
+
+        def there() -> bool:
             assert self.process.poll() is None, self.process.communicate()
-            assert time.monotonic() < end, f"{len(read_jsonl(self.folder / 'out'))} of {rows}"
-            time.sleep(0.2)
+            return self.results() >= rows
+
+        until(there, lambda: f"{self.results()} of {rows}")
+
+    def results(self) -> int:
+        """How many results are out."""
+        return len(read_jsonl(self.folder / "out"))
 
 
 def messages(edges: Sequence[Edge]) -> list[str]:
@@ -117,15 +121,16 @@ def test_killed_and_taken_up_again(kafka: Broker, tmp_path: Path) -> None:
     kafka.send("pays", [*sent[100:], *messages([("0", "0", "other", end + DELAY + 1)])])
     instants = range(end + LENGTH + 1)
     wanted = {t: reachable(edges, t) for t in instants}
-    deadline = time.monotonic() + _PATIENCE
-    found = []
+
+    def complete() -> bool:
+        results = read_jsonl(tmp_path / "out")
+        valid = {t: {r.bindings for r in results if r.ts <= t < r.exp} for t in instants}
+        return valid == wanted or run.process.poll() is not None
+
     with Run(tmp_path) as run:
-        while time.monotonic() < deadline and run.process.poll() is None:
-            found = read_jsonl(tmp_path / "out")
-            if {t: {r.bindings for r in found if r.ts <= t < r.exp} for t in instants} == wanted:
-                break
-            time.sleep(0.5)
+        until(complete, run.interrupted)
         out, said = run.interrupted()
+    found = read_jsonl(tmp_path / "out")
     assert {t: {r.bindings for r in found if r.ts <= t < r.exp} for t in instants} == wanted, said
     assert len(found) == len(set(found)), "each result once"
     assert (run.process.returncode, out) == (130, "")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
@@ -31,6 +30,7 @@ from tests.executor.spark.plans import (
     snapshots,
 )
 from tests.executor.spark.running import read_jsonl
+from tests.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.spark
 
@@ -44,7 +44,7 @@ def test_two_at_once_and_one_of_them_stopped(spark: SparkSession, tmp_path: Path
     settings, provider = dict(spark.conf.getAll), spark.conf.get(PROVIDER)
     start = partial(run, options=OPTIONS, spark=spark)
     cancelled = threading.Event()
-    both = threading.Barrier(2, timeout=60)
+    both = threading.Barrier(2, timeout=PATIENCE)
 
     def at_the_same_time(progress: Progress) -> None:
         if progress.phase == "running" and progress.batch == 2:
@@ -107,13 +107,14 @@ def test_spark_keeps_nothing_of_runs_that_have_ended(spark: SparkSession, tmp_pa
     for number in range(3):
         run(edges_of_a(), inputs, ToFolder(tmp_path / str(number)), options, spark=spark)
     assert streaming_session(spark, 1) is streaming_session(spark, 1)
-    until = time.monotonic() + 10
-    while (after := kept(spark))[0] > before[0] and time.monotonic() < until:
-        time.sleep(0.5)  # a thread ends when it is told that it is to
-    assert after[0] == before[0]
-    # One may have come: the JVM tells of its garbage by a thread of its own.
-    assert after[1] <= before[1] + 1
-    assert after[2] <= before[2] + 1
+
+    def as_before() -> bool:
+        # A thread ends when it is told that it is to. A connection may have come: the JVM tells
+        # of its garbage by a thread of its own.
+        threads, ours, theirs = kept(spark)
+        return threads <= before[0] and ours <= before[1] + 1 and theirs <= before[2] + 1
+
+    until(as_before, lambda: f"{before} before, {kept(spark)} after")
 
 
 @pytest.mark.parametrize("seconds", [0.2, 0.6, 1.2])
@@ -127,10 +128,7 @@ def test_a_run_that_is_stopped_while_it_starts_leaves_no_process(
     options = replace(OPTIONS, interval="1 second")
     with pytest.raises(CancelledError):
         run(REACH, inputs, ToFolder(tmp_path / "out"), options, spark=spark, cancelled=cancelled)
-    until = time.monotonic() + 10
-    while (left := _driver_workers()) and time.monotonic() < until:
-        time.sleep(0.1)
-    assert not left
+    until(lambda: not _driver_workers(), _driver_workers)
 
 
 def _driver_workers() -> list[psutil.Process]:

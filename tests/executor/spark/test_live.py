@@ -22,9 +22,9 @@ from headrace.planning import optimize
 from headrace.requests import PlanRequest
 from headrace.running import files_alone, inputs_of_plan, run_plan
 from tests.executor.spark.running import read_jsonl
+from tests.waiting import PATIENCE
 
 pytestmark = pytest.mark.spark
-_PATIENCE = 120.0
 
 
 def planned(text: str, **streams: Any) -> tuple[PhysicalPlan, Catalog]:
@@ -70,14 +70,14 @@ class Live:
             return not self._thread.is_alive() or any(getattr(p, what) >= count for p in self.told)
 
         with self._news:
-            assert self._news.wait_for(there, _PATIENCE), self.told
+            assert self._news.wait_for(there, PATIENCE), self.told
         assert self.error is None
         return self.told[-1]
 
     def stop(self) -> str:
         """Stops it, and gives what it said."""
         self._cancelled.set()
-        self._thread.join(_PATIENCE)
+        self._thread.join(PATIENCE)
         assert isinstance(self.error, StoppedError), self.error
         return str(self.error)
 

@@ -22,6 +22,7 @@ from executor.spark.sinks import ToFolder
 from tests.executor.spark.child import EDGES, OPTIONS, PLAN, SLICE, inputs_in
 from tests.executor.spark.plans import csv_file, expected, reach, snapshots
 from tests.executor.spark.running import read_jsonl
+from tests.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.spark
 
@@ -57,11 +58,7 @@ class Child:
     def gone(self) -> bool:
         """Whether the process and its JVM ended, which is waited for."""
         self.process.communicate()
-        for _ in range(200):
-            if not psutil.pid_exists(self.jvm):
-                return True
-            time.sleep(0.1)
-        return False
+        return until(lambda: not psutil.pid_exists(self.jvm))
 
 
 @pytest.fixture
@@ -116,7 +113,7 @@ def test_interrupted(folder: Path) -> None:
     child = Child(folder)
     child.until(2)
     os.kill(child.process.pid, signal.SIGINT)
-    out, errors = child.process.communicate(timeout=60)
+    out, errors = child.process.communicate(timeout=PATIENCE)
     assert child.process.returncode == 1
     assert "error CancelledError Stopped after" in out
     assert errors == ""
