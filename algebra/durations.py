@@ -39,7 +39,18 @@ _WRITTEN = "write a number with a unit (ms, s, m, h, d, w), as 30d, or an ISO 86
 
 
 class DurationError(ValueError):
-    """A text that is no length of time; the message says what is wrong and what to write."""
+    """A text that is no length of time.
+
+    Attributes:
+        reason: what is wrong with the text, without the text.
+        hint: what to write instead.
+    """
+
+    def __init__(self, written: str, reason: str, hint: str = "") -> None:
+        told = f"{written!r}: {reason}"
+        super().__init__(f"{told}; {hint}" if hint else told)
+        self.reason = reason
+        self.hint = hint
 
 
 def ticks(text: str, time_unit: str = "second") -> int:
@@ -55,19 +66,25 @@ def ticks(text: str, time_unit: str = "second") -> int:
     simple = _SIMPLE.fullmatch(written)
     if simple and not simple[2]:
         if "." in simple[1]:
-            raise DurationError(f"{written} has no unit and is not a whole number; {_WRITTEN}")
+            raise DurationError(written, "it has no unit and is not a whole number", _WRITTEN)
         return int(simple[1])
     microseconds = _of_unit(simple) if simple else _of_iso(written)
     tick = _MICROSECONDS.get(time_unit.lower())
     if tick is None:
         raise DurationError(
-            f"{written} cannot be counted in the time unit {time_unit!r}; write a bare number"
+            written, f"it cannot be counted in the time unit {time_unit!r}", "write a bare number"
         )
     count = microseconds / tick
     if count.denominator != 1:
-        raise DurationError(f"{written} is not a whole number of {time_unit}s")
+        raise DurationError(
+            written,
+            f"it is not a whole number of {time_unit}s",
+            f"write one, or declare a finer time unit than {time_unit} in the catalog",
+        )
     if count > LONGEST_WINDOW:
-        raise DurationError(f"{written} is too long: no more than 2^62 {time_unit}s can be counted")
+        raise DurationError(
+            written, "it is too long", f"no more than 2^62 {time_unit}s can be counted"
+        )
     return int(count)
 
 
@@ -93,7 +110,7 @@ def text(count: int, time_unit: str = "second") -> str:
 def _of_unit(match: re.Match[str]) -> Fraction:
     size = _MICROSECONDS.get(match[2].lower())
     if size is None:
-        raise DurationError(f"{match[2]!r} is no unit of time here; {_WRITTEN}")
+        raise DurationError(match[0], f"{match[2]!r} is no unit of time here", _WRITTEN)
     return Fraction(match[1]) * size
 
 
@@ -102,7 +119,7 @@ def _of_iso(written: str) -> Fraction:
     if match is None or not any(match.groups()) or written[-1] in "Tt":
         calendar = re.fullmatch(r"P[0-9.YMWD]*[YM].*", written, re.IGNORECASE)
         why = "months and years have no fixed length" if calendar else "it is no length of time"
-        raise DurationError(f"{written}: {why}; {_WRITTEN}")
+        raise DurationError(written, why, _WRITTEN)
     sizes = (_MICROSECONDS[unit] for unit in "wdhms")
     return sum(
         (Fraction(part) * size for part, size in zip(match.groups(), sizes, strict=True) if part),

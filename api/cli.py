@@ -30,6 +30,7 @@ from api.commands.run import run
 from api.commands.serve import serve
 from api.commands.stats import stats
 from api.console import Session, say, say_error
+from api.wording import COMMAND_LINE
 from headrace.errors import HeadraceError, StoppedError, UsageError
 
 INTERRUPTED = 130
@@ -125,10 +126,10 @@ def _main(arguments: Sequence[str] | None) -> int:
     except typer.TyperException as error:
         return _refused(error)
     except StoppedError as error:
-        say(error.display)
+        say(error.display(COMMAND_LINE))
         return INTERRUPTED
     except HeadraceError as error:
-        say_error(error.display, error if session.debug else None)
+        say_error(error.display(COMMAND_LINE), error if session.debug else None)
         return 2 if isinstance(error, UsageError) else 1
     except (_ReaderGoneError, BrokenPipeError):
         return _reader_gone()
@@ -144,13 +145,33 @@ def _main(arguments: Sequence[str] | None) -> int:
 
 def _refused(error: typer.TyperException) -> int:
     """Wrong usage: no command or option of that name, a value that does not fit."""
-    message = getattr(error, "format_message", error.__str__)()
     context = getattr(error, "ctx", None)
+    message = _wrong_usage(error)
     if message:
         say_error(message)
     if context is not None:
         say(f"  {context.command_path} --help says what it takes")
     return 2
+
+
+def _wrong_usage(error: typer.TyperException) -> str:
+    """What is wrong, in our words where those of pydantic come with it."""
+    from pydantic import ValidationError
+
+    from catalog.shape_errors import did_you_mean, shape_errors
+
+    said: str = getattr(error, "format_message", error.__str__)()
+    if isinstance(error.__cause__, ValidationError):
+        parameter = getattr(error, "param", None)
+        names = parameter.opts if parameter is not None else ()
+        wrong = shape_errors(error.__cause__.errors())[0].message
+        return f"{max(names, key=len)}: {wrong}" if names else wrong
+    option = getattr(error, "option_name", None)
+    context = getattr(error, "ctx", None)
+    if option is not None and context is not None:
+        known = [name for one in context.command.get_params(context) for name in one.opts]
+        return f"no such option: {option}{did_you_mean(option, known)}"
+    return said
 
 
 def _interrupted() -> int:

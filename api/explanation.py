@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from algebra import durations
@@ -14,13 +16,23 @@ from headrace import documents, search_documents
 from headrace.errors import UsageError
 from headrace.planning import Planned, Translated
 from headrace.requests import Format, Stage
+from optimizer.budget import StopReason
 
 if TYPE_CHECKING:
     from headrace.analysis import Analysis
 
 _ASSUMED = (
-    "\nstatistics are assumed, the same for every label: --input or --catalog gives real ones"
+    "\nstatistics are assumed, the same for every label: input files or a catalog give real ones"
 )
+_STOPPED: Mapping[StopReason, str] = MappingProxyType(
+    {
+        "complete": "complete",
+        "budget_ms": "cut by its time limit",
+        "budget_expressions": "cut by its limit of expressions",
+        "cancelled": "cancelled",
+    }
+)
+"""Why a search ended, for people; documents have the names."""
 _STAGES_WITHOUT_DIAGRAM: tuple[Stage, ...] = ("query", "memo")
 
 
@@ -46,7 +58,7 @@ def explained(
     if stage in _STAGES_WITHOUT_DIAGRAM:
         if form != "text":
             raise UsageError(
-                f"--stage {stage} has no {form} form", hint="it can be shown as text or json"
+                f"the stage {stage} has no {form} form", hint="it can be shown as text or json"
             )
         if stage == "query":
             return documents.query_text(translated)
@@ -168,7 +180,7 @@ def summary(planned: Planned) -> str:
     found = planned.optimization
     per = of_plan(planned.plan).per
     memo = found.memo
-    cut = "" if found.stop_reason == "complete" else f", cut by {found.stop_reason}"
+    cut = "" if found.stop_reason == "complete" else f", {_STOPPED[found.stop_reason]}"
     assumed = documents.statistics_from(planned) == "assumed"
     shared = ""
     if found.shared_cost < found.cost * 0.995:
@@ -227,7 +239,7 @@ def _page(translated: Translated, stage: Stage) -> html.Page:
             (f"as written/{per.sign}", per(found.canonical_cost)),
             ("groups", str(statistics["groups"])),
             ("expressions", str(statistics["expressions"])),
-            ("search", f"{found.optimize_ms:.0f} ms, {found.stop_reason}"),
+            ("search", f"{found.optimize_ms:.0f} ms, {_STOPPED[found.stop_reason]}"),
             ("plan", translated.plan.digest),
         ),
         texts=(canonical,),

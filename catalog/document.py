@@ -6,8 +6,7 @@ checked here, at the edge, by pydantic; behind this module a catalog is right.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import fields
 from types import MappingProxyType
 from typing import Annotated, Any, Literal
@@ -37,8 +36,7 @@ from catalog.model import (
     View,
     roles_of,
 )
-
-Place = tuple[str | int, ...]
+from catalog.shape_errors import Place, shape_errors
 
 
 class CatalogError(ValueError):
@@ -390,46 +388,11 @@ def _whole(value: Any) -> Any:
     return int(value) if whole else value
 
 
-_EXPECTED: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
-    "missing": lambda _: "it is missing",
-    "extra_forbidden": lambda _: "no such entry is known",
-    "float_type": lambda _: "expected a number",
-    "float_parsing": lambda _: "expected a number",
-    "finite_number": lambda _: "expected a finite number",
-    "int_type": lambda _: "expected a whole number",
-    "int_parsing": lambda _: "expected a whole number",
-    "int_from_float": lambda _: "expected a whole number",
-    "string_type": lambda _: "expected text; put it in quotes if it looks like something else",
-    "string_too_short": lambda _: "expected some text",
-    "bool_type": lambda _: "expected true or false",
-    "bool_parsing": lambda _: "expected true or false",
-    "dict_type": lambda _: "expected a mapping",
-    "model_type": lambda _: "expected a mapping",
-    "list_type": lambda _: "expected a list",
-    "too_short": lambda _: "expected at least one",
-    "literal_error": lambda c: f"expected {c['expected']}",
-    "greater_than_equal": lambda c: f"expected at least {c['ge']:g}",
-    "value_error": lambda c: str(c["error"]),
-}
-
-
 def _readable(error: ValidationError) -> CatalogError:
-    problems = error.errors()
-    first = problems[0]
-    place = first["loc"]
+    first, *_ = shape_errors(error.errors(), _Catalog)
     # A path may have three shapes; pydantic complains of each, and of its own names for them.
-    if "path" in place:
-        place = place[: place.index("path") + 1]
+    if first.place[2:4] == ("source", "path"):
         return CatalogError(
-            "expected a path, a list of paths, or a mapping of label to paths", place
+            "expected a path, a list of paths, or a mapping of label to paths", first.place[:4]
         )
-    explain = _EXPECTED.get(first["type"])
-    message = explain(first.get("ctx", {})) if explain else first["msg"]
-    value = first["input"]
-    if first["type"] != "missing" and isinstance(value, str | int | float | bool):
-        message += f", got {value!r}" if not _odd(value) else f", got {value}"
-    return CatalogError(message, place)
-
-
-def _odd(value: object) -> bool:
-    return isinstance(value, float) and not math.isfinite(value)
+    return CatalogError(first.message, first.place)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from algebra.remedy import Names, Remedy, advice
+
 if TYPE_CHECKING:
     from languages.errors import QueryError
 
@@ -11,52 +13,79 @@ if TYPE_CHECKING:
 class HeadraceError(Exception):
     """Something a user can do something about.
 
-    ``code`` is stable (spec: languages 0.7 for those of a query); ``display`` is the text
-    for a terminal, which may have several lines.
+    ``code`` is stable (spec: languages 0.7 for those of a query); ``hint`` says what to do, and
+    ``remedies`` which settings help as well.
     """
 
-    def __init__(self, message: str, *, code: str, hint: str = "") -> None:
+    def __init__(
+        self, message: str, *, code: str, hint: str = "", remedies: tuple[Remedy, ...] = ()
+    ) -> None:
         super().__init__(message)
         self.message = message
         self.code = code
         self.hint = hint
+        self.remedies = remedies
 
-    @property
-    def display(self) -> str:
-        """The message, and on a line of its own what to do."""
-        return f"{self.message}\n  {self.hint}" if self.hint else self.message
+    def advice(self, names: Names | None = None) -> str:
+        """What to do, with the ``names`` that a face has for settings."""
+        return advice(self.hint, self.remedies, names)
+
+    def display(self, names: Names | None = None) -> str:
+        """The message, and on a line of its own what to do, with a face's ``names``."""
+        told = self.advice(names)
+        return f"{self.message}\n  {told}" if told else self.message
 
 
 class UsageError(HeadraceError):
     """The request itself is wrong: a file that is not there, options that do not fit."""
 
-    def __init__(self, message: str, *, code: str = "E-USAGE", hint: str = "") -> None:
-        super().__init__(message, code=code, hint=hint)
+    def __init__(
+        self,
+        message: str,
+        *,
+        code: str = "E-USAGE",
+        hint: str = "",
+        remedies: tuple[Remedy, ...] = (),
+    ) -> None:
+        super().__init__(message, code=code, hint=hint, remedies=remedies)
 
 
 class InvalidQueryError(UsageError):
     """The query is wrong: a front end's error together with the text that it speaks of."""
 
     def __init__(self, error: QueryError, source: str) -> None:
-        super().__init__(error.message, code=error.code, hint=error.hint)
+        super().__init__(error.message, code=error.code, hint=error.hint, remedies=error.remedies)
         self.error = error
         self.source = source
 
-    @property
-    def display(self) -> str:
+    def display(self, names: Names | None = None) -> str:
         """The error with the line of the query and a caret under the place."""
-        return self.error.render(self.source)
+        return self.error.render(self.source, names)
 
 
 class RunError(HeadraceError):
     """The request was right, but carrying it out failed."""
 
-    def __init__(self, message: str, *, code: str = "E-RUN", hint: str = "") -> None:
-        super().__init__(message, code=code, hint=hint)
+    def __init__(
+        self,
+        message: str,
+        *,
+        code: str = "E-RUN",
+        hint: str = "",
+        remedies: tuple[Remedy, ...] = (),
+    ) -> None:
+        super().__init__(message, code=code, hint=hint, remedies=remedies)
 
 
 class StoppedError(HeadraceError):
     """The user stopped it (Ctrl-C)."""
 
-    def __init__(self, message: str, *, code: str = "E-STOPPED", hint: str = "") -> None:
-        super().__init__(message, code=code, hint=hint)
+    def __init__(
+        self,
+        message: str,
+        *,
+        code: str = "E-STOPPED",
+        hint: str = "",
+        remedies: tuple[Remedy, ...] = (),
+    ) -> None:
+        super().__init__(message, code=code, hint=hint, remedies=remedies)

@@ -20,6 +20,7 @@ from algebra.logical import (
     WScanUnion,
 )
 from algebra.plan import PhysicalPlan, PlanStream
+from algebra.remedy import Remedy
 from algebra.window import Window
 from catalog.defaults import DEFAULT_STATISTICS, DEFAULT_STREAM, default_catalog
 from catalog.model import Catalog, Stream
@@ -162,10 +163,14 @@ def _check_deletions(translated: Translated) -> None:
     deleting = [stream.name for stream in _streams_read(translated) if stream.deletions]
     if deleting:
         raise UsageError(
-            f"--path-semantics simple does not go with deletions, which {deleting[0]} has",
+            f"simple paths do not go with deletions, which {deleting[0]} has",
             code="E-PLAN",
-            hint="ask for --path-semantics arbitrary, or declare the stream without deletions",
+            hint="declare the stream without deletions",
+            remedies=(Remedy("path_semantics", "ask for arbitrary paths", "arbitrary"),),
         )
+
+
+_EAGER = (Remedy("evaluate", "evaluate at every instant", "eager"),)
 
 
 def _evaluate_every(translated: Translated) -> int | None:
@@ -180,23 +185,26 @@ def _evaluate_every(translated: Translated) -> int | None:
         return None
     if translated.regular_query.emit is not None:
         raise UsageError(
-            "--evaluate slide does not go with EMIT, which tells of the very instants it names",
+            "evaluation once per slide does not go with EMIT, which tells of the very instants "
+            "it names",
             code="E-PLAN",
-            hint="leave one of them out: without EMIT, lines say from when to when they hold",
+            hint="leave EMIT out: results then say from when to when they hold",
+            remedies=_EAGER,
         )
     deleting = [s.name for s in _streams_read(translated) if s.deletions]
     if deleting:
         raise UsageError(
-            f"--evaluate slide does not go with deletions, which {deleting[0]} has",
+            f"evaluation once per slide does not go with deletions, which {deleting[0]} has",
             code="E-PLAN",
-            hint="leave --evaluate out, or declare the stream without deletions",
+            hint="declare the stream without deletions",
+            remedies=_EAGER,
         )
     for operator in operators_in(translated.logical.expression):
         if isinstance(operator, Rewindow):
             raise UsageError(
-                "--evaluate slide does not go with views that are windowed",
+                "evaluation once per slide does not go with views that are windowed",
                 code="E-PLAN",
-                hint="leave it out",
+                remedies=_EAGER,
             )
     windows = windows_in(translated.logical.expression)
     return gcd(*(window.slide for window in windows)) or None
@@ -215,22 +223,33 @@ def default_window(options: PlanningOptions, time_unit: str) -> Window | None:
     """
     if options.window is None:
         if options.slide is not None:
-            raise UsageError("--slide needs --window: how long is the window that slides?")
+            raise UsageError(
+                "a default slide is given without a default window: how long is the window that "
+                "slides?",
+                code="E-WINDOW",
+                remedies=(Remedy("window", "give its length too", "24h"),),
+            )
         return None
     try:
         range_ = durations.ticks(options.window, time_unit)
         slide = 1 if options.slide is None else durations.ticks(options.slide, time_unit)
-        return Window(range_, slide)
     except durations.DurationError as error:
-        raise UsageError(f"--window, --slide: {error}", code="E-WINDOW") from error
-    except ValueError as error:
+        raise UsageError(f"the default window: {error}", code="E-WINDOW") from error
+    if range_ == 0 or slide == 0:
+        wrong = f"window is {options.window}" if range_ == 0 else f"slide is {options.slide}"
         raise UsageError(
-            f"--window {options.window}"
-            + ("" if options.slide is None else f" --slide {options.slide}")
-            + f": {error}",
+            f"the default {wrong}, and it has to be longer than nothing",
             code="E-WINDOW",
-            hint="an edge is valid for the range; the slide can be at most that long",
-        ) from error
+            hint="give a length, as 24h",
+        )
+    if slide > range_:
+        raise UsageError(
+            f"the default slide of {options.slide or 1} is longer than the default window of "
+            f"{options.window}",
+            code="E-WINDOW",
+            hint="edges would be lost between windows; give a slide of at most the window's length",
+        )
+    return Window(range_, slide)
 
 
 def _unit_of_inputs(request: PlanRequest) -> str:

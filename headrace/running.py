@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from algebra.plan import PhysicalPlan, PlanError, PlanStream
+from algebra.remedy import Remedy, Setting
 from catalog.defaults import DEFAULT_STREAM, VERTEX_STREAM
 from catalog.edges import EdgeFile, EdgeFileError, RejectedRowError
 from catalog.inputs import Layout, files_of_inputs, files_of_stream
@@ -61,7 +62,10 @@ def read_inputs(
         UsageError: if one is not there, or the layout makes no sense.
     """
     if not inputs and (columns is not None or separator is not None):
-        raise UsageError("--columns and --sep describe --input, of which there is none")
+        raise UsageError(
+            "columns or a separator are given, and no input files that they describe",
+            remedies=(Remedy("input", "name the files"),),
+        )
     try:
         known = stream or Stream(DEFAULT_STREAM, {})
         layout = Layout.of(columns, separator, time_unit, known.vertex_type)
@@ -123,9 +127,9 @@ def inputs_of_plan(
         if len(streams) > 1:
             names = ", ".join(stream.name for stream in streams)
             raise UsageError(
-                f"the plan reads {len(streams)} {kind.names} ({names}), and {kind.option} "
-                "does not say which",
-                hint=f"give their sources in the catalog, and leave {kind.option} out",
+                f"the plan reads {len(streams)} {kind.names} ({names}), and the input files do "
+                "not say which they are of",
+                hint="give the sources of all of them in the catalog, and no input files",
             )
         for stream in streams:
             described = streams_of.get(stream.name)
@@ -157,22 +161,22 @@ def files_alone(
     if live:
         raise UsageError(
             f"the stream {live[0]} goes on for ever, and this reads its input to the end",
-            hint="name files with --input",
+            remedies=(Remedy("input", "name files to read instead"),),
         )
     return files
 
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """What a plan reads, and the option that names its files."""
+    """What a plan reads, and the setting that names its files."""
 
     names: str
-    option: str
+    setting: Setting
 
 
-_STREAM = _Kind("streams", "--input")
-_STORED = _Kind("stored graphs", "--stored")
-_VERTICES = _Kind("relations of stored vertices", "--vertices")
+_STREAM = _Kind("streams", "input")
+_STORED = _Kind("stored graphs", "stored")
+_VERTICES = _Kind("relations of stored vertices", "vertices")
 
 
 def _sources(
@@ -190,7 +194,10 @@ def _sources(
         raise UsageError(
             f"there is no input for {', '.join(missing)}",
             code="E-FILE",
-            hint=f"name its files with {kind.option} FILE, or its source in a --catalog",
+            remedies=(
+                Remedy(kind.setting, "name its files"),
+                Remedy("catalog", "give its source in a catalog"),
+            ),
         )
     for name in names:
         if known[name].stored != (kind is not _STREAM):
@@ -282,10 +289,10 @@ def stream(
 def as_headrace_error(error: ExecutionError) -> HeadraceError:
     """The executor's error as one that every face shows."""
     if isinstance(error, CancelledError):
-        return StoppedError(error.message, hint=error.hint)
+        return StoppedError(error.message, hint=error.hint, remedies=error.remedies)
     if isinstance(error.__cause__, RejectedRowError):
-        return RunError(error.message, code="E-ROW", hint=error.hint)
+        return RunError(error.message, code="E-ROW", hint=error.hint, remedies=error.remedies)
     code = _USAGE.get(type(error))
     if code is not None:
-        return UsageError(error.message, code=code, hint=error.hint)
-    return RunError(error.message, hint=error.hint)
+        return UsageError(error.message, code=code, hint=error.hint, remedies=error.remedies)
+    return RunError(error.message, hint=error.hint, remedies=error.remedies)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from algebra.remedy import Names, Remedy, advice
 from languages.regular_query import Location
 
 CODES: Mapping[str, str] = MappingProxyType(
@@ -57,7 +58,7 @@ class QueryError(Exception):
 
     ``message`` is the reason, ``text`` the offending piece of the query, ``line`` and
     ``column`` (from 1) where it stands if that is known, ``expected`` what could have
-    stood there, ``hint`` what to do.
+    stood there, ``hint`` what to do, ``remedies`` which settings of a request help as well.
     """
 
     def __init__(
@@ -69,6 +70,7 @@ class QueryError(Exception):
         text: str = "",
         expected: tuple[str, ...] = (),
         hint: str = "",
+        remedies: tuple[Remedy, ...] = (),
     ) -> None:
         assert code in CODES, code
         super().__init__(code, message)
@@ -79,12 +81,17 @@ class QueryError(Exception):
         self.text = text
         self.expected = expected
         self.hint = hint
+        self.remedies = remedies
 
     def __str__(self) -> str:
+        return self._line(None)
+
+    def _line(self, names: Names | None) -> str:
         reason = self.message
         if self.expected:
             reason += f"; expected {_either(self.expected)}"
-        return line_of(self.code, self._at, self.text, reason, self.hint)
+        hint = advice(self.hint, self.remedies, names)
+        return line_of(self.code, self._at, self.text, reason, hint)
 
     @property
     def _at(self) -> Location | None:
@@ -92,8 +99,10 @@ class QueryError(Exception):
             return None
         return Location(self.line, self.column)
 
-    def render(self, source: str) -> str:
+    def render(self, source: str, names: Names | None = None) -> str:
         """The error with its line of ``source`` below it and a caret under the place.
+
+        ``names`` are what the face that shows it calls the settings of ``remedies``.
 
         >>> error = QueryError("E-SAFE", "y is not bound", at=Location(1, 11), text="y")
         >>> print(error.render("Answer(x, y) <- a(x, z)"))
@@ -103,7 +112,7 @@ class QueryError(Exception):
         """
         lines = source.splitlines()
         if self.line is None or self.column is None or not 0 < self.line <= len(lines):
-            return str(self)
+            return self._line(names)
         shown, start = lines[self.line - 1], self.column - 1
         marked = self.text if self.text and shown.startswith(self.text, start) else " "
         if len(shown) > WIDEST:
@@ -116,7 +125,7 @@ class QueryError(Exception):
         caret = "^" * min(len(marked), max(len(shown) - start, 1))
         return "\n".join(
             (
-                str(self),
+                self._line(names),
                 f"{number} | {_printable(shown)}",
                 f"{' ' * len(number)} | {' ' * start}{caret}",
             )

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 
 from algebra.logical import WScan
+from algebra.remedy import Remedy
 from algebra.window import Window
 from catalog.model import Catalog, PropertyType, Stream, VertexType
 from languages.checks import aliases, predicates
@@ -217,7 +218,8 @@ class Inputs:
                 f"the stream {stream.name} has no window, so nothing of it would ever end",
                 at=at,
                 text=label,
-                hint=f"add WINDOW 24h, in G-CORE ON {stream.name} WINDOW (24h), or use --window",
+                hint=f"add WINDOW 24h at its end, in G-CORE ON {stream.name} WINDOW (24h)",
+                remedies=(Remedy("window", "give a default window", "24h"),),
             )
         return self.default_window
 
@@ -264,6 +266,7 @@ class Inputs:
 
     def _unknown_label(self, label: str, at: Location, vertices: bool) -> QueryError:
         known = self._labels(vertices)
+        remedies: tuple[Remedy, ...] = ()
         derived = {rule.head for rule in self.query.rules}
         if vertices:
             if label in derived:
@@ -276,13 +279,15 @@ class Inputs:
             elif known:
                 hint = suggestion(label, known, "the labels of vertices are")
             else:
-                hint = "name their file with --vertices, or say vertices: true in the catalog"
+                hint = "say vertices: true of their stream in the catalog"
+                remedies = (Remedy("vertices", "name their file"),)
             return QueryError(
                 "E-UNKNOWN",
                 "no stream has vertices of this label",
                 at=at,
                 text=label,
                 hint=hint,
+                remedies=remedies,
             )
         if label in self._labels(True):
             return QueryError(

@@ -182,6 +182,7 @@ class _Reading:
                     text=error.text,
                     expected=error.expected,
                     hint=error.hint,
+                    remedies=error.remedies,
                 ) from None
         return self._known[view]
 

@@ -32,7 +32,9 @@ class Length:
         try:
             return durations.ticks(self.text, time_unit)
         except DurationError as error:
-            raise QueryError("E-WINDOW", str(error), at=self.at, text=self.text) from None
+            raise QueryError(
+                "E-WINDOW", error.reason, at=self.at, text=self.text, hint=error.hint
+            ) from None
 
 
 def window_of(length: Length, slide: Length | None, time_unit: str) -> Window:
@@ -45,7 +47,13 @@ def window_of(length: Length, slide: Length | None, time_unit: str) -> Window:
     step = 1 if slide is None else slide.ticks(time_unit)
     if range_ == 0 or step == 0:
         wrong = length if range_ == 0 or slide is None else slide
-        raise QueryError("E-WINDOW", "a window has some length", at=wrong.at, text=wrong.text)
+        raise QueryError(
+            "E-WINDOW",
+            "a window and its slide are longer than nothing",
+            at=wrong.at,
+            text=wrong.text,
+            hint="write a length, as 24h",
+        )
     if step > range_:
         wrong = slide or length
         raise QueryError(

@@ -18,7 +18,7 @@ from api.service import page
 from api.service.bodies import Problem
 from api.service.limits import BodyLimit, Crowd, KnownHosts, SafeHeaders
 from api.service.logs import LOG, REQUEST_ID, Account
-from api.service.problems import MEDIA_TYPE, of_error, problem
+from api.service.problems import MEDIA_TYPE, of_error, problem, shape_problems
 from api.service.queries import RefusedError
 from api.service.routes import examples, plans, queries, state, streams
 from api.service.service import Service
@@ -29,7 +29,7 @@ from headrace.errors import HeadraceError
 _PROBLEMS: dict[int | str, dict[str, Any]] = {
     status: {
         "description": what,
-        "content": {MEDIA_TYPE: {"schema": Problem.model_json_schema()}},
+        "content": {MEDIA_TYPE: {"schema": {"$ref": f"#/components/schemas/{Problem.__name__}"}}},
     }
     for status, what in (
         (400, "No JSON"),
@@ -102,13 +102,13 @@ def _handle_errors(app: FastAPI) -> None:
         return problem(error.status, error.detail, code=error.code)
 
     @app.exception_handler(RequestValidationError)
-    async def _shape(_: Request, error: RequestValidationError) -> Response:
+    async def _shape(request: Request, error: RequestValidationError) -> Response:
         errors = error.errors()
         if errors[0]["type"] == "json_invalid":
             return problem(400, f"the body is not JSON, at character {errors[0]['loc'][-1]}")
-        problems = [{"at": ".".join(map(str, e["loc"][1:])), "reason": e["msg"]} for e in errors]
+        problems = shape_problems(errors, request.scope.get("route"))
         first = problems[0]
-        detail = f"{first['at']}: {first['reason']}" if first["at"] else str(first["reason"])
+        detail = f"{first['at'] or 'the request'}: {first['reason']}"
         return problem(422, detail, code="E-USAGE", problems=problems[:20])
 
     @app.exception_handler(HTTPException)

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from algebra.physical import DEFAULT_STEPS
+from algebra.remedy import Setting
 from api.service.documents import (
     MemoStatistics,
     OperatorDocument,
@@ -116,8 +117,19 @@ class QueryBody(_Body):
     strict: bool = Field(default=False, description="stop at the first row that is no edge")
 
 
+class Advice(BaseModel):
+    """One thing to do; of a ``setting``, the change of it, to ``value`` if one helps."""
+
+    text: str
+    setting: Setting | None = None
+    value: str | None = None
+
+
 class Problem(BaseModel):
-    """What is wrong (RFC 9457); ``position`` is the place in the query, from 1."""
+    """What is wrong (RFC 9457); ``position`` is the place in the query, from 1.
+
+    ``hint`` says what to do in the words of this service, ``advice`` the same as data.
+    """
 
     type: str
     title: str
@@ -125,6 +137,7 @@ class Problem(BaseModel):
     detail: str
     code: str | None = None
     hint: str | None = None
+    advice: list[Advice] | None = None
     position: dict[str, int] | None = None
     text: str | None = None
     expected: list[str] | None = None

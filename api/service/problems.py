@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 
+from fastapi.routing import APIRoute
+from pydantic import BaseModel
 from starlette.responses import Response
 
+from api.wording import REST
+from catalog.shape_errors import shape_errors
 from headrace.errors import HeadraceError, InvalidQueryError, UsageError
 
 MEDIA_TYPE = "application/problem+json"
@@ -45,21 +49,49 @@ def document_of(error: HeadraceError) -> dict[str, Any]:
             status,
             error.message,
             code=error.code,
-            hint=error.hint,
+            hint=error.advice(REST),
+            advice=_advice(error),
             position=position,
             text=cause.text,
             expected=list(cause.expected),
-            display=error.display,
+            display=error.display(REST),
         )
     if not isinstance(error, UsageError):
         status = HTTPStatus.INTERNAL_SERVER_ERROR
-    return problem_document(status, error.message, code=error.code, hint=error.hint)
+    return problem_document(
+        status, error.message, code=error.code, hint=error.advice(REST), advice=_advice(error)
+    )
+
+
+def _advice(error: HeadraceError) -> list[dict[str, str]]:
+    """What to do as data, for a face of its own words as the page is."""
+    hint = [{"text": error.hint.removesuffix(".")}] if error.hint else []
+    remedies = [
+        {"text": one.text, "setting": one.setting, "value": one.value} for one in error.remedies
+    ]
+    return hint + remedies
 
 
 def of_error(error: HeadraceError) -> Response:
     """The problem of an error as an answer."""
     document = document_of(error)
     return Response(json_bytes(document), document["status"], media_type=MEDIA_TYPE)
+
+
+def shape_problems(errors: Sequence[Any], route: object = None) -> list[dict[str, str]]:
+    """What is wrong with the body or the parameters of a request: where, and what was expected.
+
+    Args:
+        errors: what pydantic says; each place begins with ``body``, ``query``, ``path``.
+        route: that of the request, whose body's model has the names that could be meant.
+    """
+    body = route.body_field if isinstance(route, APIRoute) else None
+    kind = None if body is None else body.field_info.annotation
+    model = kind if isinstance(kind, type) and issubclass(kind, BaseModel) else None
+    return [
+        {"at": ".".join(map(str, error.place)), "reason": error.message}
+        for error in shape_errors(errors, model, skipped=1)
+    ]
 
 
 def json_bytes(document: object) -> bytes:

@@ -128,9 +128,7 @@ class SimplePathOperator:
                     raise StepBudgetError(
                         f"SIMPLE_PATH {self._path.regex}: the search for the simple paths of one "
                         f"edge, at {rows[ROW_TS, h[region.ROW]]}, took more than "
-                        f"{self._path.budget:,} steps. Allow more with --simple-budget, shorten "
-                        "the window, bound the repeats of the path ({1,4} for +), or ask for "
-                        "--path-semantics arbitrary"
+                        f"{self._path.budget:,} steps"
                     )
 
     def tick(self, now: int) -> None:

@@ -130,9 +130,7 @@ class WitnessOperator:
                     raise StepBudgetError(
                         f"WITNESS {self._witness.regex}: the search for a simple path at "
                         f"{wants[kernel.WANT_TS, h[kernel.ROW]]} took more than "
-                        f"{self._witness.budget:,} steps. Allow more with --simple-budget, shorten "
-                        "the window, bound the repeats of the path ({1,4} for +), or ask for "
-                        "--path-semantics arbitrary"
+                        f"{self._witness.budget:,} steps"
                     )
                 case _:
                     raise WitnessError(

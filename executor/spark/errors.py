@@ -1,16 +1,23 @@
 """What can go wrong when a plan runs on Spark, said so that a user knows what to do."""
 
+from __future__ import annotations
+
+from algebra.remedy import Remedy, advice
+
 
 class ExecutionError(Exception):
     """A run that cannot start or go on.
 
-    ``message`` says what is wrong and where, ``hint`` what to do about it.
+    ``message`` says what is wrong and where, ``hint`` what to do about it, ``remedies`` which
+    settings of the run help as well.
     """
 
-    def __init__(self, message: str, hint: str = "") -> None:
-        super().__init__(f"{message}\n{hint}" if hint else message)
+    def __init__(self, message: str, hint: str = "", *remedies: Remedy) -> None:
+        told = advice(hint, remedies)
+        super().__init__(f"{message}\n{told}" if told else message)
         self.message = message
         self.hint = hint
+        self.remedies = remedies
 
 
 class JavaMissingError(ExecutionError):

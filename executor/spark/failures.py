@@ -9,27 +9,31 @@ import re
 
 from pyspark.errors import PySparkException
 
+from algebra.remedy import Remedy
 from executor.spark.errors import BudgetError, ExecutionError, InputError, SparkFailedError
 
 _REJECTED = re.compile(r"RejectedRowError: (.*)")
-_OVER_BUDGET = re.compile(r"StepBudgetError: (.*?\.) (.*)")
+_OVER_BUDGET = re.compile(r"StepBudgetError: (.*)")
+_LESS_TO_SEARCH = "Shorten the window, bound the repeats of the path ({1,4} for +)."
+_MORE_STEPS = Remedy("simple_budget", "allow more steps")
+_ANY_PATH = Remedy("path_semantics", "ask for arbitrary paths", "arbitrary")
+_LENIENT = Remedy("strict", "run without stopping at such rows")
+_SEE_ALL = Remedy("logs", "see all that Spark says")
 
 
 def failure_of(error: Exception) -> ExecutionError:
     """What a user is told of an error of Spark, or of the connection to its JVM."""
     over = _OVER_BUDGET.search(str(error))
     if over is not None:
-        return BudgetError(*over.groups())
+        return BudgetError(f"{over[1]}.", _LESS_TO_SEARCH, _MORE_STEPS, _ANY_PATH)
     rejected = _REJECTED.search(str(error))
     if rejected is not None:
-        return InputError(f"A row is no edge: {rejected[1]}", "Mend it, or run without --strict.")
+        return InputError(f"A row is no edge: {rejected[1]}", "Mend it.", _LENIENT)
     if isinstance(error, PySparkException):
         what = f"The query failed in Spark: {_reason(str(error))}"
     else:
         what = f"Spark's Java process ended unexpectedly ({error})."
-    return SparkFailedError(
-        what, "Run with --debug to see all that Spark says; the same command goes on from there."
-    )
+    return SparkFailedError(what, "Try again: the same run goes on from its checkpoint.", _SEE_ALL)
 
 
 _GAVE_UP = re.compile(r"in stage \S+ failed (\d+) times, most recent failure: .*?Exception: (.*)")

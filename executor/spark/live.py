@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 from pyspark.sql import DataFrame, SparkSession
 
 from algebra.plan import PhysicalPlan
+from algebra.remedy import Remedy
 from catalog.edges import EdgeFile
 from catalog.live import LiveSource
 from executor.spark.batches import Batches
@@ -142,7 +143,8 @@ def _check(
     if isinstance(output, ToFile):
         raise OutputError(
             f"{output.path} would be there when the run has ended, which it never does.",
-            "Give a folder as --output, or - for standard output.",
+            "",
+            Remedy("output", "Give a folder for the results, or - for standard output"),
         )
     if options.speed is not None:
         raise InputError("Only files are replayed at a speed; a live source has its own.")

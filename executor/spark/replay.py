@@ -27,6 +27,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from algebra.plan import PhysicalPlan, PlanStream
+from algebra.remedy import Remedy
 from catalog.edges import EdgeFile, EdgeFileError, RejectedRowError, read
 from catalog.model import PropertyType, VertexType
 from executor.leaves import OWN_TIME, Field, leaves
@@ -144,7 +145,8 @@ def spool(
         if manifest["inputs"] != json.loads(json.dumps(described)):
             raise OtherQueryError(
                 f"{folder.parent} was started on other input files, or these have changed since.",
-                "Give the same files as before, or another --checkpoint (and --output).",
+                "Give the same files as before.",
+                Remedy("checkpoint", "start anew with another checkpoint"),
             )
         return known
     shutil.rmtree(folder, ignore_errors=True)
@@ -258,7 +260,9 @@ class _Spooling:
                 raise InputError(str(error)) from error
             except RejectedRowError as error:
                 raise InputError(
-                    f"A row is no edge: {error}", "Mend it, or run without --strict."
+                    f"A row is no edge: {error}",
+                    "Mend it.",
+                    Remedy("strict", "run without stopping at such rows"),
                 ) from error
 
     def _write_slices(self, tables: Iterable[pa.Table]) -> Iterator[int]:
@@ -303,7 +307,8 @@ def _files(plan: PhysicalPlan, inputs: Inputs) -> Iterator[tuple[str, EdgeFile]]
         if not inputs.get(stream.name):
             raise InputError(
                 f"The plan reads the stream {stream.name!r}, which has no input.",
-                "Give its files with --input or in the catalog.",
+                "Give its files in the catalog.",
+                Remedy("input", "name them"),
             )
         for file in inputs[stream.name]:
             yield (

@@ -27,6 +27,7 @@ from pyspark.errors import PySparkException
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
+from algebra.remedy import Remedy
 from executor.spark.errors import PackageError, SparkFailedError
 from executor.spark.folders import own_folder
 from executor.spark.jvm import find_java
@@ -170,12 +171,13 @@ def _started(folder: Path, options: SessionOptions, held: Sequence[int]) -> Iter
             if missing is not None:
                 raise PackageError(
                     f"Spark did not start: the package {missing[1]} could not be fetched.",
-                    "Name another with --conf spark.jars.packages=GROUP:ARTIFACT:VERSION, or its "
-                    "files with --conf spark.jars=FILE,FILE.",
+                    "",
+                    Remedy("packages", "Name another package", "GROUP:ARTIFACT:VERSION"),
                 ) from error
             raise SparkFailedError(
                 f"Spark did not start: {error}\n{log_tail(folder)}".rstrip(),
-                "Run with --debug to see all that it says.",
+                "",
+                Remedy("logs", "See all that it says"),
             ) from error
         finally:
             # SparkContext installs a handler of its own, which would only cancel jobs.

@@ -263,7 +263,7 @@ def _said(error: PySparkException) -> str:
 def _hint(source_format: str) -> str:
     if source_format == "kafka":
         return (
-            "Spark reads Kafka with a package of its own: see --conf spark.jars.packages and "
-            "spark.jars in docs/running.md."
+            "Spark reads Kafka with a package of its own: see spark.jars.packages and spark.jars "
+            "in docs/running.md."
         )
     return "Its format, path and options go to Spark as the catalog has them."

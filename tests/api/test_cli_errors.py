@@ -30,9 +30,10 @@ WRONG: dict[str, tuple[tuple[str, ...], str]] = {
     "unbound": (("explain", "Answer(x, z) <- a(x, y) WINDOW 1d"), "E-SAFE 1:"),
     "slide over range": (("explain", f"{NO_WINDOW} WINDOW 1d SLIDE 2d"), "E-WINDOW 1:"),
     "slide over range, as options": (
-        ("explain", NO_WINDOW, "--window", "1d", "--slide", "2d"), "--window 1d --slide 2d"
+        ("explain", NO_WINDOW, "--window", "1d", "--slide", "2d"),
+        "the default slide of 2d is longer than the default window of 1d",
     ),
-    "a slide alone": (("explain", NO_WINDOW, "--slide", "2d"), "--slide needs --window"),
+    "a slide alone": (("explain", NO_WINDOW, "--slide", "2d"), "(--window 24h)"),
     "not a length of time": (("explain", NO_WINDOW, "--window", "soon"), "soon"),
     "no window at all": (("explain", NO_WINDOW), "E-NOWIN 1:17"),
     "an unknown label": (
@@ -42,7 +43,7 @@ WRONG: dict[str, tuple[tuple[str, ...], str]] = {
     "an unknown rule": (("explain", QUERY, "--disable-rule", "Magic"), "no rule 'Magic'"),
     "no catalog": (("explain", QUERY, "--catalog", "none.yaml"), "none.yaml"),
     "no input": (("explain", QUERY, "--input", "none.csv"), "none.csv"),
-    "columns of nothing": (("explain", QUERY, "--columns", "src,trg,ts"), "there is none"),
+    "columns of nothing": (("explain", QUERY, "--columns", "src,trg,ts"), "no input files"),
     "columns without trg": (
         ("explain", QUERY, "-i", A2Q, "--columns", "src,ts"), "trg is missing"
     ),

@@ -325,7 +325,7 @@ def test_databases_that_cannot_be_used(tmp_path: Path) -> None:
     ):
         with pytest.raises(UsageError, match="no such kind") as raised:
             Store(wrong, 5)
-        assert "secret" not in raised.value.display
+        assert "secret" not in raised.value.display()
 
 
 def test_numbers_in_another_unit_are_not_mistaken(database: str, tmp_path: Path) -> None:

@@ -157,4 +157,4 @@ def test_a_database_that_is_not_there(postgres_server: Postgres) -> None:
     url = postgres_server.url("none").replace("headrace@", "headrace:secret@")
     with pytest.raises(UsageError, match="does not exist") as raised:
         Store(url, 5)
-    assert "secret" not in raised.value.display
+    assert "secret" not in raised.value.display()

@@ -110,7 +110,7 @@ def test_tokens_come_from_a_file(tmp_path: Path) -> None:
         file.write_text(wrong)
         with pytest.raises(UsageError) as raised:
             read_tokens(file)
-        assert READ not in raised.value.display
+        assert READ not in raised.value.display()
     with pytest.raises(UsageError):
         read_tokens(tmp_path / "none")
 

@@ -52,9 +52,13 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A service; the searches of its tests end by themselves, and are not cut by a time."""
-    home = tmp_path_factory.mktemp("home")
-    made = settings(home, catalog=load(CATALOG), hosts=LOOPBACK, longest_search_ms=1000 * PATIENCE)
+    """A service whose searches are short, whatever the query."""
+    made = settings(
+        tmp_path_factory.mktemp("home"),
+        catalog=load(CATALOG),
+        hosts=LOOPBACK,
+        longest_search_ms=1500.0,
+    )
     with served(create_app(made)) as client:
         yield str(client.base_url)
 

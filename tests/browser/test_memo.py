@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
+from api.service import create_app
+from tests.api.serving import LOOPBACK, served, settings
 from tests.waiting import PATIENCE
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A service that lets a search end by itself, so that the memo is always the same."""
+    home = tmp_path_factory.mktemp("home")
+    made = settings(home, hosts=LOOPBACK, longest_search_ms=1000 * PATIENCE)
+    with served(create_app(made)) as client:
+        yield str(client.base_url)
+
 
 CHAIN = "Answer(x0, x12) <- " + ", ".join(f"a{i}(x{i}, x{i + 1})" for i in range(12)) + " WINDOW 1d"
 

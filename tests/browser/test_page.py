@@ -16,6 +16,7 @@ from api.service import create_app
 from api.service.examples import examples
 from api.service.tokens import token
 from tests.api import serving
+from tests.waiting import until
 
 TRIANGLE = "Answer(x, y, z) <- a2q(x, y), c2a(y, z), c2q(z, x).\nWINDOW 30d SLIDE 1d"
 QUESTION = re.compile(r"/optimize$")
@@ -292,7 +293,7 @@ def test_nothing_is_in_the_way_of_assistive_technology(page: Page) -> None:
                 page.get_by_role("button", name="Alternatives").click()
                 expect(page.locator(".alternatives li").first).to_be_visible()
                 page.locator("[data-box]").last.click()
-            page.wait_for_function(NOTHING_MOVES)
+            until(lambda: page.evaluate(NOTHING_MOVES))
             page.evaluate(axe)
             told = page.evaluate("axe.run({runOnly: ['wcag2a', 'wcag2aa']})")
             found += [

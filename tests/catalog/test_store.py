@@ -145,7 +145,7 @@ STATISTICS = "rate: 1, distinct_src: 2, distinct_trg: 3"
         ),
         (
             "streams: {s: {labels: {a: {rate: true, distinct_src: 1, distinct_trg: 1}}}}",
-            "1: streams.s.labels.a.rate: expected a number, got True",
+            "1: streams.s.labels.a.rate: expected a number, got true",
         ),
         (
             "streams:\n  s:\n    labels:\n      a: {rate: 1, distinct_src: 1}",
@@ -183,7 +183,7 @@ STATISTICS = "rate: 1, distinct_src: 2, distinct_trg: 3"
             f"streams: {{s: {{label: b, labels: {{a: {{{STATISTICS}}}}}}}}}",
             "1: streams.s: labels: expected statistics of b, the stream's label",
         ),
-        ("streams: {s: {delay: soon}}", "1: streams.s.delay: soon: it is no length of time"),
+        ("streams: {s: {delay: soon}}", "1: streams.s.delay: 'soon': it is no length of time"),
         ("streams: {s: {delay: -5}}", "1: streams.s.delay: expected a length of time that is not"),
         (f"streams: {{s: {{delay: {2**62}}}}}", "1: streams.s.delay: expected a length of time of"),
         ("streams: {s: {delay: [1]}}", "1: streams.s.delay: expected a length of time, as 1h"),
@@ -194,12 +194,12 @@ STATISTICS = "rate: 1, distinct_src: 2, distinct_trg: 3"
         ),
         (
             "{time_unit: step, streams: {s: {delay: 1h}}}",
-            "1: streams.s.delay: 1h cannot be counted in the time unit 'step'",
+            "1: streams.s.delay: '1h': it cannot be counted in the time unit 'step'",
         ),
         ("streams: {s: {stored: perhaps}}", "1: streams.s.stored: expected true or false"),
         (
             "streams: {s: {vertex_type: float}}",
-            "1: streams.s.vertex_type: expected 'string' or 'integer', got 'float'",
+            "1: streams.s.vertex_type: expected string or integer, got 'float'",
         ),
         ("streams: {s: {source: {path: x}}}", "1: streams.s.source.format: it is missing"),
         (
@@ -213,6 +213,28 @@ STATISTICS = "rate: 1, distinct_src: 2, distinct_trg: 3"
         (
             "streams: {s: {source: {format: csv, options: {sep: [1]}}}}",
             "1: streams.s.source.options.sep: expected text",
+        ),
+        ("stream: {s: {}}", "1: stream: no such entry is known; did you mean streams?"),
+        (
+            "streams: {s: {vertex_typ: integer}}",
+            "1: streams.s.vertex_typ: no such entry is known; did you mean vertex_type?",
+        ),
+        (
+            "streams: {s: {labels: {a: {rate: 1, distinct_source: 1, distinct_trg: 1}}}}",
+            "1: streams.s.labels.a.distinct_source: no such entry is known; did you mean "
+            "distinct_src?",
+        ),
+        (
+            "streams: {s: {vertex_type: int}}",
+            "1: streams.s.vertex_type: expected string or integer, got 'int'; did you mean integer",
+        ),
+        (
+            "views: {v: {text: x}}\nstreams: {s: {}}",
+            "1: views.v.text: no such entry is known; the entries are query, file, language",
+        ),
+        (
+            "streams:\n  s:\n    labels:\n      path: {rate: x, distinct_src: 1, distinct_trg: 1}",
+            "4: streams.s.labels.path.rate: expected a number, got 'x'",
         ),
         ("streams: {s: {}, s: {}}", "1: 's' is there twice"),
         ("streams: {s: {[1]: 2}}", "1: expected text as the name of an entry"),

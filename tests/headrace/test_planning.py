@@ -142,8 +142,8 @@ def test_a_label_that_no_input_has() -> None:
     with pytest.raises(InvalidQueryError) as caught:
         translate_query(PlanRequest("Answer(x, y) <- a2p(x, y) WINDOW 1d", inputs=inputs))
     assert caught.value.code == "E-UNKNOWN"
-    assert "a2p" in caught.value.display
-    assert "\n    |                 ^^^" in caught.value.display
+    assert "a2p" in caught.value.display()
+    assert "\n    |                 ^^^" in caught.value.display()
 
 
 def test_a_label_that_only_a_sample_does_not_show(
@@ -173,9 +173,13 @@ def test_a_catalog_without_statistics_has_its_source_measured() -> None:
     ("options", "message"),
     [
         (PlanningOptions(window="3 moons"), "is no unit of time"),
-        (PlanningOptions(window="1d", slide="2d"), "slide"),
-        (PlanningOptions(window="0"), "slide"),
-        (PlanningOptions(slide="1d"), "--slide needs --window"),
+        (
+            PlanningOptions(window="1d", slide="2d"),
+            "slide of 2d is longer than the default window of 1d",
+        ),
+        (PlanningOptions(window="0"), "longer than nothing"),
+        (PlanningOptions(window="1d", slide="0"), "the default slide is 0"),
+        (PlanningOptions(slide="1d"), "a default slide is given without a default window"),
         (PlanningOptions(window="1d", disabled_rules=("Nope",)), "no rule 'Nope'; there are:"),
     ],
 )

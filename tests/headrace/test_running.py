@@ -9,6 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from algebra.plan import PhysicalPlan
+from api.wording import COMMAND_LINE
 from catalog import Catalog, from_document, load
 from catalog.model import Source
 from executor.spark import errors as spark_errors
@@ -121,7 +122,7 @@ def test_what_is_missing_or_unclear_beside_a_stored_graph() -> None:
         inputs_of_plan(BESIDE_A_GRAPH, GRAPH_CATALOG, (), stored=[A2Q])
     with pytest.raises(UsageError, match="there is no input for g") as caught:
         inputs_of_plan(BESIDE_A_GRAPH, None, [A2Q])
-    assert "--stored FILE" in caught.value.display
+    assert "--stored FILE" in caught.value.display(COMMAND_LINE)
     with pytest.raises(UsageError, match="no such file"):
         inputs_of_plan(BESIDE_A_GRAPH, None, [A2Q], stored=["none.csv"])
     streams = {
@@ -139,8 +140,8 @@ def test_what_is_missing_or_unclear_beside_a_stored_graph() -> None:
         (["a=no*.csv"], None, None, "there is no such file"),
         ([str(EXAMPLES / "a2q.csv.gz")], "src,ts", None, "trg is missing"),
         ([str(EXAMPLES / "a2q.csv.gz")], "src,src,trg", None, "src is there twice"),
-        ([], "src,trg,ts", None, "of which there is none"),
-        ([], None, ";", "of which there is none"),
+        ([], "src,trg,ts", None, "no input files that they describe"),
+        ([], None, ";", "no input files that they describe"),
     ],
 )
 def test_inputs_that_make_no_sense(
@@ -168,7 +169,7 @@ def test_every_error_of_the_executor_has_its_kind(
 ) -> None:
     ours = as_headrace_error(error)
     assert type(ours) is kind
-    assert ours.display == "m\n  h"
+    assert ours.display() == "m\n  h"
 
 
 @pytest.mark.spark

@@ -328,7 +328,7 @@ def test_the_default_window_is_for_streams_that_have_none() -> None:
     assert (error.code, error.line, error.column) == ("E-NOWIN", 1, 12)
     assert str(error) == (
         "E-NOWIN 1:12: a: the stream s has no window, so nothing of it would ever end; "
-        "add WINDOW 24h, in G-CORE ON s WINDOW (24h), or use --window"
+        "add WINDOW 24h at its end, in G-CORE ON s WINDOW (24h), or give a default window"
     )
 
 

@@ -370,6 +370,18 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /**
+         * Advice
+         * @description One thing to do; of a ``setting``, the change of it, to ``value`` if one helps.
+         */
+        readonly Advice: {
+            /** Setting */
+            readonly setting?: ("window" | "evaluate" | "path_semantics" | "simple_budget" | "input" | "stored" | "vertices" | "catalog" | "strict" | "checkpoint" | "output" | "packages" | "logs") | null;
+            /** Text */
+            readonly text: string;
+            /** Value */
+            readonly value?: string | null;
+        };
+        /**
          * Alternative
          * @description One of the cheapest plans of a query; ``rank`` counts from 1.
          */
@@ -1290,8 +1302,12 @@ export interface components {
         /**
          * Problem
          * @description What is wrong (RFC 9457); ``position`` is the place in the query, from 1.
+         *
+         *     ``hint`` says what to do in the words of this service, ``advice`` the same as data.
          */
         readonly Problem: {
+            /** Advice */
+            readonly advice?: readonly components["schemas"]["Advice"][] | null;
             /** Code */
             readonly code?: string | null;
             /** Detail */
@@ -1801,6 +1817,7 @@ export interface components {
     headers: never;
     pathItems: never;
 }
+export type Advice = components['schemas']['Advice'];
 export type Alternative = components['schemas']['Alternative'];
 export type Alternatives = components['schemas']['Alternatives'];
 export type Ancestor = components['schemas']['Ancestor'];
@@ -1890,32 +1907,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No such thing */
@@ -1924,32 +1916,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not in this state */
@@ -1958,32 +1925,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too large a body */
@@ -1992,32 +1934,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -2026,32 +1943,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -2060,32 +1952,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -2094,32 +1961,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -2152,32 +1994,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No such thing */
@@ -2186,32 +2003,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not in this state */
@@ -2220,32 +2012,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too large a body */
@@ -2254,32 +2021,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -2288,32 +2030,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -2322,32 +2039,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -2356,32 +2048,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -2412,32 +2079,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No such thing */
@@ -2446,32 +2088,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not in this state */
@@ -2480,32 +2097,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too large a body */
@@ -2514,32 +2106,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -2548,32 +2115,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -2582,32 +2124,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -2616,32 +2133,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -2670,32 +2162,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No such thing */
@@ -2704,32 +2171,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not in this state */
@@ -2738,32 +2180,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too large a body */
@@ -2772,32 +2189,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -2806,32 +2198,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -2840,32 +2207,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -2874,32 +2216,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -2932,32 +2249,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No such thing */
@@ -2966,32 +2258,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not in this state */
@@ -3000,32 +2267,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too large a body */
@@ -3034,32 +2276,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -3068,32 +2285,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -3102,32 +2294,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -3136,32 +2303,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -3193,32 +2335,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No such thing */
@@ -3227,32 +2344,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not in this state */
@@ -3261,32 +2353,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too large a body */
@@ -3295,32 +2362,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -3329,32 +2371,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -3363,32 +2380,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -3397,32 +2389,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -3456,32 +2423,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No such thing */
@@ -3490,32 +2432,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not in this state */
@@ -3524,32 +2441,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too large a body */
@@ -3558,32 +2450,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -3592,32 +2459,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -3626,32 +2468,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -3660,32 +2477,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -3717,32 +2509,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No such thing */
@@ -3751,32 +2518,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not in this state */
@@ -3785,32 +2527,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too large a body */
@@ -3819,32 +2536,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -3853,32 +2545,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -3887,32 +2554,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -3921,32 +2563,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -3978,32 +2595,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No such thing */
@@ -4012,32 +2604,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not in this state */
@@ -4046,32 +2613,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too large a body */
@@ -4080,32 +2622,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -4114,32 +2631,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -4148,32 +2640,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -4182,32 +2649,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -4244,32 +2686,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No such thing */
@@ -4278,32 +2695,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not in this state */
@@ -4312,32 +2704,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too large a body */
@@ -4346,32 +2713,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -4380,32 +2722,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -4414,32 +2731,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -4448,32 +2740,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -4502,32 +2769,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No such thing */
@@ -4536,32 +2778,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not in this state */
@@ -4570,32 +2787,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too large a body */
@@ -4604,32 +2796,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -4638,32 +2805,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -4672,32 +2814,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -4706,32 +2823,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -4764,32 +2856,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No such thing */
@@ -4798,32 +2865,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not in this state */
@@ -4832,32 +2874,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too large a body */
@@ -4866,32 +2883,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -4900,32 +2892,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -4934,32 +2901,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -4968,32 +2910,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -5025,32 +2942,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No such thing */
@@ -5059,32 +2951,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not in this state */
@@ -5093,32 +2960,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too large a body */
@@ -5127,32 +2969,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -5161,32 +2978,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -5195,32 +2987,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -5229,32 +2996,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -5284,32 +3026,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No such thing */
@@ -5318,32 +3035,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not in this state */
@@ -5352,32 +3044,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too large a body */
@@ -5386,32 +3053,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -5420,32 +3062,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -5454,32 +3071,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -5488,32 +3080,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -5549,32 +3116,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No such thing */
@@ -5583,32 +3125,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not in this state */
@@ -5617,32 +3134,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too large a body */
@@ -5651,32 +3143,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -5685,32 +3152,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -5719,32 +3161,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -5753,32 +3170,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -5810,32 +3202,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No such thing */
@@ -5844,32 +3211,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not in this state */
@@ -5878,32 +3220,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too large a body */
@@ -5912,32 +3229,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -5946,32 +3238,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -5980,32 +3247,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -6014,32 +3256,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -6071,32 +3288,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No such thing */
@@ -6105,32 +3297,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not in this state */
@@ -6139,32 +3306,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too large a body */
@@ -6173,32 +3315,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -6207,32 +3324,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -6241,32 +3333,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -6275,32 +3342,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -6339,32 +3381,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No such thing */
@@ -6373,32 +3390,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not in this state */
@@ -6407,32 +3399,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too large a body */
@@ -6441,32 +3408,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -6475,32 +3417,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -6509,32 +3426,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -6543,32 +3435,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -6600,32 +3467,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No such thing */
@@ -6634,32 +3476,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not in this state */
@@ -6668,32 +3485,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too large a body */
@@ -6702,32 +3494,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -6736,32 +3503,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -6770,32 +3512,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -6804,32 +3521,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -6861,32 +3553,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No such thing */
@@ -6895,32 +3562,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not in this state */
@@ -6929,32 +3571,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too large a body */
@@ -6963,32 +3580,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -6997,32 +3589,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -7031,32 +3598,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -7065,32 +3607,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -7119,32 +3636,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No such thing */
@@ -7153,32 +3645,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not in this state */
@@ -7187,32 +3654,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too large a body */
@@ -7221,32 +3663,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -7255,32 +3672,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -7289,32 +3681,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -7323,32 +3690,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -7377,32 +3719,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No such thing */
@@ -7411,32 +3728,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not in this state */
@@ -7445,32 +3737,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too large a body */
@@ -7479,32 +3746,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -7513,32 +3755,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -7547,32 +3764,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -7581,32 +3773,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -7637,32 +3804,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No such thing */
@@ -7671,32 +3813,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not in this state */
@@ -7705,32 +3822,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too large a body */
@@ -7739,32 +3831,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -7773,32 +3840,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -7807,32 +3849,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -7841,32 +3858,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -7903,32 +3895,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No such thing */
@@ -7937,32 +3904,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not in this state */
@@ -7971,32 +3913,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too large a body */
@@ -8005,32 +3922,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -8039,32 +3931,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -8073,32 +3940,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -8107,32 +3949,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -8161,32 +3978,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No such thing */
@@ -8195,32 +3987,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not in this state */
@@ -8229,32 +3996,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too large a body */
@@ -8263,32 +4005,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -8297,32 +4014,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -8331,32 +4023,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -8365,32 +4032,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };

@@ -5,6 +5,7 @@ import type { Problem } from "../api/client";
 import { keyOf, knobs, labelsOf, turned, type Catalog } from "./catalog";
 import { looksLike, PARSERS, type LanguageName } from "./languages";
 import { spanOf } from "./position";
+import { adviceOf } from "./remedies";
 
 const at = (line: number, column: number, text?: string) =>
   ({ position: { line, column }, ...(text && { text }) }) as unknown as Problem;
@@ -28,6 +29,32 @@ describe("the place of a problem", () => {
     expect(found).toEqual({ from: 5, to: 6 });
   });
   it("may be unknown", () => expect(spanOf(query, {} as Problem)).toBeNull());
+});
+
+describe("what to do about a problem", () => {
+  const problem = (advice: Problem["advice"]) => ({ hint: "of the service", advice }) as Problem;
+
+  it("names the fields of the page", () => {
+    const found = adviceOf(
+      problem([
+        { text: "add WINDOW 24h at its end" },
+        { text: "give a default window", setting: "window", value: "24h" },
+        { text: "evaluate at every instant", setting: "evaluate", value: "eager" },
+      ]),
+    );
+    expect(found).toBe(
+      "add WINDOW 24h at its end, or give a default window (the field Window: 24h), " +
+        "or evaluate at every instant (the field Results right: at once)",
+    );
+  });
+  it("leaves out what the page cannot set", () =>
+    expect(adviceOf(problem([{ text: "mend it" }, { text: "name files", setting: "input" }]))).toBe(
+      "mend it",
+    ));
+  it("is the hint of the service where there is no more", () => {
+    expect(adviceOf(problem(null))).toBe("of the service");
+    expect(adviceOf({} as Problem)).toBe("");
+  });
 });
 
 function words(language: LanguageName, text: string): Record<string, string | null> {

@@ -1,0 +1,43 @@
+"""What the faces call the settings that remedies speak of.
+
+The page has names of its own: `web/src/query/remedies.ts`.
+"""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import Final
+
+from algebra.remedy import Names
+
+COMMAND_LINE: Final[Names] = MappingProxyType(
+    {
+        "window": "--window {value}",
+        "evaluate": "--evaluate {value}",
+        "path_semantics": "--path-semantics {value}",
+        "simple_budget": "--simple-budget STEPS",
+        "input": "--input FILE",
+        "stored": "--stored FILE",
+        "vertices": "--vertices FILE",
+        "catalog": "--catalog FILE",
+        "strict": "without --strict",
+        "checkpoint": "--checkpoint FOLDER",
+        "output": "--output FOLDER",
+        "packages": "--conf spark.jars.packages={value}",
+        "logs": "--debug",
+    }
+)
+"""Options of the command line."""
+
+REST: Final[Names] = MappingProxyType(
+    {
+        "window": "options.window: {value}",
+        "evaluate": "options.evaluate: {value}",
+        "path_semantics": "options.path_semantics: {value}",
+        "simple_budget": "options.simple_budget",
+        "catalog": "that of the service",
+        "strict": "strict: false",
+        "logs": "the log of the service",
+    }
+)
+"""Members of the bodies that clients of the service send, and what its operator gives it."""

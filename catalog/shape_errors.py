@@ -1,0 +1,174 @@
+"""What is wrong with a document or a value that pydantic refused, in our own words.
+
+In: the errors of pydantic and the model they are about. Out: where, what was expected, and the
+name that was probably meant. Catalogs, bodies of REST requests and options share these words.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from types import MappingProxyType, UnionType
+from typing import Annotated, Any, Union, get_args, get_origin
+
+from pydantic import BaseModel
+from pydantic_core import ErrorDetails
+
+Place = tuple[str | int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ShapeError:
+    """One thing that is wrong: the way to it through the document, and what it is."""
+
+    place: Place
+    message: str
+
+
+def shape_errors(
+    errors: Sequence[ErrorDetails], model: type[BaseModel] | None = None, *, skipped: int = 0
+) -> tuple[ShapeError, ...]:
+    """The errors in our words; entries that are not known come first, since they explain others.
+
+    Args:
+        errors: what pydantic says, at least one.
+        model: what was validated, to find the names that could have been meant.
+        skipped: how many steps of each place lead to the model, and are left out.
+    """
+    ordered = sorted(errors, key=lambda error: error["type"] != "extra_forbidden")
+    return tuple(
+        ShapeError(place, _message(error, place, model))
+        for error in ordered
+        for place in [error["loc"][skipped:]]
+    )
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """``; did you mean window?`` if ``known`` has a name like that, else nothing."""
+    names = {name.lower(): name for name in known}
+    close = get_close_matches(word.lower(), names, 1)
+    return f"; did you mean {names[close[0]]}?" if close else ""
+
+
+def entries(model: type[BaseModel] | None, place: Place) -> tuple[str, ...]:
+    """The names of the entries that a part of a document may have; none for a free mapping."""
+    kind: object = model
+    for step in place:
+        kind = _inside(kind, step)
+    shape = _model_of(kind)
+    return () if shape is None else tuple(shape.model_fields)
+
+
+def _message(error: ErrorDetails, place: Place, model: type[BaseModel] | None) -> str:
+    value, context = error["input"], error.get("ctx", {})
+    if error["type"] == "extra_forbidden":
+        *parents, name = place
+        known = entries(model, tuple(parents))
+        there = f"; the entries are {', '.join(known)}" if known else ""
+        return f"no such entry is known{did_you_mean(str(name), known) or there}"
+    if error["type"] == "value_error":
+        return _of_validator(str(context.get("error", "")), value)
+    explain = _EXPECTED.get(error["type"])
+    message = explain(context) if explain else "expected another value"
+    if error["type"] != "missing" and isinstance(value, str | int | float):
+        message += f", got {_shown(value)}"
+    if error["type"] == "literal_error" and isinstance(value, str):
+        message += did_you_mean(value, _quoted(str(context["expected"])))
+    return message
+
+
+def _of_validator(said: str, value: object) -> str:
+    """What a validator of ours says, or Typer's that knows the choices of an option."""
+    choice = re.fullmatch(r"'.*' is not one of ('.*')\.", said, re.DOTALL)
+    if choice is None or not isinstance(value, str):
+        if isinstance(value, str | int | float) and (not value or str(value) not in said):
+            return f"{said}, got {_shown(value)}"
+        return said
+    known = _quoted(choice[1])
+    return f"expected {_either(known)}, got {_shown(value)}{did_you_mean(value, known)}"
+
+
+def _quoted(text: str) -> tuple[str, ...]:
+    return tuple(re.findall(r"'([^']*)'", text))
+
+
+def _either(words: Sequence[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
+
+
+def _shown(value: str | float) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:60]}…"
+
+
+def _number(value: float) -> str:
+    return f"{value:,}"
+
+
+_EXPECTED: Mapping[str, Callable[[Mapping[str, Any]], str]] = MappingProxyType(
+    {
+        "missing": lambda _: "it is missing",
+        **dict.fromkeys(("float_type", "float_parsing"), lambda _: "expected a number"),
+        "finite_number": lambda _: "expected a finite number",
+        **dict.fromkeys(
+            ("int_type", "int_parsing", "int_from_float", "int_parsing_size"),
+            lambda _: "expected a whole number",
+        ),
+        **dict.fromkeys(
+            ("string_type", "string_unicode"),
+            lambda _: "expected text; put it in quotes if it looks like something else",
+        ),
+        "string_too_short": lambda _: "expected some text",
+        "string_too_long": lambda c: f"expected at most {c['max_length']:,} characters",
+        "string_pattern_mismatch": lambda c: f"expected text of the form {c['pattern']}",
+        **dict.fromkeys(("bool_type", "bool_parsing"), lambda _: "expected true or false"),
+        **dict.fromkeys(
+            ("dict_type", "model_type", "model_attributes_type", "mapping_type"),
+            lambda _: "expected a mapping",
+        ),
+        **dict.fromkeys(("list_type", "tuple_type"), lambda _: "expected a list"),
+        "too_short": lambda _: "expected at least one",
+        "too_long": lambda c: f"expected at most {c['max_length']:,} entries",
+        "literal_error": lambda c: f"expected {_either(_quoted(str(c['expected'])))}",
+        "greater_than": lambda c: f"expected more than {_number(c['gt'])}",
+        "greater_than_equal": lambda c: f"expected at least {_number(c['ge'])}",
+        "less_than": lambda c: f"expected less than {_number(c['lt'])}",
+        "less_than_equal": lambda c: f"expected at most {_number(c['le'])}",
+    }
+)
+
+
+def _inside(kind: object, step: str | int) -> object:
+    """The type of one entry of a type."""
+    shape = _model_of(kind)
+    if shape is not None:
+        field = shape.model_fields.get(str(step))
+        return None if field is None else field.annotation
+    for one in _alternatives(kind):
+        arguments = get_args(one)
+        if get_origin(one) in (dict, list, tuple) and arguments:
+            return arguments[1] if get_origin(one) is dict else arguments[0]
+    return None
+
+
+def _model_of(kind: object) -> type[BaseModel] | None:
+    for one in _alternatives(kind):
+        if isinstance(one, type) and issubclass(one, BaseModel):
+            return one
+    return None
+
+
+def _alternatives(kind: object) -> list[object]:
+    """The types of a union, each without its annotations."""
+    if get_origin(kind) is Annotated:
+        return _alternatives(get_args(kind)[0])
+    if get_origin(kind) in (Union, UnionType):
+        return [one for part in get_args(kind) for one in _alternatives(part)]
+    return [kind]
