@@ -102,7 +102,11 @@ def _read(file: TextIO, name: str = "standard input") -> str:
 
 def _looks_like_a_name(argument: str) -> bool:
     """A query has brackets or blanks around its parts; a mistyped file name has neither."""
-    return re.search(r"[(\n]|<-|:-|←", argument) is None
+    if re.search(r"[(\n]|<-|:-|←", argument) is not None:
+        return False
+    from languages.foreign import foreign_language  # a file needs none of what that imports
+
+    return foreign_language(argument) is None
 
 
 def _checked(query: QueryText) -> QueryText:

@@ -24,6 +24,7 @@ def parse(text: str, language: str | None = None, time_unit: str = "second") -> 
     ``time_unit`` is the catalog's: windows written with a unit are counted in it.
 
     Raises:
-        QueryError: if the text is not a valid query of the language.
+        QueryError: if the text is not a valid query of the language; E-LANGUAGE if it looks like
+            one of a language that is not read here.
     """
     return language_named(language or detect(text)).parse(text, time_unit)

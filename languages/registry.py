@@ -12,19 +12,40 @@ from pathlib import PurePath
 
 from languages import gcore, rq
 from languages.errors import QueryError, listed
+from languages.foreign import foreign_error
 from languages.regular_query import RegularQuery
 
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """A front end: ``parse(text, time_unit)``, and what gives its texts away."""
+    """A front end: how it reads the texts of queries and of views, and what gives them away."""
 
     name: str
     title: str
     endings: tuple[str, ...]
     recognizes: Callable[[str], bool]
-    parse: Callable[[str, str], RegularQuery]
-    parse_view: Callable[[str, str], RegularQuery]
+    read: Callable[[str, str], RegularQuery]
+    read_view: Callable[[str, str], RegularQuery]
+
+    def parse(self, text: str, time_unit: str) -> RegularQuery:
+        """The query of a text; windows with a unit are counted in ``time_unit``.
+
+        Raises:
+            QueryError: if it is none; E-LANGUAGE if it looks like one of a language that is not
+                read here.
+        """
+        return _read(self.read, text, time_unit)
+
+    def parse_view(self, text: str, time_unit: str) -> RegularQuery:
+        """The query of a view, which may construct edges of several labels; errors as `parse`."""
+        return _read(self.read_view, text, time_unit)
+
+
+def _read(read: Callable[[str, str], RegularQuery], text: str, time_unit: str) -> RegularQuery:
+    try:
+        return read(text, time_unit)
+    except QueryError as error:
+        raise foreign_error(text) or error from None
 
 
 LANGUAGES: tuple[Language, ...] = (

@@ -73,10 +73,10 @@ def whole_number(token: Token) -> int:
     Raises:
         QueryError: E-SYNTAX if it could also be written in another way.
     """
-    if len(token) > 20 or "." in token or str(int(token)) != token:
+    if len(token) > 20 or not re.fullmatch(r"0|-?[1-9][0-9]*", token):
         raise QueryError(
             "E-SYNTAX",
-            "a number that names a vertex is a whole one without leading zeros",
+            "a number that names a vertex is a whole one, in digits and without leading zeros",
             at=location_of(token),
             text=str(token),
             hint="put it in quotes if this is what the vertex is called",

@@ -28,7 +28,8 @@ __all__ = ["grammar", "parse", "recognizes", "tree"]
 _BEGINNING = re.compile(
     r"""(?:\s|//[^\n]*|/\*.*?\*/)*
     (?:PATH\s+[\w`]+\s*= | GRAPH\s+VIEW\b | SELECT\s+[\w`]
-      | CONSTRUCT\s*\([^()]*\)\s*(?:- | <-\s*[\[/] | \bMATCH\b))""",
+      | CONSTRUCT\s*\([^()]*\)\s*(?:- | <-\s*[\[/] | \bMATCH\b)
+      | MATCH\s*\([^()]*\)\s*(?:- | <-\s*[\[/] | , | (?:ON|WHERE)\b))""",
     re.IGNORECASE | re.DOTALL | re.VERBOSE,
 )
 """None of these begins an RQ rule, whose head goes on with an arrow or commas."""

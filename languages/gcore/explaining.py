@@ -46,6 +46,8 @@ _WORDS = {
 }
 _BEFORE_A_NAME = {"E-SHORTEST", "E-MODE", "E-PHYS"}
 """What may be read as a name, so that the parser stops only behind it."""
+_LENGTHS = {"_WINDOW", "_SLIDE", "_EVERY"}
+"""What a length of time in brackets follows."""
 _REPEATS = {"STAR", "PLUS", "QUEST", "CARET", "BANG"}
 _VALUES = {"NUMBER", "STRING", "TRUTH", "NAME"}
 _ARITHMETIC = {"ADD", "MINUS", "STAR", "SLASH"}
@@ -78,7 +80,7 @@ def _error(
         reason,
         at=at,
         text=word,
-        expected=_expected(accepted),
+        expected=_expected(accepted, read[-1].type if read else ""),
         hint=_hint(word, read, accepted),
     )
 
@@ -114,8 +116,9 @@ def _outside(at: Location, rest: str, read: Sequence[Token]) -> QueryError | Non
     return None
 
 
-def _expected(accepted: Set[str]) -> tuple[str, ...]:
-    """The accepted terminals in human words, the likeliest first."""
+def _expected(accepted: Set[str], before: str = "") -> tuple[str, ...]:
+    """The accepted terminals in human words, the likeliest first; ``before`` is the type of the
+    last token."""
     rest = set(accepted)
     words: list[str] = []
     if {"CONSTRUCT", "SELECT"} <= rest:
@@ -144,13 +147,15 @@ def _expected(accepted: Set[str]) -> tuple[str, ...]:
         words.append("[:label] or /<path>/")
         rest -= {"LSQB", "SLASH"}
     if "LPAR" in rest and not words and rest <= {"LPAR", "_COMMA_ON", "_ON"}:
-        return ("a vertex, as (x)",)
+        return ("a vertex, as (x)",) if before not in _LENGTHS else ("a length, as (24h)",)
     words.extend(word for terminal, word in _WORDS.items() if terminal in rest)
     return tuple(dict.fromkeys(words))
 
 
 def _hint(word: str, read: Sequence[Token], accepted: Set[str]) -> str:
     if not read:
+        if word.lower() == "match":
+            return "say first what the query gives: SELECT x, y or CONSTRUCT (x)-[:label]->(y)"
         return ""
     before = read[-1]
     if word.lower() in {"match", "construct", "select"} and "MATCH" not in accepted:
@@ -159,6 +164,10 @@ def _hint(word: str, read: Sequence[Token], accepted: Set[str]) -> str:
         return "a label in a path has a colon, before it or before the bracket: :(a|b)"
     if before.type == "_BEGIN" and re.match(r"\w", word):
         return f"a label in a path has a colon: :{word}"
+    if word.lower() == "window" or (word.lower() == "slide" and before.type != "_RPAR"):
+        return "a window is that of a stream: write ON stream WINDOW (24h) behind the patterns"
+    if before.type in _LENGTHS:
+        return f"a length stands in brackets: {before.upper()} ({word})"
     if word == "+":
         return "a + b with blanks on both sides means either, a+ without means once or more"
     if {"IS", "CMP"} & {token.type for token in read[-2:]} and accepted <= {"NAME", "QUOTED"}:

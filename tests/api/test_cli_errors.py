@@ -15,13 +15,16 @@ NO_WINDOW = "Answer(x, y) <- a(x, y)"
 
 WRONG: dict[str, tuple[tuple[str, ...], str]] = {
     "no such command": (("explian", QUERY), "No such command 'explian'"),
-    "no such option": (("explain", QUERY, "--colour"), "No such option: --colour"),
-    "no such value": (("explain", QUERY, "--stage", "phys"), "'phys' is not one of"),
+    "no such option": (("explain", QUERY, "--colour"), "no such option: --colour\n"),
+    "an option misspelled": (
+        ("explain", QUERY, "--widnow", "1d"), "no such option: --widnow; did you mean --window?"
+    ),
+    "no such value": (("explain", QUERY, "--stage", "phys"), "or plan, got 'phys'; did you mean physical?"),
     "a value missing": (("explain", QUERY, "--window"), "requires an argument"),
     "no query": (("explain",), "Missing argument 'QUERY'"),
     "too much": (("explain", QUERY, QUERY), "unexpected extra argument"),
-    "not a number": (("plans", QUERY, "--limit", "few"), "Invalid value for '--limit'"),
-    "negative": (("plans", QUERY, "--limit", "-1"), "Invalid value for '--limit'"),
+    "not a number": (("plans", QUERY, "--limit", "few"), "--limit: expected a whole number, got 'few'"),
+    "negative": (("plans", QUERY, "--limit", "-1"), "--limit: expected at least 1, got '-1'"),
     "no such file": (("explain", "query.rq"), "no such file: query.rq"),
     "a folder": (("explain", str(EXAMPLES)), "is a folder"),
     "an empty query": (("explain", " "), "the query is empty"),
@@ -68,8 +71,8 @@ WRONG: dict[str, tuple[tuple[str, ...], str]] = {
     "parquet on stdout": (
         ("run", "{plan}", "-i", A2Q, "--output-format", "parquet"), "Parquet cannot go"
     ),
-    "no such demo": (("demo", "tetris"), "'tetris' is not one of"),
-    "no such port": (("serve", "--port", "70000"), "Invalid value for '--port'"),
+    "no such demo": (("demo", "tetris"), "got 'tetris'"),
+    "no such port": (("serve", "--port", "70000"), "--port: expected at most 65,535, got '70000'"),
     "not our address": (("serve", "--host", "192.0.2.1", "--port", "0"), "cannot listen on"),
 }  # fmt: skip
 

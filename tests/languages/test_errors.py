@@ -58,7 +58,7 @@ SYNTAX = [
     ("A(x,y) <- a(x,y) WINDOW SLIDE 1h", "1:25", "SLIDE", "expected a length of time"),
     ("A(x,y) <- a(x,y) ON s", "1:22", "", "expected ( or WINDOW"),
     ("A(x,y) <- a(x,y) ON s () WINDOW 5", "1:24", ")", "expected a name"),
-    ("SELECT * FROM t", "1:8", "*", "expected <-, a comma or ("),
+    ("SELECT *", "1:8", "*", "expected <-, a comma or ("),
     ("A(x,y) <- a(x,y).\nB(x,\n y) <- c(x y)", "3:12", "y", "expected"),
     ("A(x,y) <- a(x,y), x <", "1:22", "", "expected a value, as e.amount or 100"),
     ("A(x,y) <- a(x,y) as e, e.n", "1:27", "", "expected a comparison, as e.amount > 100"),
@@ -175,8 +175,11 @@ OTHERS = [
         "2h",
         "longer than the window of 1h",
     ),
-    ("E-WINDOW", "A(x,y) <- a(x,y) WINDOW 0", "1:25", "0", "has some length"),
-    ("E-WINDOW", "A(x,y) <- a(x,y) WINDOW 5 SLIDE 0", "1:33", "0", "has some length"),
+    ("E-SYNTAX", "A(x) <- a(x,1e5) WINDOW 5", "1:13", "1e5", "a whole one, in digits"),
+    ("E-SYNTAX", "A(x) <- a(x,-1E5) WINDOW 5", "1:13", "-1E5", "put it in quotes if"),
+    ("E-SYNTAX", "A(x) <- a(x,-0) WINDOW 5", "1:13", "-0", "without leading zeros"),
+    ("E-WINDOW", "A(x,y) <- a(x,y) WINDOW 0", "1:25", "0", "longer than nothing"),
+    ("E-WINDOW", "A(x,y) <- a(x,y) WINDOW 5 SLIDE 0", "1:33", "0", "longer than nothing"),
     ("E-WINDOW", "A(x,y) <- a(x,y) WINDOW 5\nWINDOW 6", "2:8", "all other streams", "already"),
     ("E-WINDOW", "A(x,y) <- a(x,y) ON s WINDOW 5 ON s WINDOW 6", "1:35", "s", "already"),
     (
@@ -216,6 +219,14 @@ def test_syntax(text: str, place: str, offending: str, said: str) -> None:
     assert f"{error.line}:{error.column}" == place
     assert error.text == offending
     assert said in str(error)
+
+
+@pytest.mark.parametrize("length", ["3q", "P1M", "1.5", "1.5s", "soon", "99999999999999w"])
+def test_a_length_that_is_none_is_told_once(length: str) -> None:
+    error = _error_of(f"A(x,y) <- a(x,y) WINDOW {length}")
+    assert (error.code, error.text) == ("E-WINDOW", length)
+    assert str(error).count(length) == 1
+    assert error.hint
 
 
 @pytest.mark.parametrize(("code", "text", "place", "offending", "said"), OTHERS)

@@ -1,0 +1,257 @@
+"""Texts in query languages that are not read here: which one it is, and how to say the same.
+
+In: a text that a front end has refused. Out: an error that names the text's language, and writes
+the query in the languages that there are. What it writes is a sketch of the query's pattern that
+the front ends take; where there is none to be had, an example.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from languages import gcore, printer, rq
+from languages.errors import QueryError
+from languages.regular_query import Location, RegularQuery
+
+_WINDOW = " WINDOW 24h"
+_ON = " ON stream WINDOW (24h)"
+_EXAMPLE = "Answer(x, z) <- follows(x, y), likes(y, z) WINDOW 24h"
+_GCORE_EXAMPLE = "SELECT x, z MATCH (x)-[:follows]->(y)-[:likes]->(z) ON stream WINDOW (24h)"
+_LONGEST_TEXT = 5_000
+"""Characters of a text that are looked at."""
+_LONGEST_SKETCH = 300
+_COMMENT = re.compile(r"\s+|(?://|--|#|%)[^\n]*|/\*.*?\*/", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Sketch:
+    """A query as it would be written here, in one of the two languages or in both."""
+
+    rq: str = ""
+    gcore: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Foreign:
+    """A language that is not read here.
+
+    Attributes:
+        name: what it is called.
+        begins: how a text of it begins, after comments.
+        sketch: writes the pattern of a text in RQ or G-CORE, as well as it can; its results are
+            shown only if the front ends take them.
+    """
+
+    name: str
+    begins: re.Pattern[str]
+    sketch: Callable[[str], Sketch]
+
+
+def foreign_language(text: str) -> Foreign | None:
+    """The language of a text that is none of ours; None for any other text."""
+    start = _start(text)
+    end = start + _LONGEST_TEXT
+    return next((one for one in FOREIGN if one.begins.match(text, start, end)), None)
+
+
+def foreign_error(text: str) -> QueryError | None:
+    """The error of a text in a language that is not read here; None for any other text."""
+    language = foreign_language(text)
+    if language is None:
+        return None
+    start = _start(text)
+    before = text[:start]
+    word = re.match(r"g\.\w+|\w+", text[start:])
+    sketch = _checked(language.sketch(text[start : start + _LONGEST_TEXT]))
+    return QueryError(
+        "E-LANGUAGE",
+        f"this looks like {language.name}, and queries are written in RQ or G-CORE here",
+        at=Location(before.count("\n") + 1, start - (before.rfind("\n") + 1) + 1),
+        text=word[0] if word else "",
+        hint=_hint(sketch),
+    )
+
+
+def _hint(sketch: Sketch) -> str:
+    written = {"G-CORE": sketch.gcore, "RQ": sketch.rq}
+    found = [f"in {name} write {text}" for name, text in written.items() if text]
+    if found:
+        return ", ".join(found)
+    return f"a query in G-CORE is {_GCORE_EXAMPLE}, the same in RQ {_EXAMPLE}"
+
+
+def _start(text: str) -> int:
+    """Where a text begins after blanks and comments of any language."""
+    at = 0
+    while (skipped := _COMMENT.match(text, at)) is not None:
+        at = skipped.end()
+    return at
+
+
+def _checked(sketch: Sketch) -> Sketch:
+    """The sketches that the front ends take; the one in RQ also from that in G-CORE."""
+    of_gcore = _parsed(gcore.parse, sketch.gcore)
+    of_rq = _parsed(rq.parse, sketch.rq)
+    text = sketch.rq if of_rq is not None else ""
+    if of_gcore is not None and of_rq is None:
+        # Without a stream its labels have their own names.
+        bare = _parsed(gcore.parse, sketch.gcore.replace(_ON, ""))
+        printed = "" if bare is None else " ".join(printer.rules_text(bare)) + _WINDOW
+        text = printed if _parsed(rq.parse, printed) is not None else ""
+    return Sketch(text, sketch.gcore if of_gcore is not None else "")
+
+
+def _parsed(parse: Callable[[str], RegularQuery], text: str) -> RegularQuery | None:
+    if not text or len(text) > _LONGEST_SKETCH:
+        return None
+    try:
+        return parse(text)
+    except QueryError:
+        return None
+
+
+def _of_cypher(text: str) -> Sketch:
+    """``MATCH pattern WHERE condition RETURN items`` is ``SELECT items MATCH pattern ...``."""
+    reading, returned, rest = _split(r"\bRETURN\b", text)
+    if not returned or not reading.upper().startswith("MATCH"):
+        return Sketch()
+    pattern, _, condition = _split(r"\bWHERE\b", reading[len("MATCH") :])
+    pattern = re.sub(r"\{\s*(\w+)\s*:\s*", r"{\1 = ", _one_line(pattern))
+    pattern = _REPEATED.sub(_repeated, pattern)
+    items = _split(r"\b(?:ORDER|SKIP|LIMIT)\b", rest)[0].rstrip(" ;\n")
+    items = re.sub(r"^\s*DISTINCT\b", "", items, flags=re.IGNORECASE)
+    items = _UNNAMED.sub(r"\1(\2) AS \1", items)
+    where = f" WHERE {_one_line(condition)}" if condition.strip() else ""
+    return Sketch(gcore=f"SELECT {_one_line(items)} MATCH {pattern}{_ON}{where}")
+
+
+_UNNAMED = re.compile(r"\b(count|sum|avg|min|max)\(([^()]*)\)(?!\s+AS\b)", re.IGNORECASE)
+_REPEATED = re.compile(r"-\[\w*:(\w+(?:\|:?\w+)*)\*(\d*)(\.\.)?(\d*)\]-")
+
+
+def _repeated(found: re.Match[str]) -> str:
+    """``-[:a*1..3]-`` as ``-/<(:a)*{1..3}>/-``."""
+    labels, least, dots, most = found.groups()
+    bounds = f"*{{{least or 1}..{most}}}"
+    if not dots:
+        bounds = f"*{{{least}}}" if least else "+"
+    elif not most:
+        bounds = "+" if least in ("", "1") else f"*{{{least}..}}"
+    return f"-/<(:{labels.replace(':', '')}){bounds}>/-"
+
+
+_TABLE = re.compile(r"\s*(?:\w+\.)*(\w+)\b(?!\s*\()")
+
+
+def _of_sql(text: str) -> Sketch:
+    """The tables after FROM and JOIN, as the steps of a chain."""
+    rest = _split(r"\bFROM\b", text)[2]
+    listed = _split(r"\b(?:WHERE|GROUP|ORDER|LIMIT|HAVING|WINDOW|EMIT|UNION)\b|;", rest)[0]
+    parts = re.split(r",|\bJOIN\b", listed, flags=re.IGNORECASE)
+    tables = [name[1] for part in parts if (name := _TABLE.match(part))]
+    return _chain([(table, False) for table in tables])
+
+
+def _of_gremlin(text: str) -> Sketch:
+    """The steps ``out('a')`` and ``in('a')``, as those of a chain."""
+    steps = re.findall(r"\.(out|in)E?\(\s*['\"](\w+)['\"]\s*\)", text)
+    return _chain([(label, way == "in") for way, label in steps])
+
+
+def _chain(steps: Sequence[tuple[str, bool]]) -> Sketch:
+    """A path of edges from vertex to vertex, some of them against their direction."""
+    if not 0 < len(steps) <= 6:
+        return Sketch()
+    names = "xyzuvwt"[: len(steps) + 1]
+    path = "".join(
+        f"{f'<-[:{label}]-' if back else f'-[:{label}]->'}({name})"
+        for (label, back), name in zip(steps, names[1:], strict=True)
+    )
+    return Sketch(gcore=f"SELECT {names[0]}, {names[-1]} MATCH ({names[0]}){path}{_ON}")
+
+
+def _of_sparql(text: str) -> Sketch:
+    """The triples ``?x a:path ?y``, whose paths RQ writes alike."""
+    inside = re.search(r"\{([^{}]*)\}[^{}]*$", text)
+    if inside is None:
+        return Sketch()
+    plain = re.sub(r"<[^>]*[#/]([\w-]+)>", r"\1", inside[1])
+    plain = re.sub(r"\w*:(\w+)", r"\1", plain)
+    triples = re.findall(r"(\?\w+)\s+([^\s?]+)\s+(\?\w+)\s*(?=[.;}]|$)", plain)
+    if not triples:
+        return Sketch()
+    head = re.match(
+        r".*?\bSELECT\s+(?:DISTINCT\s+)?((?:\?\w+\s*)+)", text, re.IGNORECASE | re.DOTALL
+    )
+    asked = re.findall(r"\w+", head[1]) if head else [triples[0][0][1:], triples[-1][2][1:]]
+    atoms = ", ".join(
+        f"{path}({source[1:]}, {target[1:]})"
+        if path.isidentifier()
+        else f"{source} {path} {target}"
+        for source, path, target in triples
+    )
+    bare = all(path.isidentifier() for _, path, _ in triples)
+    pattern = ", ".join(f"({s[1:]})-[:{p}]->({t[1:]})" for s, p, t in triples)
+    return Sketch(
+        rq=f"Answer({', '.join(asked)}) <- {atoms}{_WINDOW}",
+        gcore=f"SELECT {', '.join(asked)} MATCH {pattern}{_ON}" if bare else "",
+    )
+
+
+def _split(pattern: str, text: str) -> tuple[str, str, str]:
+    """The text before the first place that a pattern fits, that place, and the text behind it."""
+    found = re.search(pattern, text, re.IGNORECASE)
+    if found is None:
+        return text, "", ""
+    return text[: found.start()], found[0], text[found.end() :]
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    return re.compile(text, re.IGNORECASE | re.DOTALL | re.VERBOSE)
+
+
+FOREIGN: tuple[Foreign, ...] = (
+    Foreign(
+        "SPARQL",
+        _pattern(
+            r"""(?: (?:PREFIX\s+[\w-]*:|BASE)\s*<
+                  | SELECT\s+(?:DISTINCT\s+|REDUCED\s+)?(?:[*?$]|\(\s*\w+\s*\(\s*[*?$])[^{]*\{
+                  | (?:ASK|CONSTRUCT)\s*(?:WHERE\s*)?\{
+                  | DESCRIBE\s+[?<]
+                  | REGISTER\s+[IDR]?STREAM\b )"""
+        ),
+        _of_sparql,
+    ),
+    Foreign(
+        "Cypher",
+        _pattern(
+            r"""(?: (?:OPTIONAL\s+)?MATCH\b
+                    (?!\s*\([^()]*\)\s*(?:<-\s*[^\s\[(-]|:-|←))  # the head of a rule of RQ
+                    .*?\b(?:RETURN|CREATE|MERGE|DELETE|SET|WITH)\b
+                  | (?:CREATE|MERGE)\s*\([^()]*\)\s*(?:-|<-\s*\[|<--|;|$|RETURN|SET|ON)
+                  | UNWIND\s | CALL\s+[\w.{] | RETURN\s+[^(\s]
+                  | WITH\s+(?!\w+\s+AS\s*\().*?\bRETURN\b
+                  | REGISTER\s+QUERY\b )"""
+        ),
+        _of_cypher,
+    ),
+    Foreign(
+        "SQL",
+        _pattern(
+            r"""(?: SELECT\s+(?!\()(?:(?!\bMATCH\b).)*?\sFROM\s
+                  | WITH\s+(?:RECURSIVE\s+)?\w+\s*(?:\([^()]*\)\s*)?AS\s*\(
+                  | INSERT\s+INTO\b | UPDATE\s+\w+\s+SET\b | DELETE\s+FROM\b
+                  | CREATE\s+(?:OR\s+REPLACE\s+)?(?:TEMP\w*\s+|MATERIALIZED\s+)?
+                    (?:TABLE|VIEW|STREAM)\b )"""
+        ),
+        _of_sql,
+    ),
+    Foreign("Gremlin", _pattern(r"g\s*\.\s*(?:V|E|with\w*)\s*\("), _of_gremlin),
+)
+"""The languages that are told from others, the first that fits first."""

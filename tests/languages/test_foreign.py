@@ -1,0 +1,118 @@
+"""Texts in languages that are not read here are told apart, and written anew where that can be."""
+
+from __future__ import annotations
+
+import pytest
+
+from languages import QueryError, detect, parse
+from languages.foreign import foreign_error, foreign_language
+
+ON = "ON stream WINDOW (24h)"
+
+
+def error_of(text: str, language: str | None = None) -> QueryError:
+    with pytest.raises(QueryError) as caught:
+        parse(text, language)
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "written"),
+    [
+        (
+            "MATCH (a:Person)-[:KNOWS]->(b)\nWHERE a.age > 3 RETURN a, b",
+            "Cypher",
+            f"in G-CORE write SELECT a, b MATCH (a:Person)-[:KNOWS]->(b) {ON} WHERE a.age > 3, "
+            "in RQ write Answer(a, b) <- KNOWS(a, b), Person(a), a.age > 3. WINDOW 24h",
+        ),
+        (
+            "// friends\nMATCH (a)-[:KNOWS*1..3]->(b) RETURN DISTINCT a, b ORDER BY a LIMIT 5;",
+            "Cypher",
+            f"SELECT a, b MATCH (a)-/<(:KNOWS)*{{1..3}}>/->(b) {ON}",
+        ),
+        (
+            "MATCH (a)<-[r:KNOWS {since: 3}]-(b) RETURN count(*)",
+            "Cypher",
+            f"SELECT count(*) AS count MATCH (a)<-[r:KNOWS {{since = 3}}]-(b) {ON}",
+        ),
+        ("CREATE (a)-[:x]->(b)", "Cypher", "a query in G-CORE is SELECT"),
+        ("OPTIONAL MATCH (a) RETURN a", "Cypher", "a query in G-CORE is SELECT"),
+        ("UNWIND [1, 2] AS x RETURN x", "Cypher", "the same in RQ Answer"),
+        (
+            "SELECT a.src, b.trg FROM s.follows a JOIN likes AS b ON a.trg = b.src WHERE a.ts > 3",
+            "SQL",
+            "in RQ write Answer(x, z) <- follows(x, y), likes(y, z). WINDOW 24h",
+        ),
+        ("SELECT * FROM t", "SQL", "Answer(x, y) <- t(x, y). WINDOW 24h"),
+        ("-- all\nWITH t AS (SELECT 1) SELECT 2", "SQL", "a query in G-CORE is SELECT"),
+        ("insert into t values (1)", "SQL", "a query in G-CORE is SELECT"),
+        (
+            "PREFIX f: <http://x/>\nSELECT ?x ?z WHERE { ?x f:knows ?y . ?y f:likes+ ?z }",
+            "SPARQL",
+            "in RQ write Answer(x, z) <- knows(x, y), ?y likes+ ?z WINDOW 24h",
+        ),
+        (
+            "SELECT ?x WHERE { ?x <http://a/b#c> ?y }",
+            "SPARQL",
+            f"in G-CORE write SELECT x MATCH (x)-[:c]->(y) {ON}, in RQ write Answer(x) <- c(x, y)",
+        ),
+        ("ASK { ?x ?p 5 }", "SPARQL", "a query in G-CORE is SELECT"),
+        ("CONSTRUCT { ?x :p ?y } WHERE { ?x :q ?y }", "SPARQL", "Answer(x, y) <- q(x, y)"),
+        (
+            "g.V().hasLabel('person').out('knows').in('likes').values('name')",
+            "Gremlin",
+            "in RQ write Answer(x, z) <- knows(x, y), likes(z, y). WINDOW 24h",
+        ),
+        ("g.V()", "Gremlin", "a query in G-CORE is SELECT"),
+    ],
+)
+@pytest.mark.parametrize("language", [None, "rq", "gcore"])
+def test_a_foreign_language_is_named_whatever_was_asked_for(
+    text: str, name: str, written: str, language: str | None
+) -> None:
+    error = error_of(text, language)
+    assert error.code == "E-LANGUAGE"
+    assert error.message.startswith(f"this looks like {name}, ")
+    assert written in error.hint
+
+
+def test_the_place_of_a_foreign_language_is_its_first_word() -> None:
+    error = error_of("// friends\n  MATCH (a)-[:b]->(c) RETURN a")
+    assert (error.line, error.column, error.text) == (2, 3, "MATCH")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT x.from MATCH (x)-[:a]->(y",
+        "SELECT x MATCH (x {k = 1})-[:a]->(y) WINDOW (5)",
+        "Match(x, y) <- a(x, return",
+        "Create(x, y) <- a(x y)",
+        "Select(x, y) <- from(x, y), a(x",
+        "CONSTRUCT (x)-[:p]->(y) MATCH (x)-[:q]->(y",
+        "% MATCH (a) RETURN a\nAnswer(x, y) <- a(x y)",
+        "g(x, y) <- a(x y)",
+        "MATCH (x)-[:a]->(y)",
+    ],
+)
+def test_a_fault_in_a_language_of_ours_is_told_as_such(text: str) -> None:
+    assert foreign_language(text) is None
+    assert error_of(text).code == "E-SYNTAX"
+
+
+def test_names_of_other_languages_are_names() -> None:
+    assert parse("Return(x, y) <- create(x, y), from(y, x) WINDOW 5").answer == "Return"
+
+
+def test_a_match_without_what_it_gives_is_gcore() -> None:
+    text = "MATCH (x)-[:a]->(y)"
+    assert detect(text) == "gcore"
+    assert "say first what the query gives" in error_of(text).hint
+
+
+@pytest.mark.parametrize(
+    "text", ["SELECT " * 20_000, "MATCH (" * 20_000, "MATCH (a) RETURN " + "-[a:b|" * 20_000]
+)
+def test_long_texts_are_looked_at_in_part(text: str) -> None:
+    error = foreign_error(text)
+    assert error is None or len(error.hint) < 1_000
