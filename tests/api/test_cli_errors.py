@@ -15,16 +15,20 @@ NO_WINDOW = "Answer(x, y) <- a(x, y)"
 
 WRONG: dict[str, tuple[tuple[str, ...], str]] = {
     "no such command": (("explian", QUERY), "No such command 'explian'"),
-    "no such option": (("explain", QUERY, "--colour"), "no such option: --colour\n"),
+    "no such option": (("explain", QUERY, "--tint"), "no such option: --tint\n"),
     "an option misspelled": (
         ("explain", QUERY, "--widnow", "1d"), "no such option: --widnow; did you mean --window?"
     ),
-    "no such value": (("explain", QUERY, "--stage", "phys"), "or plan, got 'phys'; did you mean physical?"),
+    "no such value": (
+        ("explain", QUERY, "--stage", "phys"), "or plan, got 'phys'; did you mean physical?"
+    ),
     "a value missing": (("explain", QUERY, "--window"), "requires an argument"),
     "no query": (("explain",), "Missing argument 'QUERY'"),
     "too much": (("explain", QUERY, QUERY), "unexpected extra argument"),
-    "not a number": (("plans", QUERY, "--limit", "few"), "--limit: expected a whole number, got 'few'"),
-    "negative": (("plans", QUERY, "--limit", "-1"), "--limit: expected at least 1, got '-1'"),
+    "not a number": (
+        ("plans", QUERY, "--limit", "few"), "--limit: expected a whole number, got 'few'"
+    ),
+    "negative": (("plans", QUERY, "--limit", "-1"), "--limit: expected at least 0, got '-1'"),
     "no such file": (("explain", "query.rq"), "no such file: query.rq"),
     "a folder": (("explain", str(EXAMPLES)), "is a folder"),
     "an empty query": (("explain", " "), "the query is empty"),
