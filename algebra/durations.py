@@ -35,6 +35,7 @@ _ISO = re.compile(
     rf"(?:T(?:({_NUMBER})H)?(?:({_NUMBER})M)?(?:({_NUMBER})S)?)?",
     re.IGNORECASE,
 )
+_LONGEST_SHOWN = 40
 _WRITTEN = "write a number with a unit (ms, s, m, h, d, w), as 30d, or an ISO 8601 one, as PT4H"
 
 
@@ -47,7 +48,8 @@ class DurationError(ValueError):
     """
 
     def __init__(self, written: str, reason: str, hint: str = "") -> None:
-        told = f"{written!r}: {reason}"
+        shown = written if len(written) <= _LONGEST_SHOWN else f"{written[:_LONGEST_SHOWN]}…"
+        told = f"{shown!r}: {reason}"
         super().__init__(f"{told}; {hint}" if hint else told)
         self.reason = reason
         self.hint = hint

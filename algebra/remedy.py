@@ -20,6 +20,7 @@ Setting = Literal[
     "stored",
     "vertices",
     "catalog",
+    "measure",
     "strict",
     "checkpoint",
     "output",

@@ -105,4 +105,26 @@ def per_second(speed: str, time_unit: str) -> float:
     try:
         return ticks(speed, time_unit)
     except DurationError as error:
-        raise UsageError(f"--speed {speed}: {error}") from error
+        raise UsageError(f"--speed: {error}") from error
+
+
+def trigger_interval(trigger: str, at_once: str) -> str | None:
+    """The interval of ``--trigger`` as Spark takes it; None for all of the input at once.
+
+    Raises:
+        UsageError: if it is neither ``at_once`` nor a length of time with its unit.
+    """
+    from algebra.durations import DurationError, ticks
+
+    if trigger == at_once:
+        return None
+    try:
+        milliseconds = 0 if trigger.strip().isdecimal() else ticks(trigger, "millisecond")
+    except DurationError as error:
+        raise UsageError(f"--trigger: {error}; or {at_once}") from error
+    if not milliseconds:
+        raise UsageError(
+            f"--trigger: expected {at_once} or a length of time with its unit, as '10 seconds', "
+            f"got {trigger!r}"
+        )
+    return f"{milliseconds} milliseconds"

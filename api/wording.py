@@ -20,6 +20,7 @@ COMMAND_LINE: Final[Names] = MappingProxyType(
         "stored": "--stored FILE",
         "vertices": "--vertices FILE",
         "catalog": "--catalog FILE",
+        "measure": "headrace stats",
         "strict": "without --strict",
         "checkpoint": "--checkpoint FOLDER",
         "output": "--output FOLDER",

@@ -36,7 +36,7 @@ from catalog.model import (
     View,
     roles_of,
 )
-from catalog.shape_errors import Place, shape_errors
+from catalog.shape_errors import Place, PlacedError, did_you_mean, shape_errors
 
 
 class CatalogError(ValueError):
@@ -119,20 +119,21 @@ class _Source(_Shape):
         paths = [path for _, path in self.paths]
         for path in paths:
             if paths.count(path) > 1:
-                raise ValueError(f"path: {path} is there twice")
+                raise PlacedError(("path",), f"{path} is there twice")
         return self
 
     @model_validator(mode="after")
     def _live(self) -> _Source:
         if self.follow and self.format not in FILE_FORMATS:
-            raise ValueError(
-                f"follow is for folders of files: {', '.join(FILE_FORMATS)}; {self.format} goes "
-                "on by itself"
+            raise PlacedError(
+                ("follow",),
+                f"it is for folders of files: {', '.join(FILE_FORMATS)}; {self.format} goes on by "
+                "itself",
             )
         if (self.value is not None or self.fields) and self.format in FILE_FORMATS:
             raise ValueError("value and fields are for messages, and not for files")
         if self.fields and self.value != "csv":
-            raise ValueError("fields: only messages of CSV (value: csv) have fields in order")
+            raise PlacedError(("fields",), "only messages of CSV (value: csv) have fields in order")
         return self
 
     def source(self) -> Source:
@@ -188,26 +189,31 @@ class _Stream(_Shape):
     def _rates_fit(self) -> _Stream:
         for label, statistics in self.labels.items():
             if self.stored and statistics.population is None:
-                raise ValueError(f"label {label}: expected population, since the graph is stored")
+                raise PlacedError(
+                    ("labels", label), "expected population, since the graph is stored"
+                )
             if self.stored and statistics.rate:
-                raise ValueError(f"label {label}: a stored graph has a population and no rate")
+                raise PlacedError(("labels", label), "a stored graph has a population and no rate")
             if not self.stored and statistics.rate is None:
-                raise ValueError(f"label {label}: expected rate, in edges per time unit")
+                raise PlacedError(("labels", label), "expected rate, in edges per time unit")
             if not self.stored and statistics.population is not None:
-                raise ValueError(
-                    f"label {label}: only a stored graph (stored: true) has a population"
+                raise PlacedError(
+                    ("labels", label), "only a stored graph (stored: true) has a population"
                 )
         if self.stored and self.deletions:
-            raise ValueError("deletions: a stored graph does not change")
+            raise PlacedError(("deletions",), "a stored graph does not change")
         if self.stored and self.delay:
-            raise ValueError("delay: a stored graph is there before all else")
+            raise PlacedError(("delay",), "a stored graph is there before all else")
         if self.stored and "ts" in self.columns:
-            raise ValueError(
-                "columns: ts: a stored graph has no times and is valid always; give the column "
-                "another name among the properties, or leave stored out"
+            raise PlacedError(
+                ("columns", "ts"),
+                "a stored graph has no times and is valid always; give the column another name "
+                "among the properties, or leave stored out",
             )
         if self.label is not None and self.labels and self.label not in self.labels:
-            raise ValueError(f"labels: expected statistics of {self.label}, the stream's label")
+            raise PlacedError(
+                ("labels",), f"expected statistics of {self.label}, the stream's label"
+            )
         return self
 
     @model_validator(mode="after")
@@ -215,23 +221,26 @@ class _Stream(_Shape):
         roles, every = roles_of(self.vertices), "vertex" if self.vertices else "edge"
         for name in self.properties:
             if name in (*roles, *ROLES):
-                raise ValueError(
-                    f"properties: {name} is no property but what every {every} has; give the "
-                    "property another name, and its column in columns"
+                raise PlacedError(
+                    ("properties", name),
+                    f"it is no property but what every {every} has; give the property another "
+                    "name, and its column in columns",
                 )
         known = (*roles, *self.properties)
         for name in self.columns:
             if name not in known:
-                raise ValueError(
-                    f"columns: {name} is neither one of {', '.join(roles)} nor among the "
-                    "properties of the stream"
+                raise PlacedError(
+                    ("columns", name),
+                    f"it is neither one of {', '.join(roles)} nor among the properties of the "
+                    f"stream{did_you_mean(name, known)}",
                 )
         for label, statistics in self.labels.items():
             for name in statistics.distinct_properties:
                 if name not in self.properties and name != "ts":
-                    raise ValueError(
-                        f"label {label}: distinct_properties: {name} is not among the properties "
-                        "of the stream"
+                    raise PlacedError(
+                        ("labels", label, "distinct_properties", name),
+                        "it is not among the properties of the stream"
+                        + did_you_mean(name, self.properties),
                     )
         return self
 
@@ -277,7 +286,7 @@ class _Catalog(_Shape):
     def _views_are_no_streams(self) -> _Catalog:
         for name in self.views:
             if name in self.streams:
-                raise ValueError(f"views: {name} is the name of a stream")
+                raise PlacedError(("views", name), "it is the name of a stream")
         return self
 
 
@@ -389,9 +398,11 @@ def _whole(value: Any) -> Any:
 
 
 def _readable(error: ValidationError) -> CatalogError:
-    first, *_ = shape_errors(error.errors(), _Catalog)
+    errors = error.errors()
+    first, *_ = shape_errors(errors, _Catalog)
     # A path may have three shapes; pydantic complains of each, and of its own names for them.
-    if first.place[2:4] == ("source", "path"):
+    of_path = ("source", "path")
+    if first.place[2:4] == of_path and any(one["loc"][2:4] == of_path for one in errors):
         return CatalogError(
             "expected a path, a list of paths, or a mapping of label to paths", first.place[:4]
         )

@@ -20,6 +20,14 @@ from pydantic_core import ErrorDetails
 Place = tuple[str | int, ...]
 
 
+class PlacedError(ValueError):
+    """What a validator of a model finds wrong with an entry of it; ``place`` leads there."""
+
+    def __init__(self, place: Place, message: str) -> None:
+        super().__init__(message)
+        self.place = place
+
+
 @dataclass(frozen=True, slots=True)
 class ShapeError:
     """One thing that is wrong: the way to it through the document, and what it is."""
@@ -42,7 +50,7 @@ def shape_errors(
     return tuple(
         ShapeError(place, _message(error, place, model))
         for error in ordered
-        for place in [error["loc"][skipped:]]
+        for place in [_place(error)[skipped:]]
     )
 
 
@@ -60,6 +68,12 @@ def entries(model: type[BaseModel] | None, place: Place) -> tuple[str, ...]:
         kind = _inside(kind, step)
     shape = _model_of(kind)
     return () if shape is None else tuple(shape.model_fields)
+
+
+def _place(error: ErrorDetails) -> Place:
+    """Where an error is: what a validator of ours names lies inside what it looked at."""
+    cause = error.get("ctx", {}).get("error")
+    return error["loc"] + (cause.place if isinstance(cause, PlacedError) else ())
 
 
 def _message(error: ErrorDetails, place: Place, model: type[BaseModel] | None) -> str:

@@ -47,7 +47,10 @@ def loads(text: str, origin: str = "catalog") -> Catalog:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = f"{origin}:{mark.line + 1}" if mark else origin
-        raise CatalogError(f"{where}: {error.problem or error.context}") from error
+        problem = error.problem or error.context
+        ours = isinstance(error, yaml.constructor.ConstructorError)
+        told = problem if ours else f"not YAML: {problem}; look at indentation, colons and quotes"
+        raise CatalogError(f"{where}: {told}") from error
     except (yaml.YAMLError, RecursionError) as error:
         raise CatalogError(f"{origin}: not YAML: {error}") from error
     try:

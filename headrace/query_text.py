@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TextIO
 
 from algebra.plan import PhysicalPlan, PlanError
+from algebra.remedy import Remedy
 from headrace.errors import UsageError
 
 LONGEST_QUERY = 1_000_000
@@ -60,6 +61,13 @@ def load_query(argument: str, standard_input: TextIO) -> QueryText:
         return _checked(QueryText(argument, "the query"))
     path = Path(argument)
     try:
+        if path.is_file() and path.name.lower().endswith(_DATA):
+            raise UsageError(
+                f"{argument} is a file of edges, and not of a query",
+                code="E-FILE",
+                hint="give the file or the text of a query",
+                remedies=(Remedy("input", "give this file as the input"),),
+            )
         if path.exists():
             return _checked(QueryText(read_text(path), argument))
     except (OSError, ValueError) as error:  # a text too long to be a file's name
@@ -102,14 +110,25 @@ def _read(file: TextIO, name: str = "standard input") -> str:
 
 def _looks_like_a_name(argument: str) -> bool:
     """A query has brackets or blanks around its parts; a mistyped file name has neither."""
-    if re.search(r"[(\n]|<-|:-|←", argument) is not None:
+    if re.search(r"[(\n]|<-|:-|←|^\s*\{", argument) is not None:
         return False
     from languages.foreign import foreign_language  # a file needs none of what that imports
 
     return foreign_language(argument) is None
 
 
+_CATALOGS = (".yaml", ".yml")
+_DATA = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".gz")
+
+
 def _checked(query: QueryText) -> QueryText:
+    if query.ending in _CATALOGS:
+        raise UsageError(
+            f"{query.name} is the file of a catalog, and not of a query",
+            code="E-FILE",
+            hint="give the file or the text of a query",
+            remedies=(Remedy("catalog", "give this file as the catalog"),),
+        )
     if not query.text.strip():
         raise UsageError(f"{query.name} is empty: there is no query", code="E-USAGE")
     longest = 16 * LONGEST_QUERY if query.is_plan else LONGEST_QUERY

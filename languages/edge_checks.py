@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from difflib import get_close_matches
 
 from languages.answers import location_in
 from languages.conditions import named_edges, references, references_in, references_of
@@ -173,7 +174,9 @@ class _Scope:
         elif name in self._paths:
             reason, hint = f"{name} is a path, which has no properties", "name an edge instead"
         else:
-            reason, hint = f"no atom of the body is called {name}", _NAMING
+            reason = f"no atom of the body is called {name}"
+            close = get_close_matches(name, sorted(self._edges), 1)
+            hint = f"did you mean {close[0]}? {_NAMING}" if close else _NAMING
         raise QueryError("E-PROPERTY", reason, at=at, text=text, hint=hint)
 
 

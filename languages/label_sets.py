@@ -15,6 +15,7 @@ from operator import itemgetter
 
 from algebra import regex
 from algebra.regex import Regex, Symbol
+from algebra.remedy import Remedy
 from algebra.window import Window
 from catalog.model import Catalog, Stream
 from languages.checks import aliases, predicates
@@ -258,8 +259,9 @@ def _labels_of(stream: Stream, at: Location, text: str) -> list[str]:
             "so which ones are meant is not known",
             at=at,
             text=text,
-            hint="write the labels that are meant, as a|b, or a catalog that lists all of them "
-            "(`headrace stats` measures one), without open_labels",
+            hint="write the labels that are meant, as a|b, or a catalog that lists all of them, "
+            "without open_labels",
+            remedies=(Remedy("measure", "measure such a catalog"),),
         )
     return sorted(listed_labels)
 

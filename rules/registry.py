@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from difflib import get_close_matches
 
 from algebra.physical import DEFAULT_STEPS
 from memo.pattern import Op
@@ -146,7 +147,9 @@ def enabled_rules(disabled: Collection[str] = ()) -> tuple[TransformationRule, .
     names = {rule.name for rule in rules}
     for name in disabled:
         if name not in names:
-            raise UnknownRuleError(f"no rule {name!r}; there are: {', '.join(sorted(names))}")
+            close = get_close_matches(name, sorted(names), 1)
+            meant = f"; did you mean {close[0]}?" if close else ";"
+            raise UnknownRuleError(f"no rule {name!r}{meant} there are: {', '.join(sorted(names))}")
     return tuple(rule for rule in rules if rule.name not in disabled)
 
 

@@ -32,7 +32,7 @@ def _options_in_messages(path: Path) -> list[str]:
         if isinstance(node, ast.Constant)
         and isinstance(node.value, str)
         and id(node) not in documentation
-        and re.search(r"(?<!-)--[a-z]", node.value)
+        and re.search(r"(?<!-)--[a-z]|`headrace [a-z]", node.value)
         and node.value not in OF_OTHER_PROGRAMS
     ]
 

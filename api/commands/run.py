@@ -143,6 +143,7 @@ def run(
         read_catalog,
         read_query,
         spark_settings,
+        trigger_interval,
         warn,
     )
     from catalog.live import LiveSource
@@ -150,6 +151,7 @@ def run(
     from headrace.requests import PlanningOptions
     from headrace.running import inputs_of_plan
 
+    interval = trigger_interval(trigger, _AT_ONCE)
     read = read_query(query)
     if read.is_plan:
         for option, given in (
@@ -221,7 +223,7 @@ def run(
             RunOptions(
                 checkpoint=checkpoint,
                 strict=strict,
-                interval=None if trigger == _AT_ONCE else trigger,
+                interval=interval,
                 speed=None if speed is None else per_second(speed, plan.time_unit),
                 largest_slice=largest_batch or LARGEST_SLICE,
                 session=SessionOptions(debug=debug, conf=spark_settings(conf)),

@@ -15,7 +15,7 @@ NO_WINDOW = "Answer(x, y) <- a(x, y)"
 
 WRONG: dict[str, tuple[tuple[str, ...], str]] = {
     "no such command": (("explian", QUERY), "No such command 'explian'"),
-    "no such option": (("explain", QUERY, "--tint"), "no such option: --tint\n"),
+    "no such option": (("explain", QUERY, "--tint"), "no such option: --tint"),
     "an option misspelled": (
         ("explain", QUERY, "--widnow", "1d"), "no such option: --widnow; did you mean --window?"
     ),
@@ -48,6 +48,18 @@ WRONG: dict[str, tuple[tuple[str, ...], str]] = {
     ),
     "an unknown language": (("explain", QUERY, "--language", "sql"), "E-LANGUAGE"),
     "an unknown rule": (("explain", QUERY, "--disable-rule", "Magic"), "no rule 'Magic'"),
+    "a rule misspelled": (
+        ("explain", QUERY, "--disable-rule", "FilterMerg"), "did you mean FilterMerge? there are:"
+    ),
+    "a catalog as the query": (("explain", CATALOG), "give this file as the catalog (--catalog"),
+    "edges as the query": (
+        ("explain", str(EXAMPLES / "a2q.csv.gz")), "give this file as the input (--input FILE)"
+    ),
+    "no trigger": (("run", QUERY, "--trigger", "sometimes"), "no length of time"),
+    "a trigger without a unit": (
+        ("run", QUERY, "--trigger", "5"), "with its unit, as '10 seconds', got '5'"
+    ),
+    "no speed": (("run", QUERY, "-i", str(EXAMPLES / "a2q.csv.gz"), "--speed", "fast"), "--speed: "),
     "no catalog": (("explain", QUERY, "--catalog", "none.yaml"), "none.yaml"),
     "no input": (("explain", QUERY, "--input", "none.csv"), "none.csv"),
     "columns of nothing": (("explain", QUERY, "--columns", "src,trg,ts"), "no input files"),

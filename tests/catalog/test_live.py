@@ -78,9 +78,9 @@ def test_a_folder_that_is_followed() -> None:
 @pytest.mark.parametrize(
     ("source", "mention"),
     [
-        ({"format": "kafka", "follow": True}, "follow is for folders of files"),
+        ({"format": "kafka", "follow": True}, "it is for folders of files"),
         ({"format": "csv", "path": "a", "value": "json"}, "value and fields are for messages"),
-        ({"format": "kafka", "value": "json", "fields": ["src"]}, "fields: only messages of CSV"),
+        ({"format": "kafka", "value": "json", "fields": ["src"]}, "only messages of CSV"),
     ],
 )
 def test_entries_that_do_not_fit(source: dict[str, Any], mention: str) -> None:

@@ -165,23 +165,23 @@ STATISTICS = "rate: 1, distinct_src: 2, distinct_trg: 3"
         ),
         (
             "streams: {s: {labels: {a: {distinct_src: 1, distinct_trg: 1}}}}",
-            "1: streams.s: label a: expected rate, in edges per time unit",
+            "1: streams.s.labels.a: expected rate, in edges per time unit",
         ),
         (
             "streams: {s: {stored: true, labels: {a: {distinct_src: 1, distinct_trg: 1}}}}",
-            "1: streams.s: label a: expected population, since the graph is stored",
+            "1: streams.s.labels.a: expected population, since the graph is stored",
         ),
         (
             f"streams: {{s: {{stored: true, labels: {{a: {{{STATISTICS}, population: 3}}}}}}}}",
-            "1: streams.s: label a: a stored graph has a population and no rate",
+            "1: streams.s.labels.a: a stored graph has a population and no rate",
         ),
         (
             f"streams: {{s: {{labels: {{a: {{{STATISTICS}, population: 3}}}}}}}}",
-            "1: streams.s: label a: only a stored graph (stored: true) has a population",
+            "1: streams.s.labels.a: only a stored graph (stored: true) has a population",
         ),
         (
             f"streams: {{s: {{label: b, labels: {{a: {{{STATISTICS}}}}}}}}}",
-            "1: streams.s: labels: expected statistics of b, the stream's label",
+            "1: streams.s.labels: expected statistics of b, the stream's label",
         ),
         ("streams: {s: {delay: soon}}", "1: streams.s.delay: 'soon': it is no length of time"),
         ("streams: {s: {delay: -5}}", "1: streams.s.delay: expected a length of time that is not"),
@@ -208,7 +208,7 @@ STATISTICS = "rate: 1, distinct_src: 2, distinct_trg: 3"
         ),
         (
             "streams: {s: {source: {format: csv, path: {a: x, b: x}}}}",
-            "1: streams.s.source: path: x is there twice",
+            "1: streams.s.source.path: x is there twice",
         ),
         (
             "streams: {s: {source: {format: csv, options: {sep: [1]}}}}",
@@ -239,7 +239,7 @@ STATISTICS = "rate: 1, distinct_src: 2, distinct_trg: 3"
         ("streams: {s: {}, s: {}}", "1: 's' is there twice"),
         ("streams: {s: {[1]: 2}}", "1: expected text as the name of an entry"),
         ("streams: {s: {", "1: "),
-        ("a: b: c", "1: mapping values are not allowed here"),
+        ("a: b: c", "1: not YAML: mapping values are not allowed here; look at"),
         ("streams: !!python/object:os.system {}", "1: could not determine a constructor"),
         ("streams: \x00", "not YAML: "),
     ],
