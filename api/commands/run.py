@@ -151,7 +151,7 @@ def run(
     from headrace.requests import PlanningOptions
     from headrace.running import inputs_of_plan
 
-    interval = trigger_interval(trigger, _AT_ONCE)
+    interval = None if trigger is None else trigger_interval(trigger, _AT_ONCE)
     read = read_query(query)
     if read.is_plan:
         for option, given in (

@@ -23,7 +23,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 from algebra.plan import PhysicalPlan
-from executor.spark.errors import ExecutionError, OtherQueryError, OutputError
+from executor.spark.errors import (
+    NEW_CHECKPOINT,
+    NEW_OUTPUT,
+    ExecutionError,
+    OtherQueryError,
+    OutputError,
+)
 from executor.spark.files import written_aside
 from executor.spark.sinks import Output, ToFile, ToFolder
 
@@ -193,7 +199,8 @@ def open_work(pin: Pin, output: Output, checkpoint: Path | None) -> Work:
     if found is None and folder.exists() and any(folder.iterdir()):
         raise OtherQueryError(
             f"{folder} is not empty and is no checkpoint of Headrace.",
-            "Give an empty or a new folder as --checkpoint.",
+            "Remove what is in it.",
+            NEW_CHECKPOINT,
         )
     fresh = found is None
     document = {**pin.document(), "id": uuid.uuid4().hex} if found is None else found
@@ -248,7 +255,8 @@ def _read(folder: Path) -> dict[str, Any] | None:
         raise OtherQueryError(
             f"{folder} is a checkpoint of version {document.get('version')!r}, "
             f"this Headrace reads version {_VERSION}.",
-            "Start anew with another --checkpoint and --output.",
+            "Go on with the version that made it, or start anew with another output.",
+            NEW_CHECKPOINT,
         )
     return document
 
@@ -264,7 +272,8 @@ def _same(folder: Path, found: dict[str, Any], pin: Pin) -> None:
         if found[key] != wanted[key]:
             raise OtherQueryError(
                 f"{folder} belongs to {what}: {found[key]}, not {wanted[key]}.",
-                "Run what it belongs to, or give another --checkpoint and --output.",
+                "Run what it belongs to, or start anew with another output.",
+                NEW_CHECKPOINT,
             )
     before, now = found.get("sources"), wanted.get("sources")
     if before != now:
@@ -273,7 +282,8 @@ def _same(folder: Path, found: dict[str, Any], pin: Pin) -> None:
         )
         raise OtherQueryError(
             f"{folder} was started on other sources: {', '.join(changed)}.",
-            "Give the same as before, or another --checkpoint and --output.",
+            "Give the same as before, or start anew with another output.",
+            NEW_CHECKPOINT,
         )
 
 
@@ -286,26 +296,26 @@ def _check_output(output: Output, found: dict[str, Any] | None, folder: Path) ->
     match output:
         case ToFile(path):
             if path.is_dir() or (path.exists() and (found is None or "report" not in found)):
-                raise OutputError(f"{path} exists.", "Remove it, or give another --output.")
+                raise OutputError(f"{path} exists.", "Remove it.", NEW_OUTPUT)
         case ToFolder(path):
             if path.exists() and not path.is_dir():
-                raise OutputError(f"{path} is not a folder.", "Give another --output.")
+                raise OutputError(f"{path} is not a folder.", "Remove it.", NEW_OUTPUT)
             owner = _owner(path)
             if owner is not None and (found is None or owner != found["id"]):
                 raise OtherQueryError(
                     f"{path} holds the results of another query or of an earlier run.",
-                    "Give another --output, or the --checkpoint of that run to go on with it.",
+                    "Give the checkpoint of that run to go on with it.",
+                    NEW_OUTPUT,
                 )
             if owner is None and found is not None and (folder / "spark").exists():
                 raise OutputError(
                     f"The results that this query wrote to {path} are no longer there.",
-                    "Start anew with another --checkpoint.",
+                    "Start anew.",
+                    NEW_CHECKPOINT,
                 )
             others = {p.name for p in path.iterdir()} - {NOTE} if path.exists() else set()
             if owner is None and others - {folder.name if folder.parent == path else ""}:
-                raise OutputError(
-                    f"{path} is not empty.", "Give an empty or a new folder as --output."
-                )
+                raise OutputError(f"{path} is not empty.", "Remove what is in it.", NEW_OUTPUT)
         case _:
             pass
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from algebra.remedy import Remedy, advice
 
+NEW_CHECKPOINT = Remedy("checkpoint", "give an empty or a new folder as checkpoint")
+NEW_OUTPUT = Remedy("output", "give another output")
+
 
 class ExecutionError(Exception):
     """A run that cannot start or go on.

@@ -59,7 +59,6 @@ WRONG: dict[str, tuple[tuple[str, ...], str]] = {
     "a trigger without a unit": (
         ("run", QUERY, "--trigger", "5"), "with its unit, as '10 seconds', got '5'"
     ),
-    "no speed": (("run", QUERY, "-i", str(EXAMPLES / "a2q.csv.gz"), "--speed", "fast"), "--speed: "),
     "no catalog": (("explain", QUERY, "--catalog", "none.yaml"), "none.yaml"),
     "no input": (("explain", QUERY, "--input", "none.csv"), "none.csv"),
     "columns of nothing": (("explain", QUERY, "--columns", "src,trg,ts"), "no input files"),
