@@ -90,18 +90,23 @@ def predicates(atom: Atom) -> tuple[str, ...]:
     if isinstance(atom, VertexAtom):
         return ()
     if isinstance(atom, EdgeAtom):
-        return (atom.predicate,)
+        return tuple(map(str, atom.refs))
     return tuple(map(str, regex.refs(atom.regex)))
 
 
-def aliases(rules: Iterable[Rule]) -> dict[str, Regex]:
-    """What the names given by ``as`` stand for."""
+def aliases(rules: Iterable[Rule]) -> dict[str, EdgeAtom | PathAtom]:
+    """The atoms that names given by ``as`` stand for, where these are predicates."""
     return {
-        atom.alias: atom.regex
+        atom.alias: atom
         for rule in rules
         for atom in rule.body
-        if isinstance(atom, PathAtom) and atom.alias is not None
+        if not isinstance(atom, VertexAtom) and atom.alias is not None
     }
+
+
+def words(atom: EdgeAtom | PathAtom) -> Regex:
+    """The words of the paths or edges that an atom matches."""
+    return atom.regex if isinstance(atom, PathAtom) else regex.alternation(atom.labels)
 
 
 def evaluation_order(rules: Sequence[Rule]) -> tuple[str, ...]:
@@ -136,7 +141,7 @@ def _dependencies(rules: Sequence[Rule]) -> Mapping[str, Sequence[str]]:
     for rule in rules:
         needs = graph.setdefault(rule.head, {})
         for atom in rule.body:
-            if isinstance(atom, PathAtom) and atom.alias is not None:
+            if not isinstance(atom, VertexAtom) and atom.alias is not None:
                 needs[atom.alias] = None
                 graph.setdefault(atom.alias, {}).update(dict.fromkeys(predicates(atom)))
             else:
@@ -149,20 +154,21 @@ def _rule_of_alias(rules: Sequence[Rule], cycle: Sequence[str]) -> Rule:
         rule
         for rule in rules
         for atom in rule.body
-        if isinstance(atom, PathAtom) and atom.alias in cycle
+        if not isinstance(atom, VertexAtom) and atom.alias in cycle
     )
 
 
 def _check_names(rules: Sequence[Rule]) -> None:
     """A name given by ``as`` means one path, and is no rule's."""
     heads = {rule.head for rule in rules}
-    meanings: dict[str, Regex] = {}
+    meanings: dict[str, tuple[type, Regex]] = {}
     for rule in rules:
         for atom in rule.body:
-            if not isinstance(atom, PathAtom) or atom.alias is None:
+            if isinstance(atom, VertexAtom) or atom.alias is None:
                 continue
             taken = atom.alias in heads
-            if taken or meanings.setdefault(atom.alias, atom.regex) != atom.regex:
+            meaning = (type(atom), words(atom))
+            if taken or meanings.setdefault(atom.alias, meaning) != meaning:
                 raise QueryError(
                     "E-EDB",
                     f"the name is already {'the head of a rule' if taken else 'another path'}",

@@ -7,7 +7,7 @@ rules into values while the parser runs, so no tree is built and nothing recurs.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -20,6 +20,7 @@ from algebra import regex
 from algebra.scalar import Literal
 from languages.answers import Column, named_columns
 from languages.checks import checked, predicates
+from languages.conditions import edges_looked_at
 from languages.errors import QueryError
 from languages.paths import PathExpression, joined
 from languages.regular_query import (
@@ -43,7 +44,17 @@ from languages.reports import EmitText, report_mode, with_emit
 from languages.returned_paths import with_path_columns
 from languages.rq_conditions import Conditions
 from languages.rq_errors import explained
-from languages.rq_steps import Filter, OwnWindow, Steps, finished, step_of
+from languages.rq_steps import (
+    MARK,
+    Filter,
+    OwnWindow,
+    Steps,
+    finished,
+    of_edge,
+    step_of,
+    with_edge,
+    with_names_for_edges,
+)
 from languages.rq_tokens import check_text, location_of, name_of, string, whole_number
 from languages.windows import Length, window_of
 
@@ -64,9 +75,10 @@ def parse(text: str, time_unit: str = "second") -> RegularQuery:
         raise explained(parser, text) from None
     assert isinstance(program, _Program)
     clauses, unit = _windows(program.windows, time_unit)
-    done = finished(program.rules, program.steps, time_unit)
+    rules = _with_aliases(with_names_for_edges(program.rules))
+    done = finished(rules, program.steps, time_unit)
     query = checked(
-        _with_aliases(done.rules),
+        done.rules,
         clauses,
         time_unit if done.has_unit else unit,
         program.warnings,
@@ -110,6 +122,15 @@ class _Body:
 
 
 @dataclass(frozen=True, slots=True)
+class _Choice:
+    """One of the labels of an edge, as written."""
+
+    inverse: bool
+    written: tuple[Any, ...]
+    at: Location
+
+
+@dataclass(frozen=True, slots=True)
 class _Window:
     """A window clause as written."""
 
@@ -147,7 +168,7 @@ class _Builder(Conditions):
         (head, columns, at), *bodies = parts
         body = self.group(bodies)
         atoms = _with_names_for_anonymous(body.atoms)
-        columns, atoms = with_path_columns(columns, atoms, at)
+        columns = with_path_columns(columns, atoms, at)
         variables, properties = named_columns(columns, _variables(atoms))
         return Rule(head, variables, atoms, at, body.conditions, properties), body
 
@@ -180,6 +201,8 @@ class _Builder(Conditions):
 
     def edge(self, parts: list[Any]) -> _Body:
         terms = [part.term for part in parts if isinstance(part, _Place)]
+        if isinstance(parts[0], _Choice):
+            return self._edge_of_several(parts, terms)
         *written, last = (part for part in parts if not isinstance(part, _Place))
         closure = last if isinstance(last, Token) and last.type == "CLOSURE" else None
         written += [last] if closure is None else []
@@ -193,13 +216,43 @@ class _Builder(Conditions):
                 hint="write label(source, target), or label(vertex); only Answer may have other "
                 "arities",
             )
-        predicate, steps = step_of(written)
         source, target = terms
         if closure is None:
-            return _Body((EdgeAtom(predicate, source, target, at),), steps=steps)
+            tests = [part for part in written if isinstance(part, Filter)]
+            predicate, steps = step_of([part for part in written if part not in tests])
+            return _tested(EdgeAtom.of(predicate, source, target, at), tests, steps)
+        predicate, steps = step_of(written)
         repeat = regex.star if closure == "*" else regex.plus
         path = repeat(regex.Symbol(predicate))
         return _Body((PathAtom(path, source, target, at),), steps=steps)
+
+    def choice(self, parts: list[Any]) -> _Choice:
+        inverse = parts[0].type == "CARET"
+        written = tuple(parts[1:] if inverse else parts)
+        return _Choice(inverse, written, location_of(parts[0]))
+
+    def _edge_of_several(self, parts: list[Any], terms: list[Term]) -> _Body:
+        """``(a|^b)[amount > 5](x, y)``."""
+        choices = [part for part in parts if isinstance(part, _Choice)]
+        windows = [part for part in parts if isinstance(part, OwnWindow)]
+        labels: dict[regex.Symbol, None] = {}
+        steps: Steps = ()
+        for one in choices:
+            left_out = [part for part in one.written if isinstance(part, tuple)]
+            written = [part for part in one.written if not isinstance(part, tuple)]
+            label, own = step_of([*written, *windows], left_out)
+            labels[regex.Symbol(label, one.inverse)] = None
+            steps += own
+        if len(terms) != 2:
+            raise QueryError(
+                "E-ARITY",
+                f"an atom relates two vertices, this one has {len(terms)} terms",
+                at=choices[0].at,
+                hint="write (label|label)(source, target)",
+            )
+        source, target = terms
+        atom = EdgeAtom(tuple(labels), source, target, choices[0].at)
+        return _tested(atom, [part for part in parts if isinstance(part, Filter)], steps)
 
     def path(self, parts: list[Any]) -> _Body:
         first, path, target = parts
@@ -221,26 +274,16 @@ class _Builder(Conditions):
     def edge_body(self, parts: list[Any]) -> _Body:
         body: _Body = parts[0]
         alias = parts[1:]
-        atom: Atom = body.atoms[0]
-        if alias:
-            atom = replace(atom, **{"edge" if isinstance(atom, Row) else "alias": alias[0]})
-        return replace(body, atoms=(atom,))
+        if not alias:
+            return body
+        (atom,) = body.atoms
+        named = "edge" if isinstance(atom, Row) else "alias"
+        tests = body.conditions
+        if isinstance(atom, Row) and atom.edge is not None:
+            tests = tuple(with_edge(test, atom.edge, alias[0]) for test in tests)
+        return replace(body, atoms=(replace(atom, **{named: alias[0]}),), conditions=tests)
 
-    def path_body(self, parts: list[Any]) -> _Body:
-        body: _Body = parts[0]
-        alias = parts[1:]
-        atom: Atom = body.atoms[0]
-        assert isinstance(atom, PathAtom)
-        step = atom.regex
-        if isinstance(step, regex.Symbol) and not (alias and step.inverse):
-            # A path of one step is an edge, and against its direction a turned one.
-            ends = (atom.source, atom.target)
-            source, target = ends[::-1] if step.inverse else ends
-            name = alias[0] if alias else None
-            atom = EdgeAtom(str(step.ref), source, target, atom.location, name, True)
-        elif alias:
-            atom = replace(atom, alias=alias[0])
-        return replace(body, atoms=(atom,))
+    path_body = edge_body
 
     def body(self, parts: list[Comparison]) -> _Body:
         return _Body((), (), tuple(parts))
@@ -352,21 +395,32 @@ def _head_column(column: Column | Token) -> str | Column:
 
 
 def _with_aliases(rules: Sequence[Rule]) -> tuple[Rule, ...]:
-    """``label(x, y) as d`` names an edge, unless some rule reads ``d`` or has it as its head.
-
-    Then ``d`` is a predicate, as the name of a closure is.
-    """
+    """``label(x, y) as d`` names an edge; where some rule reads ``d``, or has it as its head, ``d``
+    is a predicate too, as the name of a closure is."""
     read = {name for rule in rules for atom in rule.body for name in predicates(atom)}
     read |= {rule.head for rule in rules}
 
-    def named(atom: Atom) -> Atom:
+    def named(atom: Atom, looked_at: Set[str]) -> Atom:
         if not isinstance(atom, EdgeAtom) or atom.edge not in read:
             return atom
-        step = regex.Symbol(atom.predicate)
-        edges = not atom.one_step
-        return PathAtom(step, atom.source, atom.target, atom.location, atom.edge, edges)
+        return replace(atom, alias=atom.edge, edge=atom.edge if atom.edge in looked_at else None)
 
-    return tuple(replace(rule, body=tuple(map(named, rule.body))) for rule in rules)
+    return tuple(
+        replace(rule, body=tuple(named(atom, edges_looked_at(rule)) for atom in rule.body))
+        for rule in rules
+    )
+
+
+def _tested(atom: EdgeAtom, tests: Sequence[Filter], steps: Steps) -> _Body:
+    """An edge with the tests that stand in brackets behind its label, as conditions of the rule.
+
+    It needs a name for them, for now the place where it stands.
+    """
+    if not tests:
+        return _Body((atom,), steps=steps)
+    edge = f"{MARK}{atom.location}"
+    conditions = tuple(of_edge(one, edge) for test in tests for one in test.comparisons)
+    return _Body((replace(atom, edge=edge),), conditions=conditions, steps=steps)
 
 
 def _variables(atoms: Sequence[Atom]) -> set[str]:

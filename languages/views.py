@@ -31,6 +31,7 @@ from languages.regular_query import (
     Rule,
     Variable,
     VertexAtom,
+    with_labels,
 )
 
 _X, _Y = Variable("x"), Variable("y")
@@ -239,7 +240,7 @@ class _Reading:
             return predicate
         if (predicate, window) not in self._windowed:
             name = self._windowed[predicate, window] = self._free(f"{predicate}[{window}]")
-            edge = EdgeAtom(predicate, _X, _Y, at)
+            edge = EdgeAtom.of(predicate, _X, _Y, at)
             self.rules.append(Rule(name, ("x", "y"), (edge,), at, window=window))
         return self._windowed[predicate, window]
 
@@ -250,7 +251,7 @@ class _Reading:
         for ends, left_out in (((_X, _Y), labels.forward), ((_Y, _X), labels.backward)):
             for label, predicate in known.items():
                 if left_out is not None and label not in left_out:
-                    edge = EdgeAtom(self._under(predicate, window, at), *ends, at)
+                    edge = EdgeAtom.of(self._under(predicate, window, at), *ends, at)
                     yield Rule(name, ("x", "y"), (edge,), at)
         if not any(known.keys() - set(out) for out in (labels.forward, labels.backward) if out):
             yield Rule(name, ("x", "y"), (PathAtom(regex.NOTHING, _X, _Y, at),), at)
@@ -300,9 +301,12 @@ def _labels(query: RegularQuery) -> dict[str, str]:
 
 def _renamed(rule: Rule, name: Callable[[str], str]) -> Rule:
     def atom(of: Atom) -> Atom:
-        if not isinstance(of, PathAtom):
-            return replace(of, predicate=name(of.predicate))
+        if isinstance(of, VertexAtom):
+            return with_labels(of, name)
+        alias = None if of.alias is None else name(of.alias)
+        if isinstance(of, EdgeAtom):
+            return replace(of, labels=with_labels(of, name).labels, alias=alias)
         path = regex.substitute(of.regex, lambda s: regex.Symbol(name(str(s.ref)), s.inverse))
-        return replace(of, regex=path, alias=None if of.alias is None else name(of.alias))
+        return replace(of, regex=path, alias=alias)
 
     return replace(rule, head=name(rule.head), body=tuple(map(atom, rule.body)))

@@ -63,7 +63,7 @@ def _edges_of_all(program: Program, labels: dict[str, str]) -> str:
     ends = Variable("src"), Variable("trg")
     for label, predicate in labels.items():
         at = next(rule.location for rule in program.rules if rule.head == predicate)
-        atom = EdgeAtom(predicate, *ends, at)
+        atom = EdgeAtom.of(predicate, *ends, at)
         columns = ("src", "label", "trg")
         properties = (("label", Literal(label)),)
         program.rules.append(Rule(answer, columns, (atom,), at, properties=properties))
@@ -129,7 +129,7 @@ class _Translation:
         x, y = Variable("x"), Variable("y")
         for name, graph in graphs:
             for label, predicate in graph.predicates.items():
-                atom = EdgeAtom(predicate, x, y, name.at)
+                atom = EdgeAtom.of(predicate, x, y, name.at)
                 self._program.rules.append(Rule(predicates[label], ("x", "y"), (atom,), name.at))
         return predicates
 
