@@ -42,6 +42,7 @@ from languages.checks import aliases, evaluation_order
 from languages.condition_types import resolved, types_in
 from languages.conditions import key_text, predicate, unified
 from languages.errors import QueryError, line_of
+from languages.generated_names import apart_from_labels
 from languages.inputs import Inputs
 from languages.join_keys import JoinKeys, join_keys
 from languages.label_sets import expanded
@@ -99,6 +100,7 @@ def translate(
             f"the query's windows are in {query.time_unit}s and the catalog's time unit is "
             f"{catalog.time_unit}: parse the query with that time unit"
         )
+    query = apart_from_labels(query, catalog)
     query, of_views = with_views(query, catalog, default_window)
     query, of_sets = expanded(query, catalog)
     rules: dict[str, tuple[Rule, ...]] = {}

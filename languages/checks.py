@@ -44,10 +44,11 @@ def checked(
     label_sets: Sequence[tuple[str, LabelSet]] = (),
     leaves: Sequence[tuple[str, Leaf]] = (),
     labels: Sequence[tuple[str, str]] = (),
+    generated: Iterable[str] = (),
 ) -> RegularQuery:
     """The query of these rules and windows; ``answer`` if it need not be found out.
 
-    ``label_sets``, ``leaves`` and ``labels`` are as in the query.
+    ``label_sets``, ``leaves``, ``labels`` and ``generated`` are as in the query.
 
     Raises:
         QueryError: E-ARITY, E-EDB, E-SAFE, E-PROPERTY, E-REC, E-ANSWER or E-WINDOW.
@@ -82,6 +83,7 @@ def checked(
         label_sets=sets,
         leaves=own,
         labels=tuple(labels),
+        generated=frozenset(generated),
     )
 
 

@@ -6,13 +6,13 @@ streams that list all their labels.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from operator import itemgetter
 
 from algebra import regex
-from algebra.regex import Regex, Symbol
+from algebra.regex import Symbol
 from algebra.window import Window
 from catalog.model import Catalog, Stream
 from languages.checks import aliases, predicates
@@ -71,6 +71,30 @@ def expanded(query: RegularQuery, catalog: Catalog) -> tuple[RegularQuery, tuple
     return whole, tuple(dict.fromkeys(expansion.warnings))
 
 
+def with_steps(rule: Rule, steps_of: Callable[[str, Location], tuple[Symbol, ...]]) -> Rule:
+    """The rule with several labels in place of one: ``steps_of`` gives those of a label that an
+    atom at a place reads. In a path they are an alternation, of an edge the labels it may have."""
+
+    def turned(label: Symbol, at: Location) -> Iterator[Symbol]:
+        for one in steps_of(str(label.ref), at):
+            yield Symbol(one.ref, one.inverse != label.inverse)
+
+    def atom(of: Atom) -> Atom:
+        match of:
+            case EdgeAtom():
+                labels = [one for label in of.labels for one in turned(label, of.location)]
+                return replace(of, labels=tuple(dict.fromkeys(labels)))
+            case PathAtom():
+                path = regex.substitute(
+                    of.regex, lambda s: regex.alternation(turned(s, of.location))
+                )
+                return replace(of, regex=path)
+            case _:
+                return of
+
+    return replace(rule, body=tuple(map(atom, rule.body)))
+
+
 @dataclass(slots=True)
 class _Expansion:
     """``read`` are the predicates that the rules read, ``taken`` all names in use. ``windows`` are
@@ -86,43 +110,21 @@ class _Expansion:
     _steps: dict[str, tuple[Symbol, ...]] = field(default_factory=dict)
 
     def of_rule(self, rule: Rule) -> Rule:
+        found = with_steps(rule, self._steps_of)
         looked_at = edges_looked_at(rule)
-        body: list[Atom] = []
-        for atom in rule.body:
-            match atom:
-                case EdgeAtom() if any(label.ref in self.sets for label in atom.labels):
-                    body.append(self._edge(atom, atom.edge in looked_at))
-                case PathAtom():
-                    body.append(self._path(atom))
-                case _:
-                    body.append(atom)
-        return replace(rule, body=tuple(body))
+        for before, atom in zip(rule.body, found.body, strict=True):
+            if isinstance(atom, EdgeAtom) and not atom.labels and atom.edge in looked_at:
+                assert isinstance(before, EdgeAtom)
+                raise QueryError(
+                    "E-LABELS",
+                    "it leaves out all labels that there are, so its edges have no properties",
+                    at=atom.location,
+                    text=label_set_text(self.sets[str(before.refs[0])]),
+                )
+        return found
 
-    def _edge(self, atom: EdgeAtom, looked_at: bool) -> EdgeAtom:
-        """The edge with the labels of its sets."""
-        found: dict[Symbol, None] = {}
-        for label in atom.labels:
-            of_set = self._of(str(label.ref), atom.location) if label.ref in self.sets else [label]
-            turned = label.inverse and label.ref in self.sets
-            for one in of_set:
-                found[Symbol(one.ref, one.inverse != turned)] = None
-        if not found and looked_at:
-            raise QueryError(
-                "E-LABELS",
-                "it leaves out all labels that there are, so its edges have no properties",
-                at=atom.location,
-                text=label_set_text(self.sets[str(atom.labels[0].ref)]),
-            )
-        return replace(atom, labels=tuple(found))
-
-    def _path(self, atom: PathAtom) -> PathAtom:
-        def step(symbol: Symbol) -> Regex:
-            if symbol.ref not in self.sets:
-                return symbol
-            whole = regex.alternation(self._of(str(symbol.ref), atom.location))
-            return regex.inverse(whole) if symbol.inverse else whole
-
-        return replace(atom, regex=regex.substitute(atom.regex, step))
+    def _steps_of(self, name: str, at: Location) -> tuple[Symbol, ...]:
+        return self._of(name, at) if name in self.sets else (Symbol(name),)
 
     def _of(self, name: str, at: Location) -> tuple[Symbol, ...]:
         """The labels of a set, each with its direction."""

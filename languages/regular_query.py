@@ -337,6 +337,7 @@ class RegularQuery:
     ``label_sets`` are the predicates that stand for sets of labels, which a catalog knows,
     ``leaves`` those that stand for an input label, or a set of them, under a window of its own.
     ``labels`` are those of the edges that it constructs, with their predicates, if it does.
+    ``generated`` are the predicates, sets and leaves that no text names.
     """
 
     rules: tuple[Rule, ...]
@@ -348,3 +349,4 @@ class RegularQuery:
     label_sets: tuple[tuple[str, LabelSet], ...] = ()
     leaves: tuple[tuple[str, Leaf], ...] = ()
     labels: tuple[tuple[str, str], ...] = field(default=(), compare=False)
+    generated: frozenset[str] = field(default=frozenset(), compare=False)

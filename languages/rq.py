@@ -7,7 +7,7 @@ rules into values while the parser runs, so no tree is built and nothing recurs.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -19,8 +19,7 @@ from lark.exceptions import UnexpectedInput
 from algebra import regex
 from algebra.scalar import Literal
 from languages.answers import Column, named_columns
-from languages.checks import checked, predicates
-from languages.conditions import edges_looked_at
+from languages.checks import checked
 from languages.errors import QueryError
 from languages.paths import PathExpression, joined
 from languages.regular_query import (
@@ -38,12 +37,19 @@ from languages.regular_query import (
     Variable,
     VertexAtom,
     WindowClause,
-    with_terms,
 )
 from languages.reports import EmitText, report_mode, with_emit
 from languages.returned_paths import with_path_columns
 from languages.rq_conditions import Conditions
 from languages.rq_errors import explained
+from languages.rq_rules import (
+    ANONYMOUS,
+    ANSWER,
+    variables_of,
+    with_aliases,
+    with_named_answer,
+    with_names_for_anonymous,
+)
 from languages.rq_steps import (
     MARK,
     Filter,
@@ -57,8 +63,6 @@ from languages.rq_steps import (
 )
 from languages.rq_tokens import check_text, location_of, name_of, string, whole_number
 from languages.windows import Length, window_of
-
-ANONYMOUS = Variable("_")
 
 
 def parse(text: str, time_unit: str = "second") -> RegularQuery:
@@ -75,7 +79,8 @@ def parse(text: str, time_unit: str = "second") -> RegularQuery:
         raise explained(parser, text) from None
     assert isinstance(program, _Program)
     clauses, unit = _windows(program.windows, time_unit)
-    rules = _with_aliases(with_names_for_edges(program.rules))
+    rules, answer = with_named_answer(program.rules)
+    rules = with_aliases(with_names_for_edges(rules))
     done = finished(rules, program.steps, time_unit)
     query = checked(
         done.rules,
@@ -84,6 +89,7 @@ def parse(text: str, time_unit: str = "second") -> RegularQuery:
         program.warnings,
         label_sets=done.label_sets,
         leaves=done.leaves,
+        generated=(*done.generated, *answer),
     )
     return with_emit(query, program.emit, time_unit)
 
@@ -167,9 +173,9 @@ class _Builder(Conditions):
     def rule(self, parts: list[Any]) -> tuple[Rule, _Body]:
         (head, columns, at), *bodies = parts
         body = self.group(bodies)
-        atoms = _with_names_for_anonymous(body.atoms)
+        atoms = with_names_for_anonymous(body.atoms)
         columns = with_path_columns(columns, atoms, at)
-        variables, properties = named_columns(columns, _variables(atoms))
+        variables, properties = named_columns(columns, variables_of(atoms))
         return Rule(head, variables, atoms, at, body.conditions, properties), body
 
     def named_head(self, parts: list[Any]) -> tuple[str, tuple[str | Column, ...], Location]:
@@ -177,7 +183,7 @@ class _Builder(Conditions):
         return name_of(name), tuple(map(_head_column, columns)), location_of(name)
 
     def answer_head(self, parts: list[Any]) -> tuple[str, tuple[str | Column, ...], Location]:
-        return "Answer", tuple(place.term.name for place in parts), location_of(parts[0].token)
+        return ANSWER, tuple(place.term.name for place in parts), location_of(parts[0].token)
 
     def nameless(self, parts: list[Token]) -> Token:
         return parts[0]
@@ -394,23 +400,6 @@ def _head_column(column: Column | Token) -> str | Column:
     return column
 
 
-def _with_aliases(rules: Sequence[Rule]) -> tuple[Rule, ...]:
-    """``label(x, y) as d`` names an edge; where some rule reads ``d``, or has it as its head, ``d``
-    is a predicate too, as the name of a closure is."""
-    read = {name for rule in rules for atom in rule.body for name in predicates(atom)}
-    read |= {rule.head for rule in rules}
-
-    def named(atom: Atom, looked_at: Set[str]) -> Atom:
-        if not isinstance(atom, EdgeAtom) or atom.edge not in read:
-            return atom
-        return replace(atom, alias=atom.edge, edge=atom.edge if atom.edge in looked_at else None)
-
-    return tuple(
-        replace(rule, body=tuple(named(atom, edges_looked_at(rule)) for atom in rule.body))
-        for rule in rules
-    )
-
-
 def _tested(atom: EdgeAtom, tests: Sequence[Filter], steps: Steps) -> _Body:
     """An edge with the tests that stand in brackets behind its label, as conditions of the rule.
 
@@ -421,21 +410,6 @@ def _tested(atom: EdgeAtom, tests: Sequence[Filter], steps: Steps) -> _Body:
     edge = f"{MARK}{atom.location}"
     conditions = tuple(of_edge(one, edge) for test in tests for one in test.comparisons)
     return _Body((replace(atom, edge=edge),), conditions=conditions, steps=steps)
-
-
-def _variables(atoms: Sequence[Atom]) -> set[str]:
-    return {t.name for a in atoms for t in (a.source, a.target) if isinstance(t, Variable)}
-
-
-def _with_names_for_anonymous(atoms: Sequence[Atom]) -> tuple[Atom, ...]:
-    """Every ``_`` becomes a variable of its own: ``_1``, ``_2``, ... where these are free."""
-    used = _variables(atoms)
-    numbers = iter(n for n in range(1, 2 * len(atoms) + len(used) + 1) if f"_{n}" not in used)
-
-    def named(term: Term) -> Term:
-        return Variable(f"_{next(numbers)}") if term == ANONYMOUS else term
-
-    return tuple(with_terms(atom, named) for atom in atoms)
 
 
 def _repeated(path: PathExpression, least: Token | None, most: Token | None) -> PathExpression:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from itertools import count
 
 from lark import Token
 
@@ -20,6 +19,7 @@ from algebra.window import Window
 from languages.checks import aliases, predicates
 from languages.conditions import named_edges, with_references
 from languages.errors import QueryError
+from languages.generated_names import first_free
 from languages.label_sets import label_set_text
 from languages.regular_query import (
     Atom,
@@ -125,6 +125,7 @@ class Finished:
     label_sets: tuple[tuple[str, LabelSet], ...] = ()
     leaves: tuple[tuple[str, Leaf], ...] = ()
     has_unit: bool = False
+    generated: frozenset[str] = frozenset()
 
 
 def finished(rules: Sequence[Rule], steps: Steps, time_unit: str) -> Finished:
@@ -144,6 +145,7 @@ def finished(rules: Sequence[Rule], steps: Steps, time_unit: str) -> Finished:
         tuple(naming.label_sets.items()),
         tuple(naming.leaves.items()),
         naming.has_unit,
+        frozenset(naming.generated),
     )
 
 
@@ -158,6 +160,7 @@ class _Naming:
         self.has_unit = False
         self._known = known
         self._time_unit = time_unit
+        self.generated: set[str] = set()
         self._derived = {rule.head for rule in read} | aliases(read).keys()
         self._taken = {n for rule in read for atom in rule.body for n in predicates(atom)}
         self._taken |= self._derived
@@ -179,7 +182,7 @@ class _Naming:
                 name = self._free(text)
                 self.label_sets[name] = step
             case Filtered(label, conditions, at):
-                edge = _free_name(_EDGE, {*self._taken, "x", "y"})
+                edge = first_free(_EDGE, {*self._taken, "x", "y"})
                 atom = EdgeAtom.of(self.name(label), _X, _Y, at, edge)
                 tests = tuple(with_edge(one, _EDGE, edge) for one in conditions)
                 name = self._free(text)
@@ -202,9 +205,9 @@ class _Naming:
         return self._windowed[base, window]
 
     def _free(self, name: str) -> str:
-        while name in self._taken:
-            name += "_"
+        name = first_free(name, self._taken)
         self._taken.add(name)
+        self.generated.add(name)
         return name
 
 
@@ -271,16 +274,11 @@ def _with_names(rule: Rule, known: Set[str]) -> Rule:
     body, conditions = list(rule.body), rule.conditions
     for number, atom in enumerate(body):
         if isinstance(atom, EdgeAtom) and atom.edge is not None and atom.edge.startswith(MARK):
-            name = _free_name(_EDGE, taken)
+            name = first_free(_EDGE, taken)
             taken.add(name)
             body[number] = replace(atom, edge=name)
             conditions = tuple(with_edge(one, atom.edge, name) for one in conditions)
     return replace(rule, body=tuple(body), conditions=conditions)
-
-
-def _free_name(base: str, taken: Set[str]) -> str:
-    names = (base if number == 1 else f"{base}_{number}" for number in count(1))
-    return next(name for name in names if name not in taken)
 
 
 def _renamed(rule: Rule, name: Callable[[str], str]) -> Rule:

@@ -53,6 +53,7 @@ def translated(
         label_sets=tuple(program.reads.label_sets.items()),
         leaves=tuple(program.reads.leaves.items()),
         labels=tuple(labels.items()),
+        generated=names.made,
     )
     return with_emit(rules, query.emit, time_unit)
 
@@ -101,7 +102,7 @@ class _Translation:
         predicates = self._graph(query, _MIXED) if _constructs(query) else {}
         answer = next(iter(predicates.values()), "")
         if not predicates:
-            answer = self._program.names.own("Answer")
+            answer = self._program.names.fresh("Answer")
             for basic in query.parts:
                 if isinstance(basic, Name):
                     raise _MIXED.error(basic.at, basic.text)
