@@ -44,6 +44,7 @@ def with_aliases(rules: Sequence[Rule]) -> tuple[Rule, ...]:
 
 
 def variables_of(atoms: Sequence[Atom]) -> set[str]:
+    """The names of the variables that atoms bind."""
     return {t.name for a in atoms for t in (a.source, a.target) if isinstance(t, Variable)}
 
 
