@@ -33,7 +33,7 @@ TESTS = (
     Compare(Prop("_", "s"), "=", Lit("u")),
     Compare(Prop("_", "n"), "<>", Prop("_", "r")),
 )
-_FORMS = ["as it is", "as it is", "tested", "any", "several", "either way", "step", "step"]
+_FORMS = ["as it is", "tested", "any", "any way", "several", "either way", "step", "step"]
 
 
 @st.composite
@@ -74,26 +74,54 @@ def _names(of: Column | None) -> set[str]:
 @st.composite
 def _form(draw: st.DrawFn, atom: Atom, labels: Sequence[str], looked_at: bool) -> BodyAtom:
     form = draw(st.sampled_from(_FORMS[:-2] if looked_at else _FORMS))
-    if form == "as it is":
-        return atom
     step = Step(atom.label)
-    if form == "step":
-        steps: list[Regex] = [step, Back(step), Repeat(step, 1, 1), Back(Back(step))]
-        return PathAtom(draw(st.sampled_from(steps)), atom.source, atom.target)
     both: list[Choice] = [*map(Step, labels), *(Back(Step(label)) for label in labels)]
     either: st.SearchStrategy[Choice] = st.sampled_from(both)
-    choices: tuple[Choice, ...]
     match form:
-        case "any":
-            choices = (AnyBut(),)
+        case "as it is":
+            return atom
+        case "step":
+            return draw(one_step(atom))
         case "several":
             more = st.one_of(either, st.just(AnyBut((atom.label,), None)))
-            choices = tuple(dict.fromkeys([step, draw(more), draw(more)]))
-        case "either way":
-            choices = (step, Back(step))
+            choices: tuple[Choice, ...] = tuple(dict.fromkeys([step, draw(more), draw(more)]))
         case _:
-            choices = (step,)
+            choices = _choices(form, step)
     tests = draw(st.lists(st.sampled_from(TESTS), max_size=2, unique=True))
     if form == "tested" and not tests:
         tests = [ALWAYS]
     return AnyOf(choices, atom.source, atom.target, atom.edge, tuple(tests))
+
+
+@st.composite
+def one_step(draw: st.DrawFn, atom: Atom) -> PathAtom:
+    """A path of one step along the edges of an atom, or against them."""
+    step = Step(atom.label)
+    steps: list[Regex] = [step, Back(step), Repeat(step, 1, 1), Back(Back(step))]
+    return PathAtom(draw(st.sampled_from(steps)), atom.source, atom.target)
+
+
+def _choices(form: str, step: Step) -> tuple[Choice, ...]:
+    return {
+        "any": (AnyBut(),),
+        "any way": (AnyBut(), Back(AnyBut())),
+        "either way": (step, Back(step)),
+        "tested": (step,),
+    }[form]
+
+
+@st.composite
+def gcore_form(draw: st.DrawFn, atom: Atom, labels: Sequence[str]) -> BodyAtom:
+    """What G-CORE can ask for in place of an edge."""
+    form = draw(st.sampled_from([*_FORMS, "any way"]))
+    if form == "as it is":
+        return atom
+    if form == "step":
+        return draw(one_step(atom))
+    if form == "several":
+        choices: tuple[Choice, ...] = tuple(map(Step, labels))
+        choices += tuple(Back(Step(label)) for label in labels) if draw(st.booleans()) else ()
+    else:
+        choices = _choices(form, Step(atom.label))
+    tests = (Compare(Prop("_", "n"), "=", Lit(2)),) if form == "tested" else ()
+    return AnyOf(choices, atom.source, atom.target, atom.edge, tests)
