@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from languages import printer
-from languages.regular_query import Constant, PathAtom, RegularQuery, Term
+from languages.checks import words
+from languages.regular_query import Atom, Constant, PathAtom, RegularQuery, Term, VertexAtom
 
 
 def match_document(query: RegularQuery) -> dict[str, Any]:
@@ -22,7 +23,7 @@ def match_document(query: RegularQuery) -> dict[str, Any]:
         {
             "source": _end(atom.source),
             "target": _end(atom.target),
-            "text": printer.path_text(atom.regex) if isinstance(atom, PathAtom) else atom.predicate,
+            "text": _text(atom),
             "path": atom.alias if isinstance(atom, PathAtom) else None,
         }
         for atom in rule.body
@@ -32,6 +33,12 @@ def match_document(query: RegularQuery) -> dict[str, Any]:
         "edges": edges if len(rules) == 1 else [],
         "vertices": [name for name in rule.variables if name not in given],
     }
+
+
+def _text(atom: Atom) -> str:
+    if isinstance(atom, VertexAtom):
+        return atom.predicate
+    return printer.path_text(words(atom))
 
 
 def _end(term: Term) -> dict[str, str]:

@@ -3,10 +3,11 @@
 In: rules, and the columns of the relation of each by name (:func:`languages.conditions.key`). Out:
 operators to put above.
 
-An aggregate is over the *set of full bindings* of a rule's body: its vertices, and of each edge
-all that tells it from others (ends, label, time, all properties that the catalog declares). So
-parallel edges count each, as in languages whose results are bags, and a path counts once for its
-two ends; so does a vertex, however often it is told, unless the head looks at different values.
+An aggregate is over the *set of full bindings* of a rule's body: its vertices, and of each
+:class:`languages.regular_query.EdgeAtom` all that tells its edge from others (ends, stream, label,
+time, all properties that the catalog declares). So parallel edges count each, as in languages whose
+results are bags, and a path counts once for its two ends; so does a vertex, however often it is
+told, unless the head looks at different values.
 Of several rules each has bindings of its own: what two of them find counts twice, so a constant
 in front tells them apart.
 """
@@ -21,6 +22,7 @@ from algebra.logical import Aggregate, Compute
 from algebra.scalar import Column, Literal, Value, normal
 from algebra.values import PropertyType
 from languages.conditions import key, references_in, scalar_of
+from languages.inputs import Inputs
 from languages.join_keys import JoinKeys
 from languages.regular_query import Aggregated, EdgeAtom, Property, Rule, Variable, Witnessed
 from languages.regular_query import Value as Written
@@ -29,14 +31,24 @@ Types = tuple[PropertyType | None, ...]
 
 
 def with_named_edges(rule: Rule) -> Rule:
-    """The rule with a name for each edge; a name given here has a blank."""
+    """The rule with a name for each edge; one given here begins as no name in a text does."""
     body = [
-        replace(atom, edge=f"edge {number}")
+        replace(atom, edge=f"\n{number}")
         if isinstance(atom, EdgeAtom) and atom.edge is None
         else atom
         for number, atom in enumerate(rule.body)
     ]
     return replace(rule, body=tuple(body))
+
+
+def identity(rule: Rule, inputs: Inputs) -> list[Property]:
+    """What tells the edges of a rule apart beside their ends; all of them have names."""
+    return [
+        Property(atom.edge, name)
+        for atom in rule.body
+        if isinstance(atom, EdgeAtom) and atom.edge is not None
+        for name in inputs.identity(atom)
+    ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,10 +16,9 @@ all (:mod:`languages.answer_algebra`, :mod:`languages.reports`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from typing import TypeGuard
 
 from algebra import regex
 from algebra.automaton import AutomatonError, minimal_dfa
@@ -33,31 +32,28 @@ from algebra.logical import (
     Witness,
     WScan,
 )
-from algebra.predicate import Predicate
 from algebra.regex import Regex
 from algebra.window import Window
 from catalog.model import Catalog, PropertyType
 from languages import answer_algebra
 from languages.answers import computes, is_aggregate
+from languages.atoms import Atoms
 from languages.checks import aliases, evaluation_order
-from languages.condition_types import resolved, types_in, vertex
-from languages.conditions import key, predicate, unified
+from languages.condition_types import resolved, types_in
+from languages.conditions import key_text, predicate, unified
 from languages.errors import QueryError, line_of
+from languages.generated_names import apart_from_labels
 from languages.inputs import Inputs
 from languages.join_keys import JoinKeys, join_keys
 from languages.label_sets import expanded
 from languages.needs import Needs, keys_above, needs
 from languages.regular_query import (
-    Atom,
-    Constant,
     EdgeAtom,
     Location,
     PathAtom,
     Property,
     RegularQuery,
-    Row,
     Rule,
-    VertexAtom,
 )
 from languages.relations import (
     Relation,
@@ -68,7 +64,6 @@ from languages.relations import (
     projected,
     sized,
     union,
-    vertex_type_of,
 )
 from languages.reports import reported
 from languages.returned_paths import (
@@ -105,19 +100,17 @@ def translate(
             f"the query's windows are in {query.time_unit}s and the catalog's time unit is "
             f"{catalog.time_unit}: parse the query with that time unit"
         )
+    query = apart_from_labels(query, catalog)
     query, of_views = with_views(query, catalog, default_window)
     query, of_sets = expanded(query, catalog)
-    # The same rule twice says nothing new.
-    different: dict[str, dict[object, Rule]] = {}
+    rules: dict[str, tuple[Rule, ...]] = {}
     for rule in query.rules:
-        loops = semantics is PathSemantics.ARBITRARY or tuple(map(_is_one_step, rule.body))
-        different.setdefault(rule.head, {}).setdefault((rule, loops), rule)
-    rules = {head: tuple(found.values()) for head, found in different.items()}
+        known = rules.get(rule.head, ())
+        # The same rule twice says nothing new, unless bindings are counted.
+        rules[rule.head] = known if rule in known and not is_aggregate(rule) else (*known, rule)
     check_paths(rules[query.answer], query.emit)
     inputs = Inputs(query, catalog, default_window)
-    translation = _Translation(
-        rules, aliases(query.rules), inputs, semantics, _named_edges(query.rules)
-    )
+    translation = _Translation(rules, aliases(query.rules), inputs, semantics)
     for name in evaluation_order(query.rules):
         translation.define(name)
     head = next(rule for rule in query.rules if rule.head == query.answer)
@@ -136,13 +129,16 @@ def translate(
 class _Translation:
     """The relations of the predicates defined so far (``exp`` in the algorithm)."""
 
-    rules: Mapping[str, Iterable[Rule]]
-    aliases: Mapping[str, Regex]
+    rules: Mapping[str, Sequence[Rule]]
+    aliases: Mapping[str, EdgeAtom | PathAtom]
     inputs: Inputs
     semantics: PathSemantics = PathSemantics.ARBITRARY
-    named_edges: frozenset[str] = frozenset()
     relations: dict[str, Relation] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
+    atoms: Atoms = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.atoms = Atoms(self.inputs, self.rules, self.relations, self._path, self.semantics)
 
     def define(self, name: str) -> None:
         """Translates one predicate; those that it is made from are there already."""
@@ -154,11 +150,8 @@ class _Translation:
             else:
                 relation = reduce(union, map(self._rule, several))
             relation = sized(relation, name, several[0].location)
-        elif name in self.named_edges:
-            (label,) = regex.refs(self.aliases[name])
-            relation = self.relations[str(label)]
         elif name in self.aliases:
-            relation = self._path(self.aliases[name], self.inputs.locations[name])
+            relation = self.atoms.plain(replace(self.aliases[name], alias=None))
         else:
             scan, vertex_type = self.inputs.scan(name)
             relation = Relation(LogicalExpression(scan), (vertex_type, vertex_type))
@@ -168,7 +161,7 @@ class _Translation:
         """The rows of a rule's head."""
         if path_columns(rule):
             return self._with_paths(rule)
-        columns, relation = self._bound(rule, named=False)
+        columns, relation = self._bound(rule, counted=False)
         if relation.empty:
             return nothing(len(rule.variables))
         if computes(rule):
@@ -218,7 +211,7 @@ class _Translation:
 
     def _aggregated(self, rules: Sequence[Rule]) -> Relation:
         """The aggregates of an answer over the full bindings of its rules."""
-        parts = [self._bound(rule, named=True) for rule in rules]
+        parts = [self._bound(rule, counted=True) for rule in rules]
         parts = [(columns, relation) for columns, relation in parts if not relation.empty]
         if not parts:
             return nothing(len(rules[0].variables))
@@ -232,30 +225,21 @@ class _Translation:
         types = answer_algebra.types_of_aggregates(aggregate, whole.types)
         return over(aggregate, [whole], types)
 
-    def _identity(self, rule: Rule) -> Iterator[Property]:
-        """What tells the edges of a rule apart beside their ends: all properties there are."""
-        for atom in rule.body:
-            if isinstance(atom, EdgeAtom) and atom.edge is not None and self._is_input(atom):
-                for name in self.inputs.origin(atom)[2]:
-                    yield Property(atom.edge, name)
-
-    def _is_input(self, atom: EdgeAtom) -> bool:
-        return atom.predicate not in self.rules and atom.predicate not in self.aliases
-
-    def _bound(self, rule: Rule, *, named: bool) -> tuple[answer_algebra.Columns, Relation]:
-        """The columns of a rule's bindings that its head looks at; where all edges are to be
-        ``named``, all that tells its bindings apart."""
+    def _bound(self, rule: Rule, *, counted: bool) -> tuple[answer_algebra.Columns, Relation]:
+        """The columns of a rule's bindings that its head looks at; where bindings are ``counted``,
+        all that tells them apart."""
         rule = with_rows_of_vertices(rule, self.inputs)
-        if named:
+        identity: list[Property] = []
+        if counted:
             rule = answer_algebra.with_named_edges(rule)
-        identity = list(self._identity(rule)) if named else []
+            identity = answer_algebra.identity(rule, self.inputs)
         looked_at = bool(rule.conditions) or computes(rule)
-        vertex_types = [self._plain(atom).types for atom in rule.body] if looked_at else []
+        vertex_types = [self.atoms.plain(atom).types for atom in rule.body] if looked_at else []
         conditions = resolved(rule, self.inputs, vertex_types)
         conditions, keys = join_keys(rule, conditions, types_in(rule, self.inputs, vertex_types))
         wanted = needs(rule, conditions, [*keys.properties, *identity])
         head, others = keys_above(rule, wanted.residual, keys)
-        if named:
+        if counted:
             head = answer_algebra.bindings(rule, identity, keys)
             others = tuple(name for name in others if name not in head)
         relation = self._joined(rule, wanted, keys, head, others)
@@ -270,7 +254,9 @@ class _Translation:
         others: tuple[str, ...],
     ) -> Relation:
         """The columns ``head`` of the join of the atoms; ``others`` are for its conditions."""
-        atoms = [self._atom(atom, number, wanted, keys) for number, atom in enumerate(rule.body)]
+        atoms = [
+            self.atoms.bound(atom, number, wanted, keys) for number, atom in enumerate(rule.body)
+        ]
         if any(relation.empty for relation, _ in atoms):
             return nothing(len(head))
         self._warn_of_types(rule, atoms)
@@ -292,7 +278,7 @@ class _Translation:
         pattern = Pattern(
             tuple(tuple(number[name] for name in binding) for _, binding in atoms),
             tuple(number[name] for name in output),
-            tuple(name.partition(" ")[0] for name in number),
+            tuple(map(key_text, number)),
         )
         inputs = [relation for relation, _ in atoms]
         joined = over(pattern, inputs, tuple(types[name] for name in output))
@@ -302,91 +288,6 @@ class _Translation:
             condition = predicate(wanted.residual, place, rule.location)
             joined = projected(filtered(joined, condition), range(len(head)))
         return called(sized(joined, rule.head, rule.location), rule.head)
-
-    def _plain(self, atom: Atom) -> Relation:
-        """The relation of an atom, before anything is asked of it."""
-        if isinstance(atom, VertexAtom):
-            scan, vertex_type = self.inputs.vertex_scan(atom)
-            return Relation(LogicalExpression(scan), (vertex_type, vertex_type))
-        if isinstance(atom, EdgeAtom):
-            return self.relations[atom.predicate]
-        if atom.alias is not None:
-            return self.relations[atom.alias]
-        return self._path(atom.regex, atom.location)
-
-    def _scanned(self, atom: Atom, properties: tuple[str, ...]) -> Relation:
-        """The relation of an atom, with properties of its edges as columns."""
-        plain = self._plain(atom)
-        if not properties and self._leaves_out_loops(atom):
-            return self._path(regex.Symbol(atom.predicate), atom.location)
-        if not properties:
-            return plain
-        assert isinstance(atom, Row)
-        scan = plain.expression.operator
-        assert isinstance(scan, WScan)
-        _, _, types = self.inputs.origin(atom)
-        scanned = Relation(
-            LogicalExpression(replace(scan, properties=properties)),
-            (*plain.types, *(types[name] for name in properties)),
-        )
-        loops = not self._leaves_out_loops(atom)
-        return scanned if loops else filtered(scanned, Predicate("c0 <> c1"))
-
-    def _leaves_out_loops(self, atom: Atom) -> TypeGuard[EdgeAtom]:
-        """Whether it is a simple path, written as one step."""
-        return self.semantics is PathSemantics.SIMPLE and _is_one_step(atom)
-
-    def _atom(
-        self, atom: Atom, number: int, wanted: Needs, keys: JoinKeys
-    ) -> tuple[Relation, tuple[str, ...]]:
-        """The filtered relation of an atom, and the variable that each column is bound to.
-
-        A column that no variable is left for gets one with a blank in its name, one that holds
-        a property its :func:`languages.conditions.key`, or that of what it is joined with. Of a
-        vertex one column is kept.
-        """
-        relation = self._scanned(atom, wanted.scanned[number])
-        binding: list[str] = []
-        one_vertex = self._is_of_one_vertex(atom)
-        for column, term in enumerate((atom.source, atom.target)):
-            if isinstance(term, Constant) and column and one_vertex:
-                binding.append(f"_ {number} {column}")
-            elif isinstance(term, Constant):
-                value = vertex(term, vertex_type_of(relation.types[column]), atom.location)
-                relation = filtered(relation, Predicate.column_equals(column, value))
-                binding.append(f"_ {number} {column}")
-            elif term.name in binding and one_vertex:
-                binding.append(f"_ {number} {column}")
-            elif term.name in binding:
-                condition = Predicate.columns_equal(binding.index(term.name), column)
-                relation = filtered(relation, condition)
-                binding.append(f"_ {number} {column}")
-            else:
-                binding.append(term.name)
-        if isinstance(atom, Row) and atom.edge is not None:
-            binding += [key(Property(atom.edge, name)) for name in wanted.scanned[number]]
-        if wanted.own[number]:
-            place = {name: column for column, name in enumerate(binding)}
-            condition = predicate(wanted.own[number], place, atom.location)
-            relation = filtered(relation, condition)
-        ends = [0] if one_vertex else [0, 1]
-        kept = [*ends, *(2 + wanted.scanned[number].index(n) for n in wanted.kept[number])]
-        if len(wanted.own) > 1:  # of a single atom, the head is all that is kept
-            named = [keys.column(binding[column]) for column in kept]
-            again = [column in named[:place] for place, column in enumerate(named)]
-            kept = [column for column, twice in zip(kept, again, strict=True) if not twice]
-            relation = projected(relation, kept)
-            binding = list(dict.fromkeys(named))
-        return relation, tuple(binding)
-
-    def _is_of_one_vertex(self, atom: Atom) -> bool:
-        """Whether both columns of an atom's relation are the same vertex, and so its terms."""
-        if isinstance(atom, VertexAtom):
-            return True
-        if not isinstance(atom, EdgeAtom) or atom.source != atom.target:
-            return False
-        rules = self.rules.get(atom.predicate, ())
-        return bool(rules) and all(len(set(rule.variables)) == 1 for rule in rules)
 
     def _path(self, path: Regex, at: Location) -> Relation:
         """PATH over the different relations of its steps, or what it comes down to."""
@@ -463,17 +364,6 @@ def _check_no_deletions(expression: LogicalExpression, rule: Rule) -> None:
         new = [part for part in current.inputs if id(part) not in seen]
         seen.update(map(id, new))
         pending += new
-
-
-def _named_edges(rules: Iterable[Rule]) -> frozenset[str]:
-    """The names given to edges, which are no paths."""
-    atoms = (atom for rule in rules for atom in rule.body)
-    return frozenset(a.alias for a in atoms if isinstance(a, PathAtom) and a.of_edges and a.alias)
-
-
-def _is_one_step(atom: Atom) -> TypeGuard[EdgeAtom]:
-    """Whether it was written as a path, of one step."""
-    return isinstance(atom, EdgeAtom) and atom.one_step
 
 
 def _distinct(names: Sequence[str]) -> tuple[str, ...]:

@@ -44,10 +44,11 @@ def checked(
     label_sets: Sequence[tuple[str, LabelSet]] = (),
     leaves: Sequence[tuple[str, Leaf]] = (),
     labels: Sequence[tuple[str, str]] = (),
+    generated: Iterable[str] = (),
 ) -> RegularQuery:
     """The query of these rules and windows; ``answer`` if it need not be found out.
 
-    ``label_sets``, ``leaves`` and ``labels`` are as in the query.
+    ``label_sets``, ``leaves``, ``labels`` and ``generated`` are as in the query.
 
     Raises:
         QueryError: E-ARITY, E-EDB, E-SAFE, E-PROPERTY, E-REC, E-ANSWER or E-WINDOW.
@@ -82,6 +83,7 @@ def checked(
         label_sets=sets,
         leaves=own,
         labels=tuple(labels),
+        generated=frozenset(generated),
     )
 
 
@@ -90,18 +92,23 @@ def predicates(atom: Atom) -> tuple[str, ...]:
     if isinstance(atom, VertexAtom):
         return ()
     if isinstance(atom, EdgeAtom):
-        return (atom.predicate,)
+        return tuple(map(str, atom.refs))
     return tuple(map(str, regex.refs(atom.regex)))
 
 
-def aliases(rules: Iterable[Rule]) -> dict[str, Regex]:
-    """What the names given by ``as`` stand for."""
+def aliases(rules: Iterable[Rule]) -> dict[str, EdgeAtom | PathAtom]:
+    """The atoms that names given by ``as`` stand for, where these are predicates."""
     return {
-        atom.alias: atom.regex
+        atom.alias: atom
         for rule in rules
         for atom in rule.body
-        if isinstance(atom, PathAtom) and atom.alias is not None
+        if not isinstance(atom, VertexAtom) and atom.alias is not None
     }
+
+
+def words(atom: EdgeAtom | PathAtom) -> Regex:
+    """The words of the paths or edges that an atom matches."""
+    return atom.regex if isinstance(atom, PathAtom) else regex.alternation(atom.labels)
 
 
 def evaluation_order(rules: Sequence[Rule]) -> tuple[str, ...]:
@@ -136,7 +143,7 @@ def _dependencies(rules: Sequence[Rule]) -> Mapping[str, Sequence[str]]:
     for rule in rules:
         needs = graph.setdefault(rule.head, {})
         for atom in rule.body:
-            if isinstance(atom, PathAtom) and atom.alias is not None:
+            if not isinstance(atom, VertexAtom) and atom.alias is not None:
                 needs[atom.alias] = None
                 graph.setdefault(atom.alias, {}).update(dict.fromkeys(predicates(atom)))
             else:
@@ -149,20 +156,21 @@ def _rule_of_alias(rules: Sequence[Rule], cycle: Sequence[str]) -> Rule:
         rule
         for rule in rules
         for atom in rule.body
-        if isinstance(atom, PathAtom) and atom.alias in cycle
+        if not isinstance(atom, VertexAtom) and atom.alias in cycle
     )
 
 
 def _check_names(rules: Sequence[Rule]) -> None:
     """A name given by ``as`` means one path, and is no rule's."""
     heads = {rule.head for rule in rules}
-    meanings: dict[str, Regex] = {}
+    meanings: dict[str, tuple[type, Regex]] = {}
     for rule in rules:
         for atom in rule.body:
-            if not isinstance(atom, PathAtom) or atom.alias is None:
+            if isinstance(atom, VertexAtom) or atom.alias is None:
                 continue
             taken = atom.alias in heads
-            if taken or meanings.setdefault(atom.alias, atom.regex) != atom.regex:
+            meaning = (type(atom), words(atom))
+            if taken or meanings.setdefault(atom.alias, meaning) != meaning:
                 raise QueryError(
                     "E-EDB",
                     f"the name is already {'the head of a rule' if taken else 'another path'}",

@@ -69,14 +69,19 @@ def resolved(
     """
     edges = named_edges(rule.body)
     types: dict[str, PropertyType | None] = {}
+    several: dict[str, tuple[PropertyType, ...]] = {}
 
     def look_up(of: Property) -> None:
-        types[key(of)] = inputs.property_type(edges[of.edge], of, rule.location)
+        found = inputs.property_types(edges[of.edge], of, rule.location)
+        types[key(of)] = found[0] if len(found) == 1 else None
+        if len(found) > 1:
+            several[key(of)] = found
 
-    for _, of in rule.properties:
-        for reference in references_in(of):
-            if isinstance(reference, Property):
-                look_up(reference)
+    asked = [of for _, output in rule.properties for of in references_in(output)]
+    asked += [of for condition in rule.conditions for of in references(condition)]
+    for of in asked:
+        if isinstance(of, Property):
+            look_up(of)
     if not rule.conditions and not computes(rule):
         return []
     for atom, both in zip(rule.body, vertex_types, strict=True):
@@ -85,16 +90,20 @@ def resolved(
                 same = types.setdefault(term.name, vertex_type) == vertex_type
                 types[term.name] = vertex_type if same else None
 
-    def origin(name: str) -> tuple[str, str, tuple[str, ...]]:
-        stream, label, properties = inputs.origin(edges[name])
-        return stream, label, tuple(sorted(properties))
+    def origins(name: str) -> dict[str, tuple[str, ...]]:
+        return {o.tag: tuple(o.properties) for o in inputs.origins(edges[name])}
 
-    for _, of in rule.properties:
-        _check_output(of, types, location_in(of, rule.location))
-    whole = [written_out(condition, edges, origin) for condition in rule.conditions]
+    whole = [written_out(condition, edges, origins) for condition in rule.conditions]
     for reference in (r for condition in whole for r in references(condition)):
         if isinstance(reference, Property):
-            look_up(reference)
+            kind = inputs.column_type(edges[reference.edge], reference.name)
+            types.setdefault(key(reference), kind)
+    # Where a property is of one type in some labels and of another in others, both have to fit.
+    for one in (types, *({**types, name: kind} for name in several for kind in several[name])):
+        for _, output in rule.properties:
+            _check_output(output, one, location_in(output, rule.location))
+        for condition in whole:
+            typed(condition, one)
     return [typed(condition, types) for condition in conjuncts(whole)]
 
 
@@ -114,7 +123,7 @@ def types_in(
 
     def type_of(reference: Variable | Property) -> PropertyType | None:
         if isinstance(reference, Property):
-            return inputs.property_type(rows[reference.edge], reference, rule.location)
+            return inputs.column_type(rows[reference.edge], reference.name)
         kinds = {kind for term, kind in ends if term == reference}
         return kinds.pop() if len(kinds) == 1 else None
 

@@ -6,7 +6,7 @@ Everything here is about one rule, before any catalog; types are in
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from algebra import scalar
@@ -14,6 +14,9 @@ from algebra.predicate import Predicate, PredicateError
 from algebra.scalar import Column, Literal
 from languages.errors import QueryError
 from languages.regular_query import (
+    OWN_LABEL,
+    OWN_SOURCE,
+    OWN_TARGET,
     Aggregated,
     Atom,
     Both,
@@ -32,6 +35,7 @@ from languages.regular_query import (
     Term,
     Value,
     Variable,
+    VertexAtom,
     Witnessed,
     with_terms,
 )
@@ -40,10 +44,23 @@ TRUE, FALSE = Both(()), Either(())
 
 
 def key(reference: Variable | Property) -> str:
-    """What a column that holds it is called: no variable has a dot in its name."""
+    """What a column that holds it is called: no variable and no edge has a line end in its name."""
     if isinstance(reference, Variable):
         return reference.name
-    return f"{reference.edge}.{reference.name}"
+    return f"{reference.edge}\n{reference.name}"
+
+
+def key_of_end(atom: int, end: int) -> str:
+    """What the column of an end of an atom is called that no variable stands for."""
+    return f"\n{atom} {end}"
+
+
+def key_text(name: str) -> str:
+    """What people call the column of a :func:`key`."""
+    edge, line_end, of = name.partition("\n")
+    if not edge:
+        return "_"
+    return f"{edge}.{of or 'label'}" if line_end else name
 
 
 def named_edges(body: Iterable[Atom]) -> dict[str, Row]:
@@ -74,6 +91,47 @@ def references_of(value: Value) -> Iterator[Variable | Property]:
         case Computed(_, arguments):
             for part in arguments:
                 yield from references_of(part)
+
+
+def with_references(condition: Condition, new: Callable[[Variable | Property], Value]) -> Condition:
+    """The condition with other values in place of its variables and properties.
+
+    A property that is asked whether it is missing has to stay a property.
+    """
+    match condition:
+        case Comparison(left, _, right):
+            sides = value_with_references(left, new), value_with_references(right, new)
+            return replace(condition, left=sides[0], right=sides[1])
+        case Missing(of):
+            kept = new(of)
+            assert isinstance(kept, Property)
+            return Missing(kept)
+        case Negated(part):
+            return Negated(with_references(part, new))
+        case Both(parts) | Either(parts):
+            return type(condition)(tuple(with_references(part, new) for part in parts))
+
+
+def value_with_references(of: Value, new: Callable[[Variable | Property], Value]) -> Value:
+    """The value with others in place of its variables and properties."""
+    match of:
+        case Variable() | Property():
+            return new(of)
+        case Computed(function, arguments):
+            return Computed(function, tuple(value_with_references(a, new) for a in arguments))
+        case _:
+            return of
+
+
+def output_with_references(of: Output, new: Callable[[Variable | Property], Value]) -> Output:
+    """A column of a head with other values in place of its variables and properties."""
+    if isinstance(of, Witnessed):
+        return of
+    if isinstance(of, Aggregated):
+        if of.argument is None:
+            return of
+        return replace(of, argument=value_with_references(of.argument, new))
+    return value_with_references(of, new)
 
 
 def value_in(of: Output) -> Value | None:
@@ -136,94 +194,80 @@ def unified(rule: Rule) -> Rule:
     def renamed(term: Term) -> Term:
         return Variable(leader_of(term.name)) if isinstance(term, Variable) else term
 
+    def reference(of: Variable | Property) -> Value:
+        if isinstance(of, Variable):
+            return Variable(leader_of(of.name))
+        return replace(of, edge=leader_of(of.edge))
+
     return replace(
         rule,
         variables=tuple(map(leader_of, rule.variables)),
         body=tuple(with_terms(atom, renamed) for atom in rule.body),
-        conditions=tuple(_renamed(condition, leader_of) for condition in kept),
-        properties=tuple((name, _output(of, leader_of)) for name, of in rule.properties),
+        conditions=tuple(with_references(condition, reference) for condition in kept),
+        properties=tuple((n, output_with_references(of, reference)) for n, of in rule.properties),
     )
-
-
-def _output(of: Output, name: Callable[[str], str]) -> Output:
-    if isinstance(of, Witnessed):
-        return of
-    if isinstance(of, Aggregated):
-        return of if of.argument is None else replace(of, argument=_value_with(of.argument, name))
-    return _value_with(of, name)
-
-
-def _value_with(of: Value, name: Callable[[str], str]) -> Value:
-    match of:
-        case Variable(old):
-            return Variable(name(old))
-        case Property(of_what):
-            return replace(of, edge=name(of_what))
-        case Computed(function, arguments):
-            return Computed(function, tuple(_value_with(part, name) for part in arguments))
-        case _:
-            return of
-
-
-def _renamed(condition: Condition, name: Callable[[str], str]) -> Condition:
-    def value(of: Value) -> Value:
-        return _value_with(of, name)
-
-    match condition:
-        case Comparison():
-            return replace(condition, left=value(condition.left), right=value(condition.right))
-        case Negated(part):
-            return Negated(_renamed(part, name))
-        case Both(parts) | Either(parts):
-            return type(condition)(tuple(_renamed(part, name) for part in parts))
-        case Missing(of_what):
-            return Missing(replace(of_what, edge=name(of_what.edge)))
 
 
 # -- edges as values ------------------------------------------------------------------------
 
 
+Origins = Mapping[str, Collection[str]]
+"""Of an edge the labels that it may have, by their tags, each with the properties of its edges."""
+
+
 def written_out(
     condition: Condition,
     edges: Mapping[str, Row],
-    origin: Callable[[str], tuple[str, str, tuple[str, ...]]],
+    origins: Callable[[str], Origins],
     positive: bool = True,
 ) -> Condition:
     """The condition, or its negation, without edges as values.
 
-    ``origin`` gives the stream, label and properties (``ts`` among them) of each named edge.
-    Two edges are one if these, their ends and all properties agree; a property that both lack
-    is one on which they agree.
+    ``origins`` are those of each named edge; ``ts`` is one of the properties. Two edges are one
+    if their labels, ends and all properties agree; a property that both lack is one on which
+    they agree.
     """
     match condition:
         case Negated(part):
-            return written_out(part, edges, origin, not positive)
+            return written_out(part, edges, origins, not positive)
         case Both(parts) | Either(parts):
-            inner = tuple(written_out(part, edges, origin, positive) for part in parts)
+            inner = tuple(written_out(part, edges, origins, positive) for part in parts)
             return Both(inner) if isinstance(condition, Both) == positive else Either(inner)
         case Comparison(Variable(one), sign, Variable(other)) if one in edges:
             same = (sign == "=") == positive
-            if origin(one) != origin(other):
+            first, second = origins(one), origins(other)
+            common = first.keys() & second.keys()
+            if not common:
                 return FALSE if same else TRUE
-            _, _, names = origin(one)
+            names = sorted({name for tag in common for name in first[tag]})
             differ = _difference(edges[one], edges[other], names, condition.location, same)
+            tags = [_tag(edges[name], origins(name)) for name in (one, other)]
+            if not all(isinstance(tag, Literal) for tag in tags) and one != other:
+                label = Comparison(tags[0], "=" if same else "<>", tags[1], condition.location)
+                differ = (label, *differ)
             return Both(differ) if same else Either(differ)
         case _:
             return condition if positive else Negated(condition)
 
 
+def _tag(edge: Row, origins: Origins) -> Value:
+    """What tells the label of an edge."""
+    if len(origins) == 1:
+        return Literal(next(iter(origins)))
+    assert edge.edge is not None
+    return Property(edge.edge, OWN_LABEL)
+
+
 def _difference(
-    one: Row, other: Row, names: tuple[str, ...], at: Location, same: bool
+    one: Row, other: Row, names: Sequence[str], at: Location, same: bool
 ) -> tuple[Condition, ...]:
     """For each end and property, that it is the same, or that it is not."""
     if one.edge == other.edge:
         return ()
     assert one.edge is not None
     assert other.edge is not None
-    found = [
-        _ends(left, right, at, same)
-        for left, right in ((one.source, other.source), (one.target, other.target))
-    ]
+    ends = zip(_ends_of(one), _ends_of(other), strict=True)
+    found = [_ends(left, right, at, same) for left, right in ends]
     for name in names:
         left, right = Property(one.edge, name), Property(other.edge, name)
         compared = Comparison(left, "=" if same else "<>", right, at)
@@ -238,13 +282,24 @@ def _difference(
     return tuple(found)
 
 
-def _ends(left: Term, right: Term, at: Location, same: bool) -> Condition:
+def _ends_of(edge: Row) -> tuple[Value, Value]:
+    """The source and the target of the edge itself."""
+    source, target = map(_end, (edge.source, edge.target))
+    if isinstance(edge, VertexAtom):
+        return source, target
+    if edge.is_undirected:
+        assert edge.edge is not None
+        return Property(edge.edge, OWN_SOURCE), Property(edge.edge, OWN_TARGET)
+    return (target, source) if edge.alternatives[0].inverse else (source, target)
+
+
+def _ends(left: Value, right: Value, at: Location, same: bool) -> Condition:
     if left == right:
         return TRUE if same else FALSE
-    if isinstance(left, Constant) and isinstance(right, Constant):
+    if isinstance(left, Literal) and isinstance(right, Literal):
         # In one stream a number and its text are one vertex.
         return TRUE if same == (str(left.value) == str(right.value)) else FALSE
-    return Comparison(_end(left), "=" if same else "<>", _end(right), at)
+    return Comparison(left, "=" if same else "<>", right, at)
 
 
 def _end(term: Term) -> Value:

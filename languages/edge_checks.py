@@ -13,6 +13,7 @@ from languages.regular_query import (
     Both,
     Comparison,
     Condition,
+    EdgeAtom,
     Either,
     Location,
     Negated,
@@ -23,7 +24,6 @@ from languages.regular_query import (
     Rule,
     Value,
     Variable,
-    VertexAtom,
 )
 from languages.values_text import value_text
 
@@ -68,9 +68,6 @@ class _Scope:
         self._vertices = _vertices(rule)
         self._paths = {
             atom.alias for atom in rule.body if isinstance(atom, PathAtom) and atom.alias
-        }
-        self._edge_aliases = {
-            atom.alias for atom in rule.body if isinstance(atom, PathAtom) and atom.of_edges
         }
 
     def check(self) -> None:
@@ -148,7 +145,7 @@ class _Scope:
                 )
 
     def _check_no_path(self, name: str, text: str, at: Location) -> None:
-        if name in self._paths - self._edge_aliases:
+        if name in self._paths:
             raise QueryError(
                 "E-PATHVAR",
                 f"{name} is a path, which can only be returned",
@@ -166,10 +163,13 @@ class _Scope:
         """That ``name`` is a row of an input label."""
         self._check_no_path(name, text, at)
         atom = self._edges.get(name)
-        if isinstance(atom, VertexAtom) or (atom and atom.predicate not in self._derived):
+        derived = (
+            [ref for ref in atom.refs if ref in self._derived] if isinstance(atom, EdgeAtom) else []
+        )
+        if atom is not None and not derived:
             return
         if atom is not None:
-            reason = f"{name} is of the derived predicate {atom.predicate}, which has no properties"
+            reason = f"{name} is of the derived predicate {derived[0]}, which has no properties"
             hint = "properties are those of edges of input labels: use them in its rule"
         elif name in self._paths:
             reason, hint = f"{name} is a path, which has no properties", "name an edge instead"

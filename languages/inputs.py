@@ -8,6 +8,7 @@ names it is an error.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -19,15 +20,37 @@ from catalog.model import Catalog, PropertyType, Stream, VertexType
 from languages.checks import aliases, predicates
 from languages.errors import QueryError, line_of, listed
 from languages.regular_query import (
+    OWN_LABEL,
+    OWN_SOURCE,
+    OWN_TARGET,
+    EdgeAtom,
     Leaf,
     Location,
-    PathAtom,
     Property,
     RegularQuery,
     Row,
     VertexAtom,
     WindowClause,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where rows come from: their stream, the label's name there, and their properties.
+
+    ``ts``, the time of an edge, is one of these, unless the graph is stored. What is derived has
+    no stream and no properties.
+    """
+
+    stream: str
+    label: str
+    properties: Mapping[str, PropertyType]
+    vertex_type: VertexType | None = None
+
+    @property
+    def tag(self) -> str:
+        """A text that tells it from other origins."""
+        return json.dumps([self.stream, self.label], ensure_ascii=False)
 
 
 @dataclass(slots=True)
@@ -46,10 +69,13 @@ class Inputs:
     locations: dict[str, Location] = field(init=False)
     _used: set[int] = field(init=False, default_factory=set)
     _leaves: dict[str, Leaf] = field(init=False)
+    _derived: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:
         self.locations = _first_uses(self.query)
         self._leaves = dict(self.query.leaves)
+        heads = {rule.head for rule in self.query.rules}
+        self._derived = frozenset(heads | aliases(self.query.rules).keys())
         for rule in self.query.rules:
             self._check_is_no_label(rule.head, rule.location)
         for name in aliases(self.query.rules):
@@ -93,27 +119,62 @@ class Inputs:
         scan = WScan(stream.name, own, window, deletions=stream.deletions)
         return scan, stream.vertex_type
 
-    def origin(self, atom: Row) -> tuple[str, str, Mapping[str, PropertyType]]:
-        """The stream of an atom of an input label, the label's name there, and the properties
-        with their types.
-
-        ``ts``, the time of an edge, is one of them, unless the graph is stored.
+    def origins(self, atom: Row) -> tuple[Origin, ...]:
+        """Where the rows of an atom come from: an origin for each label that it may have.
 
         Raises:
             QueryError: E-UNKNOWN, E-AMBIGUOUS.
         """
-        stream, own = self._stream(atom.predicate, atom.location, isinstance(atom, VertexAtom))
-        time: dict[str, PropertyType] = {} if stream.stored else {"ts": "integer"}
-        return stream.name, own, {**stream.properties, **time}
+        if isinstance(atom, VertexAtom):
+            return (self._origin(atom.predicate, atom.location, True),)
+        return tuple(self.origin_of(str(ref), atom.location) for ref in atom.refs)
 
-    def property_type(self, atom: Row, of: Property, at: Location) -> PropertyType:
-        """The type of a property of the rows of an input label.
+    def origin_of(self, label: str, at: Location) -> Origin:
+        """Where the edges of a label or derived predicate come from.
 
         Raises:
-            QueryError: E-UNKNOWN if they have no such property, E-STORED for the time of an
+            QueryError: E-UNKNOWN, E-AMBIGUOUS.
+        """
+        return Origin("", label, {}) if label in self._derived else self._origin(label, at, False)
+
+    def _origin(self, label: str, at: Location, vertices: bool) -> Origin:
+        stream, own = self._stream(label, at, vertices)
+        time: dict[str, PropertyType] = {} if stream.stored else {"ts": "integer"}
+        return Origin(stream.name, own, {**stream.properties, **time}, stream.vertex_type)
+
+    def identity(self, atom: EdgeAtom) -> tuple[str, ...]:
+        """The properties that tell the edges of an atom apart beside its two ends."""
+        origins = self.origins(atom)
+        several = [OWN_LABEL] * (len({origin.tag for origin in origins}) > 1)
+        turned = [OWN_SOURCE] * atom.is_undirected
+        named = {name for origin in origins for name in origin.properties}
+        return (*several, *turned, *sorted(named))
+
+    def column_type(self, atom: Row, name: str) -> PropertyType | None:
+        """The type of a property of the rows of an atom, or of one that tells its edges apart;
+        None where labels disagree, or some lack it."""
+        origins = self.origins(atom)
+        if name == OWN_LABEL:
+            return "string"
+        types: set[PropertyType | None]
+        if name in (OWN_SOURCE, OWN_TARGET):
+            types = {origin.vertex_type for origin in origins}
+        else:
+            types = {origin.properties.get(name) for origin in origins}
+        return types.pop() if len(types) == 1 else None
+
+    def property_types(self, atom: Row, of: Property, at: Location) -> tuple[PropertyType, ...]:
+        """The types of a property of the rows of an atom, by the labels that it may have.
+
+        Raises:
+            QueryError: E-UNKNOWN if some have no such property, E-STORED for the time of an
                 edge of a stored graph.
         """
-        stream, _, known = self.origin(atom)
+        found = [self._property_type(origin, atom, of, at) for origin in self.origins(atom)]
+        return tuple(dict.fromkeys(found))
+
+    def _property_type(self, origin: Origin, atom: Row, of: Property, at: Location) -> PropertyType:
+        stream, known = origin.stream, origin.properties
         if of.name in known:
             return known[of.name]
         rows = "vertices" if isinstance(atom, VertexAtom) else "edges"
@@ -317,7 +378,7 @@ def _first_uses(query: RegularQuery) -> dict[str, Location]:
         for atom in rule.body:
             for name in predicates(atom):
                 places.setdefault(name, atom.location)
-            if isinstance(atom, PathAtom) and atom.alias is not None:
+            if not isinstance(atom, VertexAtom) and atom.alias is not None:
                 places.setdefault(atom.alias, atom.location)
     return places
 

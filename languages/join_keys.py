@@ -17,6 +17,9 @@ from dataclasses import dataclass, field
 from algebra.values import PropertyType
 from languages.conditions import key
 from languages.regular_query import (
+    OWN_LABEL,
+    OWN_SOURCE,
+    OWN_TARGET,
     Atom,
     Comparison,
     Condition,
@@ -28,6 +31,7 @@ from languages.regular_query import (
     Variable,
 )
 
+_ALWAYS = ("ts", OWN_LABEL, OWN_SOURCE, OWN_TARGET)
 Reference = Variable | Property
 TypeOf = Callable[[Reference], PropertyType | None]
 
@@ -52,7 +56,7 @@ def join_keys(
     """The conditions that are no joins, each over what some atom gives if it can be, and the
     joins.
 
-    A property that is always there, the time of an edge, is not asked for.
+    A property that is always there, as the time of an edge, is not asked for.
     """
     leader: dict[Reference, Reference] = {}
 
@@ -74,7 +78,7 @@ def join_keys(
         if one != other:
             leader[other] = one
     for reference in joined:
-        if isinstance(reference, Property) and reference.name != "ts":
+        if isinstance(reference, Property) and reference.name not in _ALWAYS:
             left.append(Negated(Missing(reference)))
     for atom in rule.body:
         left += _equal_within(atom, joined, leader_of, rule)

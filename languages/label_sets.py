@@ -6,15 +6,13 @@ streams that list all their labels.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
-from itertools import product
-from math import prod
 from operator import itemgetter
 
 from algebra import regex
-from algebra.regex import Regex, Symbol
+from algebra.regex import Symbol
 from algebra.remedy import Remedy
 from algebra.window import Window
 from catalog.model import Catalog, Stream
@@ -30,13 +28,8 @@ from languages.regular_query import (
     PathAtom,
     RegularQuery,
     Rule,
-    Variable,
 )
 from languages.values_text import name_text
-
-MOST_CHOICES = 256
-"""The most rules that one becomes whose edges may be of several labels each."""
-_X, _Y = Variable("x"), Variable("y")
 
 
 def label_set_text(labels: LabelSet) -> str:
@@ -52,12 +45,12 @@ def label_set_text(labels: LabelSet) -> str:
 def expanded(query: RegularQuery, catalog: Catalog) -> tuple[RegularQuery, tuple[str, ...]]:
     """The query with the labels of the catalog in place of its sets of labels, and warnings.
 
-    A set becomes an alternation in a path, and a predicate with a rule for each label where it
-    is an edge. A rule that looks at the properties of such an edge becomes one for each label.
+    A set becomes an alternation in a path, and the labels of an edge that may have any of them.
 
     Raises:
         QueryError: E-LABELS where a stream may have labels that it does not list, or none is
-            left, E-UNKNOWN for a stream that is not there, E-SIZE for too many rules.
+            left of an edge whose properties are asked for, E-UNKNOWN for a stream that is not
+            there.
     """
     if not query.label_sets:
         return query, ()
@@ -68,47 +61,45 @@ def expanded(query: RegularQuery, catalog: Catalog) -> tuple[RegularQuery, tuple
     labels = {label for stream in catalog.streams.values() for label in stream.labels}
     derived = {rule.head for rule in query.rules} | aliases(query.rules).keys()
     expansion = _Expansion(catalog, sets, read, (read - sets.keys()) | labels | derived, windows)
-    rules = tuple(one for rule in query.rules for one in expansion.of_rule(rule))
+    rules = tuple(map(expansion.of_rule, query.rules))
     leaves = {n: leaf for n, leaf in query.leaves if n not in windows} | expansion.leaves
     whole = replace(
         query,
-        rules=(*expansion.rules, *rules),
+        rules=rules,
         label_sets=(),
         leaves=tuple(sorted(leaves.items(), key=itemgetter(0))),
     )
     return whole, tuple(dict.fromkeys(expansion.warnings))
 
 
-def chosen(
-    rule: Rule, choices: Mapping[int, tuple[Symbol, ...]], at: Location | None = None
-) -> Iterator[Rule]:
-    """A rule for each way to take one label of each atom's ``choices``, by number of the atom.
+def with_steps(rule: Rule, steps_of: Callable[[str, Location], tuple[Symbol, ...]]) -> Rule:
+    """The rule with several labels in place of one: ``steps_of`` gives those of a label that an
+    atom at a place reads. In a path they are an alternation, of an edge the labels it may have."""
 
-    Raises:
-        QueryError: E-SIZE beyond :data:`MOST_CHOICES`.
-    """
-    if prod(map(len, choices.values())) > MOST_CHOICES:
-        raise QueryError(
-            "E-SIZE",
-            f"its edges may have more than {MOST_CHOICES} combinations of labels",
-            at=at or rule.location,
-            text=rule.head,
-            hint="write the labels that are meant",
-        )
-    for taken in product(*choices.values()):
-        body = list(rule.body)
-        for number, step in zip(choices, taken, strict=True):
-            atom = body[number]
-            assert isinstance(atom, EdgeAtom)
-            body[number] = _stepped(atom, step)
-        yield replace(rule, body=tuple(body))
+    def turned(label: Symbol, at: Location) -> Iterator[Symbol]:
+        for one in steps_of(str(label.ref), at):
+            yield Symbol(one.ref, one.inverse != label.inverse)
+
+    def atom(of: Atom) -> Atom:
+        match of:
+            case EdgeAtom():
+                labels = [one for label in of.labels for one in turned(label, of.location)]
+                return replace(of, labels=tuple(dict.fromkeys(labels)))
+            case PathAtom():
+                path = regex.substitute(
+                    of.regex, lambda s: regex.alternation(turned(s, of.location))
+                )
+                return replace(of, regex=path)
+            case _:
+                return of
+
+    return replace(rule, body=tuple(map(atom, rule.body)))
 
 
 @dataclass(slots=True)
 class _Expansion:
-    """``read`` are the predicates that the rules read, ``taken`` all names in use; ``rules``
-    are those of the sets that stand for edges. ``windows`` are sets under windows of their own,
-    ``leaves`` the labels under these."""
+    """``read`` are the predicates that the rules read, ``taken`` all names in use. ``windows`` are
+    sets under windows of their own, ``leaves`` the labels under these."""
 
     catalog: Catalog
     sets: Mapping[str, LabelSet]
@@ -116,66 +107,25 @@ class _Expansion:
     taken: set[str]
     windows: Mapping[str, Leaf]
     leaves: dict[str, Leaf] = field(default_factory=dict)
-    rules: list[Rule] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     _steps: dict[str, tuple[Symbol, ...]] = field(default_factory=dict)
-    _derived: dict[str, str] = field(default_factory=dict)
 
-    def of_rule(self, rule: Rule) -> Iterable[Rule]:
+    def of_rule(self, rule: Rule) -> Rule:
+        found = with_steps(rule, self._steps_of)
         looked_at = edges_looked_at(rule)
-        choices: dict[int, tuple[Symbol, ...]] = {}
-        body: list[Atom] = []
-        for number, atom in enumerate(rule.body):
-            if isinstance(atom, EdgeAtom) and atom.predicate in self.sets:
-                if atom.edge in looked_at:
-                    choices[number] = self._some(atom.predicate, atom.location)
-                    body.append(atom)
-                else:
-                    body.append(self._edge(atom))
-            elif isinstance(atom, PathAtom):
-                body.append(self._path(atom))
-            else:
-                body.append(atom)
-        return chosen(replace(rule, body=tuple(body)), choices)
+        for before, atom in zip(rule.body, found.body, strict=True):
+            if isinstance(atom, EdgeAtom) and not atom.labels and atom.edge in looked_at:
+                assert isinstance(before, EdgeAtom)
+                raise QueryError(
+                    "E-LABELS",
+                    "it leaves out all labels that there are, so its edges have no properties",
+                    at=atom.location,
+                    text=label_set_text(self.sets[str(before.refs[0])]),
+                )
+        return found
 
-    def _edge(self, atom: EdgeAtom) -> Atom:
-        """An edge of any label of a set, as one of a predicate with a rule for each."""
-        steps = self._of(atom.predicate, atom.location)
-        if not steps:
-            return PathAtom(regex.NOTHING, atom.source, atom.target, atom.location)
-        if len(steps) == 1:
-            return _stepped(replace(atom, edge=None), steps[0])
-        if atom.predicate not in self._derived:
-            name = label_set_text(self.sets[atom.predicate])
-            while name in self.taken:
-                name += "'"
-            self.taken.add(name)
-            self._derived[atom.predicate] = name
-            edge = EdgeAtom(name, _X, _Y, atom.location)
-            self.rules += [
-                Rule(name, ("x", "y"), (_stepped(edge, step),), atom.location) for step in steps
-            ]
-        return replace(atom, predicate=self._derived[atom.predicate], edge=None)
-
-    def _path(self, atom: PathAtom) -> PathAtom:
-        def step(symbol: Symbol) -> Regex:
-            if symbol.ref not in self.sets:
-                return symbol
-            whole = regex.alternation(self._of(str(symbol.ref), atom.location))
-            return regex.inverse(whole) if symbol.inverse else whole
-
-        return replace(atom, regex=regex.substitute(atom.regex, step))
-
-    def _some(self, name: str, at: Location) -> tuple[Symbol, ...]:
-        steps = self._of(name, at)
-        if not steps:
-            raise QueryError(
-                "E-LABELS",
-                "it leaves out all labels that there are, so its edges have no properties",
-                at=at,
-                text=label_set_text(self.sets[name]),
-            )
-        return steps
+    def _steps_of(self, name: str, at: Location) -> tuple[Symbol, ...]:
+        return self._of(name, at) if name in self.sets else (Symbol(name),)
 
     def _of(self, name: str, at: Location) -> tuple[Symbol, ...]:
         """The labels of a set, each with its direction."""
@@ -268,9 +218,3 @@ def _labels_of(stream: Stream, at: Location, text: str) -> list[str]:
 
 def _is_called(name: str, stream: Stream, label: str) -> bool:
     return name in (label, f"{stream.name}.{label}")
-
-
-def _stepped(atom: EdgeAtom, step: Symbol) -> EdgeAtom:
-    """The atom along one label; against it, with its ends turned."""
-    source, target = (atom.target, atom.source) if step.inverse else (atom.source, atom.target)
-    return replace(atom, predicate=str(step.ref), source=source, target=target)

@@ -21,7 +21,6 @@ from languages.regular_query import (
     Emit,
     Output,
     RegularQuery,
-    Row,
     Rule,
     Term,
     VertexAtom,
@@ -94,24 +93,28 @@ def path_text(path: Regex, sets: _Steps = _NO_STEPS) -> str:
 
 def _atom(atom: Atom, sets: _Steps) -> str:
     source, target = _term(atom.source), _term(atom.target)
-    if isinstance(atom, Row):
-        edge = "" if atom.edge is None else f" as {name_text(atom.edge)}"
-        if isinstance(atom, VertexAtom):
-            return f"{name_text(atom.predicate)}({source}){edge}"
-        called = _step(atom.predicate, sets)
-        if atom.one_step or _negates(atom.predicate, sets):
-            return f"{source} {called} {target}{edge}"
-        return f"{called}({source}, {target}){edge}"
+    if isinstance(atom, VertexAtom):
+        row = "" if atom.edge is None else f" as {name_text(atom.edge)}"
+        return f"{name_text(atom.predicate)}({source}){row}"
+    if isinstance(atom, EdgeAtom):
+        name = atom.edge or atom.alias
+        edge = "" if name is None else f" as {name_text(name)}"
+        return f"{_labels(atom, sets)}({source}, {target}){edge}"
     alias = "" if atom.alias is None else f" as {name_text(atom.alias)}"
     match atom.regex:
-        case regex.Symbol(ref, False) if atom.of_edges and not _negates(ref, sets):
-            return f"{_step(ref, sets)}({source}, {target}){alias}"
         case regex.Star(regex.Symbol(ref, False)) if not _negates(ref, sets):
             return f"{_step(ref, sets)}*({source}, {target}){alias}"
         case regex.Plus(regex.Symbol(ref, False)) if not _negates(ref, sets):
             return f"{_step(ref, sets)}+({source}, {target}){alias}"
         case path:
             return f"{source} {path_text(path, sets)} {target}{alias}"
+
+
+def _labels(atom: EdgeAtom, sets: _Steps) -> str:
+    """``a``, or ``(a|^b)`` for an edge of several labels or directions."""
+    found = [f"{'^' * label.inverse}{_step(label.ref, sets)}" for label in atom.labels]
+    (first, *others) = found
+    return first if not (others or "!" in first) else f"({'|'.join(found)})"
 
 
 def _window(clause: WindowClause, time_unit: str | None) -> str:
@@ -143,7 +146,7 @@ def _steps(query: RegularQuery) -> _Steps:
         if rule.window is not None:
             (atom,) = rule.body
             assert isinstance(atom, EdgeAtom)
-            windows[rule.head] = (atom.predicate, rule.window)
+            windows[rule.head] = (str(atom.refs[0]), rule.window)
     found = dict(sets)
 
     def shown(name: str) -> str:

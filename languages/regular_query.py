@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import Final, TypeVar
 from typing import Literal as OneOf
 
 from algebra.aggregates import Function, ReportMode
-from algebra.regex import Regex
+from algebra.regex import Ref, Regex, Symbol
 from algebra.scalar import Literal
 from algebra.window import Window
 
@@ -48,20 +49,49 @@ Term = Variable | Constant
 
 @dataclass(frozen=True, slots=True)
 class EdgeAtom:
-    """``predicate(source, target)``: an edge of an input label or of a derived one.
+    """``label(source, target)``: an edge of any one of ``labels``, which binds its ends and itself.
+
+    A label is one of the input or a derived predicate; an inverse one is an edge from target to
+    source. Where bindings are counted there is one for each edge, so a path of one step is no
+    EdgeAtom: a :class:`PathAtom` binds a pair of ends, however many edges connect it. An edge of
+    an input label is told from others by its stream, label, ends, time and properties, one of a
+    derived predicate by the predicate and its ends.
 
     ``edge`` is what the rule calls the edge, if anything; only one of an input label has
     properties. It is another name space than the variables', but one name is not both.
-    ``one_step``: it was written as a path, of one step, which where paths may not repeat a vertex
-    leaves out loops.
+    ``alias`` is that name where other rules read the edges by it, as a predicate.
     """
 
-    predicate: str
+    labels: tuple[Symbol, ...]
     source: Term
     target: Term
     location: Location = field(compare=False)
     edge: str | None = None
-    one_step: bool = field(default=False, compare=False)
+    alias: str | None = None
+
+    @property
+    def alternatives(self) -> tuple[Symbol, ...]:
+        """The labels that may be matched, each once; of a loop, direction says nothing."""
+        if self.source != self.target:
+            return self.labels
+        return tuple(map(Symbol, self.refs))
+
+    @property
+    def refs(self) -> tuple[Ref, ...]:
+        """The labels and predicates, without directions."""
+        return tuple(dict.fromkeys(label.ref for label in self.labels))
+
+    @property
+    def is_undirected(self) -> bool:
+        """Whether it may lead from source to target, or from target to source."""
+        return len({label.inverse for label in self.alternatives}) > 1
+
+    @staticmethod
+    def of(
+        label: str, source: Term, target: Term, location: Location, edge: str | None = None
+    ) -> EdgeAtom:
+        """An edge of one label, along its direction."""
+        return EdgeAtom((Symbol(label),), source, target, location, edge)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +99,6 @@ class PathAtom:
     """A path from source to target whose word is in ``regex`` (symbols are predicates).
 
     ``alias`` is the name given by ``as``, if any. Never matches a path without edges.
-    ``of_edges``: it was written as an edge, whose name stands for a predicate; no path then.
     """
 
     regex: Regex
@@ -77,7 +106,6 @@ class PathAtom:
     target: Term
     location: Location = field(compare=False)
     alias: str | None = None
-    of_edges: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +144,27 @@ def with_terms(atom: Atom, new: Callable[[Term], Term]) -> Atom:
     return replace(atom, source=new(atom.source), target=new(atom.target))
 
 
+LabelledAtom = TypeVar("LabelledAtom", EdgeAtom, VertexAtom)
+
+
+def with_labels(atom: LabelledAtom, new: Callable[[str], str]) -> LabelledAtom:
+    """The atom with other labels and predicates."""
+    if isinstance(atom, VertexAtom):
+        return replace(atom, predicate=new(atom.predicate))
+    labels = tuple(Symbol(new(str(label.ref)), label.inverse) for label in atom.labels)
+    return replace(atom, labels=labels)
+
+
 # -- conditions -----------------------------------------------------------------------------
+
+
+OWN_LABEL: Final = "label"
+"""The property of an edge that tells which of several labels it has. No text can ask for it, and
+neither for the next two: no catalog has a property of these names."""
+OWN_SOURCE: Final = "src"
+"""The property of an edge of either direction that is its source."""
+OWN_TARGET: Final = "trg"
+"""The property of an edge of either direction that is its target."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,8 +253,7 @@ class Aggregated:
 
 @dataclass(frozen=True, slots=True)
 class Witnessed:
-    """A path of the atom of the rule's own body that is called ``path``: by ``as``, or as the one
-    edge of a path of one step."""
+    """A path of the atom of the rule's own body that is called ``path`` by ``as``."""
 
     path: str
     location: Location | None = field(default=None, compare=False)
@@ -290,6 +337,7 @@ class RegularQuery:
     ``label_sets`` are the predicates that stand for sets of labels, which a catalog knows,
     ``leaves`` those that stand for an input label, or a set of them, under a window of its own.
     ``labels`` are those of the edges that it constructs, with their predicates, if it does.
+    ``generated`` are the predicates, sets and leaves that no text names.
     """
 
     rules: tuple[Rule, ...]
@@ -301,3 +349,4 @@ class RegularQuery:
     label_sets: tuple[tuple[str, LabelSet], ...] = ()
     leaves: tuple[tuple[str, Leaf], ...] = ()
     labels: tuple[tuple[str, str], ...] = field(default=(), compare=False)
+    generated: frozenset[str] = field(default=frozenset(), compare=False)

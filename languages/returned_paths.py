@@ -10,13 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from algebra import regex
 from algebra.logical import LogicalExpression, WScan
 from languages.answers import Column, is_aggregate
+from languages.conditions import key_of_end
 from languages.errors import QueryError
 from languages.regular_query import (
     Atom,
-    EdgeAtom,
     Emit,
     Location,
     PathAtom,
@@ -33,17 +32,16 @@ _LATER = (
 
 def with_path_columns(
     columns: Iterable[str | Column], atoms: Sequence[Atom], at: Location
-) -> tuple[list[str | Column], tuple[Atom, ...]]:
-    """The columns of a head, with those that are paths told from vertices; and the atoms, where a
-    path of one step that is returned is no edge.
+) -> list[str | Column]:
+    """The columns of a head, with those that are paths told from vertices.
 
     Raises:
         QueryError: E-PATHVAR for a path under the name of two atoms.
     """
     vertices = {t.name for a in atoms for t in (a.source, a.target) if isinstance(t, Variable)}
-    paths = [name for name in map(_name, atoms) if name is not None and name not in vertices]
+    named = [atom.alias for atom in atoms if isinstance(atom, PathAtom)]
+    paths = [name for name in named if name is not None and name not in vertices]
     found: list[str | Column] = []
-    returned: set[str] = set()
     for column in columns:
         name: str | None
         called: str | None
@@ -56,9 +54,8 @@ def with_path_columns(
             found.append(column)
             continue
         check_one(paths.count(name), name, place)
-        returned.add(name)
         found.append(Column(Witnessed(name, place), called, place, name))
-    return found, tuple(_path(atom) if _name(atom) in returned else atom for atom in atoms)
+    return found
 
 
 def check_one(atoms: int, name: str, at: Location) -> None:
@@ -75,20 +72,6 @@ def check_one(atoms: int, name: str, at: Location) -> None:
             text=name,
             hint="give the one that is returned a name of its own",
         )
-
-
-def _name(atom: Atom) -> str | None:
-    """What a path is called."""
-    if isinstance(atom, PathAtom):
-        return None if atom.of_edges else atom.alias
-    return atom.edge if isinstance(atom, EdgeAtom) and atom.one_step else None
-
-
-def _path(atom: Atom) -> Atom:
-    if not isinstance(atom, EdgeAtom):
-        return atom
-    step = regex.Symbol(atom.predicate)
-    return PathAtom(step, atom.source, atom.target, atom.location, atom.edge)
 
 
 def path_columns(rule: Rule) -> dict[str, Witnessed]:
@@ -165,7 +148,7 @@ def without_paths(rule: Rule) -> tuple[Rule, tuple[Ends, ...]]:
         places: list[int] = []
         for column, term in enumerate((atom.source, atom.target)):
             # A constant has a column without a name (languages.canonical).
-            end = term.name if isinstance(term, Variable) else f"_ {number} {column}"
+            end = term.name if isinstance(term, Variable) else key_of_end(number, column)
             if end not in columns or end in taken:
                 columns.append(end)
             places.append(columns.index(end))

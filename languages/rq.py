@@ -19,7 +19,7 @@ from lark.exceptions import UnexpectedInput
 from algebra import regex
 from algebra.scalar import Literal
 from languages.answers import Column, named_columns
-from languages.checks import checked, predicates
+from languages.checks import checked
 from languages.errors import QueryError
 from languages.paths import PathExpression, joined
 from languages.regular_query import (
@@ -37,17 +37,32 @@ from languages.regular_query import (
     Variable,
     VertexAtom,
     WindowClause,
-    with_terms,
 )
 from languages.reports import EmitText, report_mode, with_emit
 from languages.returned_paths import with_path_columns
 from languages.rq_conditions import Conditions
 from languages.rq_errors import explained
-from languages.rq_steps import Filter, OwnWindow, Steps, finished, step_of
+from languages.rq_rules import (
+    ANONYMOUS,
+    ANSWER,
+    variables_of,
+    with_aliases,
+    with_named_answer,
+    with_names_for_anonymous,
+)
+from languages.rq_steps import (
+    MARK,
+    Filter,
+    OwnWindow,
+    Steps,
+    finished,
+    of_edge,
+    step_of,
+    with_edge,
+    with_names_for_edges,
+)
 from languages.rq_tokens import check_text, location_of, name_of, string, whole_number
 from languages.windows import Length, window_of
-
-ANONYMOUS = Variable("_")
 
 
 def parse(text: str, time_unit: str = "second") -> RegularQuery:
@@ -64,14 +79,17 @@ def parse(text: str, time_unit: str = "second") -> RegularQuery:
         raise explained(parser, text) from None
     assert isinstance(program, _Program)
     clauses, unit = _windows(program.windows, time_unit)
-    done = finished(program.rules, program.steps, time_unit)
+    rules, answer = with_named_answer(program.rules)
+    rules = with_aliases(with_names_for_edges(rules))
+    done = finished(rules, program.steps, time_unit)
     query = checked(
-        _with_aliases(done.rules),
+        done.rules,
         clauses,
         time_unit if done.has_unit else unit,
         program.warnings,
         label_sets=done.label_sets,
         leaves=done.leaves,
+        generated=(*done.generated, *answer),
     )
     return with_emit(query, program.emit, time_unit)
 
@@ -107,6 +125,15 @@ class _Body:
     warnings: tuple[str, ...] = ()
     conditions: tuple[Condition, ...] = ()
     steps: Steps = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """One of the labels of an edge, as written."""
+
+    inverse: bool
+    written: tuple[Any, ...]
+    at: Location
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,9 +173,9 @@ class _Builder(Conditions):
     def rule(self, parts: list[Any]) -> tuple[Rule, _Body]:
         (head, columns, at), *bodies = parts
         body = self.group(bodies)
-        atoms = _with_names_for_anonymous(body.atoms)
-        columns, atoms = with_path_columns(columns, atoms, at)
-        variables, properties = named_columns(columns, _variables(atoms))
+        atoms = with_names_for_anonymous(body.atoms)
+        columns = with_path_columns(columns, atoms, at)
+        variables, properties = named_columns(columns, variables_of(atoms))
         return Rule(head, variables, atoms, at, body.conditions, properties), body
 
     def named_head(self, parts: list[Any]) -> tuple[str, tuple[str | Column, ...], Location]:
@@ -156,7 +183,7 @@ class _Builder(Conditions):
         return name_of(name), tuple(map(_head_column, columns)), location_of(name)
 
     def answer_head(self, parts: list[Any]) -> tuple[str, tuple[str | Column, ...], Location]:
-        return "Answer", tuple(place.term.name for place in parts), location_of(parts[0].token)
+        return ANSWER, tuple(place.term.name for place in parts), location_of(parts[0].token)
 
     def nameless(self, parts: list[Token]) -> Token:
         return parts[0]
@@ -180,6 +207,8 @@ class _Builder(Conditions):
 
     def edge(self, parts: list[Any]) -> _Body:
         terms = [part.term for part in parts if isinstance(part, _Place)]
+        if isinstance(parts[0], _Choice):
+            return self._edge_of_several(parts, terms)
         *written, last = (part for part in parts if not isinstance(part, _Place))
         closure = last if isinstance(last, Token) and last.type == "CLOSURE" else None
         written += [last] if closure is None else []
@@ -193,13 +222,43 @@ class _Builder(Conditions):
                 hint="write label(source, target), or label(vertex); only Answer may have other "
                 "arities",
             )
-        predicate, steps = step_of(written)
         source, target = terms
         if closure is None:
-            return _Body((EdgeAtom(predicate, source, target, at),), steps=steps)
+            tests = [part for part in written if isinstance(part, Filter)]
+            predicate, steps = step_of([part for part in written if part not in tests])
+            return _tested(EdgeAtom.of(predicate, source, target, at), tests, steps)
+        predicate, steps = step_of(written)
         repeat = regex.star if closure == "*" else regex.plus
         path = repeat(regex.Symbol(predicate))
         return _Body((PathAtom(path, source, target, at),), steps=steps)
+
+    def choice(self, parts: list[Any]) -> _Choice:
+        inverse = parts[0].type == "CARET"
+        written = tuple(parts[1:] if inverse else parts)
+        return _Choice(inverse, written, location_of(parts[0]))
+
+    def _edge_of_several(self, parts: list[Any], terms: list[Term]) -> _Body:
+        """``(a|^b)[amount > 5](x, y)``."""
+        choices = [part for part in parts if isinstance(part, _Choice)]
+        windows = [part for part in parts if isinstance(part, OwnWindow)]
+        labels: dict[regex.Symbol, None] = {}
+        steps: Steps = ()
+        for one in choices:
+            left_out = [part for part in one.written if isinstance(part, tuple)]
+            written = [part for part in one.written if not isinstance(part, tuple)]
+            label, own = step_of([*written, *windows], left_out)
+            labels[regex.Symbol(label, one.inverse)] = None
+            steps += own
+        if len(terms) != 2:
+            raise QueryError(
+                "E-ARITY",
+                f"an atom relates two vertices, this one has {len(terms)} terms",
+                at=choices[0].at,
+                hint="write (label|label)(source, target)",
+            )
+        source, target = terms
+        atom = EdgeAtom(tuple(labels), source, target, choices[0].at)
+        return _tested(atom, [part for part in parts if isinstance(part, Filter)], steps)
 
     def path(self, parts: list[Any]) -> _Body:
         first, path, target = parts
@@ -221,26 +280,16 @@ class _Builder(Conditions):
     def edge_body(self, parts: list[Any]) -> _Body:
         body: _Body = parts[0]
         alias = parts[1:]
-        atom: Atom = body.atoms[0]
-        if alias:
-            atom = replace(atom, **{"edge" if isinstance(atom, Row) else "alias": alias[0]})
-        return replace(body, atoms=(atom,))
+        if not alias:
+            return body
+        (atom,) = body.atoms
+        named = "edge" if isinstance(atom, Row) else "alias"
+        tests = body.conditions
+        if isinstance(atom, Row) and atom.edge is not None:
+            tests = tuple(with_edge(test, atom.edge, alias[0]) for test in tests)
+        return replace(body, atoms=(replace(atom, **{named: alias[0]}),), conditions=tests)
 
-    def path_body(self, parts: list[Any]) -> _Body:
-        body: _Body = parts[0]
-        alias = parts[1:]
-        atom: Atom = body.atoms[0]
-        assert isinstance(atom, PathAtom)
-        step = atom.regex
-        if isinstance(step, regex.Symbol) and not (alias and step.inverse):
-            # A path of one step is an edge, and against its direction a turned one.
-            ends = (atom.source, atom.target)
-            source, target = ends[::-1] if step.inverse else ends
-            name = alias[0] if alias else None
-            atom = EdgeAtom(str(step.ref), source, target, atom.location, name, True)
-        elif alias:
-            atom = replace(atom, alias=alias[0])
-        return replace(body, atoms=(atom,))
+    path_body = edge_body
 
     def body(self, parts: list[Comparison]) -> _Body:
         return _Body((), (), tuple(parts))
@@ -351,37 +400,16 @@ def _head_column(column: Column | Token) -> str | Column:
     return column
 
 
-def _with_aliases(rules: Sequence[Rule]) -> tuple[Rule, ...]:
-    """``label(x, y) as d`` names an edge, unless some rule reads ``d`` or has it as its head.
+def _tested(atom: EdgeAtom, tests: Sequence[Filter], steps: Steps) -> _Body:
+    """An edge with the tests that stand in brackets behind its label, as conditions of the rule.
 
-    Then ``d`` is a predicate, as the name of a closure is.
+    It needs a name for them, for now the place where it stands.
     """
-    read = {name for rule in rules for atom in rule.body for name in predicates(atom)}
-    read |= {rule.head for rule in rules}
-
-    def named(atom: Atom) -> Atom:
-        if not isinstance(atom, EdgeAtom) or atom.edge not in read:
-            return atom
-        step = regex.Symbol(atom.predicate)
-        edges = not atom.one_step
-        return PathAtom(step, atom.source, atom.target, atom.location, atom.edge, edges)
-
-    return tuple(replace(rule, body=tuple(map(named, rule.body))) for rule in rules)
-
-
-def _variables(atoms: Sequence[Atom]) -> set[str]:
-    return {t.name for a in atoms for t in (a.source, a.target) if isinstance(t, Variable)}
-
-
-def _with_names_for_anonymous(atoms: Sequence[Atom]) -> tuple[Atom, ...]:
-    """Every ``_`` becomes a variable of its own: ``_1``, ``_2``, ... where these are free."""
-    used = _variables(atoms)
-    numbers = iter(n for n in range(1, 2 * len(atoms) + len(used) + 1) if f"_{n}" not in used)
-
-    def named(term: Term) -> Term:
-        return Variable(f"_{next(numbers)}") if term == ANONYMOUS else term
-
-    return tuple(with_terms(atom, named) for atom in atoms)
+    if not tests:
+        return _Body((atom,), steps=steps)
+    edge = f"{MARK}{atom.location}"
+    conditions = tuple(of_edge(one, edge) for test in tests for one in test.comparisons)
+    return _Body((replace(atom, edge=edge),), conditions=conditions, steps=steps)
 
 
 def _repeated(path: PathExpression, least: Token | None, most: Token | None) -> PathExpression:

@@ -23,7 +23,7 @@ _WORDS = {
     "_RPAR": ")",
     "_LBRACE": "{",
     "_RBRACE": "}",
-    "_OR": "|",
+    "_BAR": "|",
     "_THEN": "/",
     "_CARET": "^",
     "_AS": "as",

@@ -1,14 +1,14 @@
 """Steps of RQ that are no single label: sets of labels, windows of their own, chosen edges.
 
 While a text is read such a step is called by a *mark*, which no label can be called. At the end
-a set of labels gets a name of its own in the query, ``a[WINDOW 5]`` too, and ``a[amount > 5]`` a
-rule; where the rule that has it looks at the edge's other properties too, the conditions move
-there.
+a set of labels gets a name of its own in the query, ``a[WINDOW 5]`` too, and in a path
+``a[amount > 5]`` a rule. An edge ``a[amount > 5](x, y)`` needs none: its tests are conditions of
+the rule that it stands in, which then needs a name for the edge.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 from lark import Token
@@ -17,12 +17,15 @@ from algebra import regex
 from algebra.regex import Regex
 from algebra.window import Window
 from languages.checks import aliases, predicates
-from languages.conditions import edges_looked_at
+from languages.conditions import named_edges, with_references
 from languages.errors import QueryError
+from languages.generated_names import first_free
 from languages.label_sets import label_set_text
 from languages.regular_query import (
+    Atom,
     Comparison,
     Computed,
+    Condition,
     EdgeAtom,
     LabelSet,
     Leaf,
@@ -32,12 +35,14 @@ from languages.regular_query import (
     Rule,
     Value,
     Variable,
+    with_labels,
 )
 from languages.rq_tokens import location_of, name_of
 from languages.values_text import condition_text, name_text, value_text
 from languages.windows import Length, window_of
 
-_MARK = "\n"
+MARK = "\n"
+"""Begins what no label, edge or variable of a text can be called."""
 _EDGE = "e"
 _X, _Y = Variable("x"), Variable("y")
 
@@ -93,7 +98,7 @@ def step_of(
     if tokens[-1].type in ("ANY", "BANG"):
         labels = _label_set(tokens, tuple(left_out))
         shown = label_set_text(labels)
-        ref = _MARK + shown
+        ref = MARK + shown
         steps.append((ref, labels))
     else:
         ref = name_of(tokens[-1])
@@ -102,13 +107,13 @@ def step_of(
         if isinstance(part, OwnWindow):
             slide = f" SLIDE {part.slide.text}" if part.slide else ""
             shown += f"[WINDOW {part.range.text}{slide}]"
-            steps.append((_MARK + shown, Windowed(ref, part, location_of(tokens[0]))))
-            ref = _MARK + shown
+            steps.append((MARK + shown, Windowed(ref, part, location_of(tokens[0]))))
+            ref = MARK + shown
         if isinstance(part, Filter):
-            inside = tuple(map(_of_edge, part.comparisons))
+            inside = tuple(of_edge(one, _EDGE) for one in part.comparisons)
             text = f"{shown}[{' and '.join(map(condition_text, part.comparisons))}]"
-            steps.append((_MARK + text, Filtered(ref, inside, location_of(tokens[0]))))
-            ref = _MARK + text
+            steps.append((MARK + text, Filtered(ref, inside, location_of(tokens[0]))))
+            ref = MARK + text
     return ref, tuple(steps)
 
 
@@ -120,6 +125,7 @@ class Finished:
     label_sets: tuple[tuple[str, LabelSet], ...] = ()
     leaves: tuple[tuple[str, Leaf], ...] = ()
     has_unit: bool = False
+    generated: frozenset[str] = frozenset()
 
 
 def finished(rules: Sequence[Rule], steps: Steps, time_unit: str) -> Finished:
@@ -131,7 +137,7 @@ def finished(rules: Sequence[Rule], steps: Steps, time_unit: str) -> Finished:
     known = dict(steps)
     if not known:
         return Finished(tuple(rules))
-    naming = _Naming([_with_conditions(rule, known) for rule in rules], known, time_unit)
+    naming = _Naming(rules, known, time_unit)
     for rule in naming.read:
         naming.rules.append(_renamed(rule, naming.name))
     return Finished(
@@ -139,6 +145,7 @@ def finished(rules: Sequence[Rule], steps: Steps, time_unit: str) -> Finished:
         tuple(naming.label_sets.items()),
         tuple(naming.leaves.items()),
         naming.has_unit,
+        frozenset(naming.generated),
     )
 
 
@@ -153,6 +160,7 @@ class _Naming:
         self.has_unit = False
         self._known = known
         self._time_unit = time_unit
+        self.generated: set[str] = set()
         self._derived = {rule.head for rule in read} | aliases(read).keys()
         self._taken = {n for rule in read for atom in rule.body for n in predicates(atom)}
         self._taken |= self._derived
@@ -165,7 +173,7 @@ class _Naming:
         if step is None:
             return mark
         if mark not in self._names:
-            self._names[mark] = self._named(mark.removeprefix(_MARK), step)
+            self._names[mark] = self._named(mark.removeprefix(MARK), step)
         return self._names[mark]
 
     def _named(self, text: str, step: Step) -> str:
@@ -174,9 +182,11 @@ class _Naming:
                 name = self._free(text)
                 self.label_sets[name] = step
             case Filtered(label, conditions, at):
-                atom = EdgeAtom(self.name(label), _X, _Y, at, _EDGE)
+                edge = first_free(_EDGE, {*self._taken, "x", "y"})
+                atom = EdgeAtom.of(self.name(label), _X, _Y, at, edge)
+                tests = tuple(with_edge(one, _EDGE, edge) for one in conditions)
                 name = self._free(text)
-                self.rules.append(Rule(name, ("x", "y"), (atom,), at, conditions))
+                self.rules.append(Rule(name, ("x", "y"), (atom,), at, tests))
             case Windowed(label, written, at):
                 lengths = (written.range, *([written.slide] if written.slide else []))
                 self.has_unit |= any(length.has_unit for length in lengths)
@@ -188,16 +198,16 @@ class _Naming:
         if (base, window) not in self._windowed:
             name = self._windowed[base, window] = self._free(f"{base}[{window}]")
             if base in self._derived:
-                edge = EdgeAtom(base, _X, _Y, at)
+                edge = EdgeAtom.of(base, _X, _Y, at)
                 self.rules.append(Rule(name, ("x", "y"), (edge,), at, window=window))
             else:
                 self.leaves[name] = Leaf(base, window)
         return self._windowed[base, window]
 
     def _free(self, name: str) -> str:
-        while name in self._taken:
-            name += "_"
+        name = first_free(name, self._taken)
         self._taken.add(name)
+        self.generated.add(name)
         return name
 
 
@@ -213,13 +223,17 @@ def _label_set(tokens: Sequence[Token], left_out: tuple[tuple[bool, str], ...]) 
     return LabelSet(forward or None, backward or None, stream)
 
 
-def _of_edge(comparison: Comparison) -> Comparison:
-    """The comparison with properties of the edge in place of their bare names."""
+def of_edge(comparison: Comparison, edge: str) -> Comparison:
+    """The comparison with properties of the edge in place of their bare names.
+
+    Raises:
+        QueryError: E-SYNTAX for a property of something else.
+    """
 
     def value(of: Value) -> Value:
         match of:
             case Variable(name):
-                return Property(_EDGE, name, comparison.location)
+                return Property(edge, name, comparison.location)
             case Property():
                 raise QueryError(
                     "E-SYNTAX",
@@ -236,42 +250,48 @@ def _of_edge(comparison: Comparison) -> Comparison:
     return replace(comparison, left=value(comparison.left), right=value(comparison.right))
 
 
-def _with_conditions(rule: Rule, known: Mapping[str, Step]) -> Rule:
-    """The rule with the filters of the edges that it looks at among its conditions."""
-    looked_at = edges_looked_at(rule)
-    body, conditions = list(rule.body), list(rule.conditions)
+def with_edge(condition: Condition, old: str, new: str) -> Condition:
+    """The condition with another name of an edge."""
+
+    def renamed(of: Variable | Property) -> Value:
+        return replace(of, edge=new) if isinstance(of, Property) and of.edge == old else of
+
+    return with_references(condition, renamed)
+
+
+def with_names_for_edges(rules: Sequence[Rule]) -> tuple[Rule, ...]:
+    """The rules with a name for each edge that is called by a mark: ``e``, ``e_2``, ... where
+    nothing else of the rule, no predicate and no head is called so."""
+    known = {name for rule in rules for atom in rule.body for name in predicates(atom)}
+    known |= {rule.head for rule in rules} | aliases(rules).keys()
+    return tuple(_with_names(rule, known) for rule in rules)
+
+
+def _with_names(rule: Rule, known: Set[str]) -> Rule:
+    taken = {*known, *rule.variables}
+    taken |= {t.name for a in rule.body for t in (a.source, a.target) if isinstance(t, Variable)}
+    taken |= named_edges(rule.body).keys()
+    body, conditions = list(rule.body), rule.conditions
     for number, atom in enumerate(body):
-        if isinstance(atom, EdgeAtom) and atom.edge in looked_at:
-            step = known.get(atom.predicate)
-            if isinstance(step, Filtered):
-                body[number] = replace(atom, predicate=step.label)
-                conditions += [_renamed_edge(one, atom.edge or "") for one in step.conditions]
-    return replace(rule, body=tuple(body), conditions=tuple(conditions))
-
-
-def _renamed_edge(comparison: Comparison, edge: str) -> Comparison:
-    def value(of: Value) -> Value:
-        match of:
-            case Property():
-                return replace(of, edge=edge)
-            case Computed(function, arguments):
-                return Computed(function, tuple(map(value, arguments)))
-            case _:
-                return of
-
-    return replace(comparison, left=value(comparison.left), right=value(comparison.right))
+        if isinstance(atom, EdgeAtom) and atom.edge is not None and atom.edge.startswith(MARK):
+            name = first_free(_EDGE, taken)
+            taken.add(name)
+            body[number] = replace(atom, edge=name)
+            conditions = tuple(with_edge(one, atom.edge, name) for one in conditions)
+    return replace(rule, body=tuple(body), conditions=conditions)
 
 
 def _renamed(rule: Rule, name: Callable[[str], str]) -> Rule:
     def path(of: Regex) -> Regex:
         return regex.substitute(of, lambda s: regex.Symbol(name(str(s.ref)), s.inverse))
 
-    return replace(
-        rule,
-        body=tuple(
-            replace(atom, regex=path(atom.regex))
-            if isinstance(atom, PathAtom)
-            else replace(atom, predicate=name(atom.predicate))
-            for atom in rule.body
-        ),
-    )
+    def atom(of: Atom) -> Atom:
+        match of:
+            case PathAtom():
+                return replace(of, regex=path(of.regex))
+            case EdgeAtom():
+                return with_labels(of, name)
+            case _:
+                return of
+
+    return replace(rule, body=tuple(map(atom, rule.body)))

@@ -8,34 +8,29 @@ which is then joined.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from languages.conditions import named_edges, references, references_in
+from languages.conditions import (
+    named_edges,
+    output_with_references,
+    references,
+    references_in,
+    with_references,
+)
 from languages.errors import QueryError, listed
 from languages.inputs import Inputs
 from languages.regular_query import (
-    Aggregated,
     Atom,
-    Both,
-    Comparison,
-    Computed,
-    Condition,
-    Either,
-    Missing,
-    Negated,
-    Output,
     Property,
     Rule,
     Value,
     Variable,
     VertexAtom,
-    Witnessed,
 )
 
 Relation = tuple[str, str]
 """A stream of vertices and a label of it."""
-Renaming = Callable[[Property], Property]
 
 
 def with_rows_of_vertices(rule: Rule, inputs: Inputs) -> Rule:
@@ -52,14 +47,16 @@ def with_rows_of_vertices(rule: Rule, inputs: Inputs) -> Rule:
     if not rows:
         return rule
 
-    def renamed(of: Property) -> Property:
+    def renamed(of: Variable | Property) -> Value:
+        if isinstance(of, Variable):
+            return of
         return replace(of, edge=rows.get((of.edge, of.name), of.edge))
 
     return replace(
         rule,
         body=tuple(found.body),
-        conditions=tuple(_with(condition, renamed) for condition in rule.conditions),
-        properties=tuple((name, _output(of, renamed)) for name, of in rule.properties),
+        conditions=tuple(with_references(condition, renamed) for condition in rule.conditions),
+        properties=tuple((n, output_with_references(of, renamed)) for n, of in rule.properties),
     )
 
 
@@ -117,9 +114,9 @@ class _Rows:
         for place in places:
             atom = self.body[place]
             assert isinstance(atom, VertexAtom)
-            stream, label, properties = self._inputs.origin(atom)
-            if of.name in properties:
-                relations.setdefault((stream, label), place)
+            (origin,) = self._inputs.origins(atom)
+            if of.name in origin.properties:
+                relations.setdefault((origin.stream, origin.label), place)
             else:
                 without.append(atom.predicate)
         if not relations:
@@ -181,33 +178,3 @@ class _Rows:
 
 def _say(label: str, variable: str) -> str:
     return f"say what {variable} is: {label}({variable}), in G-CORE ({variable}:{label})"
-
-
-def _output(of: Output, new: Renaming) -> Output:
-    if isinstance(of, Witnessed):
-        return of
-    if not isinstance(of, Aggregated):
-        return _value(of, new)
-    return of if of.argument is None else replace(of, argument=_value(of.argument, new))
-
-
-def _value(of: Value, new: Renaming) -> Value:
-    match of:
-        case Property():
-            return new(of)
-        case Computed(function, arguments):
-            return Computed(function, tuple(_value(part, new) for part in arguments))
-        case _:
-            return of
-
-
-def _with(condition: Condition, new: Renaming) -> Condition:
-    match condition:
-        case Comparison(left, _, right):
-            return replace(condition, left=_value(left, new), right=_value(right, new))
-        case Missing(of):
-            return Missing(new(of))
-        case Negated(part):
-            return Negated(_with(part, new))
-        case Both(parts) | Either(parts):
-            return type(condition)(tuple(_with(part, new) for part in parts))

@@ -7,7 +7,7 @@ coalesced results; without it their own intervals hold.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 
@@ -18,15 +18,14 @@ from languages import registry
 from languages.checks import aliases, predicates
 from languages.edge_checks import check_edges
 from languages.errors import QueryError, line_of, listed
+from languages.generated_names import first_free, labels_of, renamed
 from languages.inputs import Inputs
-from languages.label_sets import expanded
+from languages.label_sets import expanded, with_steps
 from languages.regular_query import (
-    Atom,
     EdgeAtom,
     LabelSet,
     Leaf,
     Location,
-    PathAtom,
     RegularQuery,
     Rule,
     Variable,
@@ -50,7 +49,7 @@ def with_views(
     """
     if not catalog.views:
         return query, ()
-    return _Reading(catalog, default_window).of(query, ())
+    return _Reading(catalog, default_window, taken=set(labels_of(catalog))).of(query, ())
 
 
 @dataclass(slots=True)
@@ -76,8 +75,7 @@ class _Reading:
         clauses = [c for c in query.windows if c.stream not in self.catalog.views]
         own = [c for c in query.windows if c.stream in self.catalog.views]
         used: set[int] = set()
-        means: dict[str, str] = {}
-        added: list[Rule] = []
+        means: dict[str, tuple[regex.Symbol, ...]] = {}
         for name, at in names.read.items():
             labels, window = names.sets.get(name), None
             leaf = names.leaves.get(name)
@@ -95,10 +93,10 @@ class _Reading:
                         used.add(number)
             window = leaf.window if leaf is not None else window
             if labels is None:
-                means[name] = self._under(self._found(known, view, label, at), window, at)
+                found = self._under(self._found(known, view, label, at), window, at)
+                means[name] = (regex.Symbol(found),)
             else:
-                means[name] = self._free(f"{name}'")
-                added += self._any_of(means[name], labels, known, window, at)
+                means[name] = self._any_of(labels, known, window, at)
         unused = [clause for number, clause in enumerate(own) if number not in used]
         warnings = tuple(
             line_of("W-UNUSED", c.location, f"ON {c.stream}", "no label of the view is read")
@@ -107,8 +105,10 @@ class _Reading:
         )
         if outside and not means:
             return replace(query, windows=tuple(clauses)), warnings
-        rules = tuple(_renamed(rule, lambda n: means.get(n, n)) for rule in query.rules)
-        rules = (*(self.rules if outside else ()), *added, *rules)
+        rules = tuple(
+            with_steps(rule, lambda n, _: means.get(n, (regex.Symbol(n),))) for rule in query.rules
+        )
+        rules = (*(self.rules if outside else ()), *rules)
         if outside:
             check_edges(rules, {rule.head for rule in rules} | aliases(rules).keys())
         whole = replace(
@@ -216,7 +216,9 @@ class _Reading:
                     )
                     names[name] = self._free(f"{view}.{name}")
                     self.leaves[names[name]] = Leaf(f"{scan.stream}.{scan.label}", scan.window)
-        self.rules += [_renamed(rule, lambda n: names.get(n, n)) for rule in query.rules]
+        self.rules += [
+            renamed(rule, lambda n: names.get(n, n), vertices=True) for rule in query.rules
+        ]
         return {label: names[predicate] for label, predicate in labels.items()}
 
     def _known_names(self) -> set[str]:
@@ -240,25 +242,24 @@ class _Reading:
             return predicate
         if (predicate, window) not in self._windowed:
             name = self._windowed[predicate, window] = self._free(f"{predicate}[{window}]")
-            edge = EdgeAtom(predicate, _X, _Y, at)
+            edge = EdgeAtom.of(predicate, _X, _Y, at)
             self.rules.append(Rule(name, ("x", "y"), (edge,), at, window=window))
         return self._windowed[predicate, window]
 
     def _any_of(
-        self, name: str, labels: LabelSet, known: Labels, window: Window | None, at: Location
-    ) -> Iterator[Rule]:
-        """A predicate for the labels of a view but some."""
-        for ends, left_out in (((_X, _Y), labels.forward), ((_Y, _X), labels.backward)):
-            for label, predicate in known.items():
-                if left_out is not None and label not in left_out:
-                    edge = EdgeAtom(self._under(predicate, window, at), *ends, at)
-                    yield Rule(name, ("x", "y"), (edge,), at)
-        if not any(known.keys() - set(out) for out in (labels.forward, labels.backward) if out):
-            yield Rule(name, ("x", "y"), (PathAtom(regex.NOTHING, _X, _Y, at),), at)
+        self, labels: LabelSet, known: Labels, window: Window | None, at: Location
+    ) -> tuple[regex.Symbol, ...]:
+        """The predicates of the labels of a view but some."""
+        return tuple(
+            regex.Symbol(self._under(predicate, window, at), inverse)
+            for inverse, left_out in ((False, labels.forward), (True, labels.backward))
+            if left_out is not None
+            for label, predicate in known.items()
+            if label not in left_out
+        )
 
     def _free(self, name: str) -> str:
-        while name in self.taken:
-            name += "_"
+        name = first_free(name, self.taken)
         self.taken.add(name)
         return name
 
@@ -297,13 +298,3 @@ def _labels(query: RegularQuery) -> dict[str, str]:
             hint=f"let it be {query.answer}(x, y)",
         )
     return {query.answer: query.answer}
-
-
-def _renamed(rule: Rule, name: Callable[[str], str]) -> Rule:
-    def atom(of: Atom) -> Atom:
-        if not isinstance(of, PathAtom):
-            return replace(of, predicate=name(of.predicate))
-        path = regex.substitute(of.regex, lambda s: regex.Symbol(name(str(s.ref)), s.inverse))
-        return replace(of, regex=path, alias=None if of.alias is None else name(of.alias))
-
-    return replace(rule, head=name(rule.head), body=tuple(map(atom, rule.body)))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from difflib import get_close_matches
-from functools import partial
 from typing import TYPE_CHECKING
 
 from algebra import regex, scalar
@@ -13,7 +12,6 @@ from languages.errors import QueryError, line_of, listed
 from languages.gcore import faults
 from languages.gcore.bodies import Body, Part
 from languages.gcore.conditions import alternatives
-from languages.gcore.program import Choice
 from languages.gcore.scope import scope_of_macro
 from languages.gcore.sources import DerivedSource, Source
 from languages.gcore.syntax import Direction, Edge, Macro, Name, Node, Path, Pattern
@@ -66,6 +64,7 @@ class Links:
         its pattern is added."""
         if path not in self._returned:
             self._returned[path] = self._program.names.own(path)
+            self._program.names.made.add(self._returned[path])
         return self._returned[path]
 
     def add(self, body: Body, pattern: Pattern, source: Source) -> list[str]:
@@ -105,7 +104,7 @@ class Links:
                 places.append(body.test(read[0], name, labels[0].at))
             else:
                 choice = self._choice(read, labels, node, source)
-                body.atoms.append(EdgeAtom(choice, Variable(name), Variable(name), labels[0].at))
+                body.atoms.append(EdgeAtom.of(choice, Variable(name), Variable(name), labels[0].at))
         if not node.properties or any(len(labels) > 1 for labels in node.labels):
             return  # those of a choice are tested inside it
         # With one label it is clear whose they are.
@@ -138,20 +137,10 @@ class Links:
         elif variable is not None:
             fault = faults.DERIVED_EDGE if isinstance(at, DerivedSource) else None
             body.edges[variable] = fault
-        if len(steps) == 1:
-            if variable is None and edge.properties:
-                variable = next(body.anonymous)
-            body.conditions += _tests(edge, variable)
-            return EdgeAtom(str(steps[0].ref), source, target, place, variable)
-        key_ = ("edge", at, steps, *_tests(edge, "e"))
-        if key_ not in self._predicates:
-            words = [name.text for name in edge.labels] or ["_"]
-            words = list(dict.fromkeys(words))
-            turned = [f"^{word}" for word in words] if edge.direction is Direction.EITHER else []
-            name = self._program.names.fresh("|".join(words + turned))
-            self._predicates[key_] = name
-            self._program.choices[name] = Choice(steps, partial(_tests, edge), place)
-        return EdgeAtom(self._predicates[key_], source, target, place, variable)
+        if variable is None and edge.properties:
+            variable = next(body.anonymous)
+        body.conditions += _tests(edge, variable)
+        return EdgeAtom(steps, source, target, place, variable)
 
     def _steps_of(self, edge: Edge, source: Source) -> tuple[regex.Symbol, ...]:
         """What an edge may be: its labels, or any, forwards or in either direction."""
@@ -183,14 +172,14 @@ class Links:
                 self._program.heads.append(path.variable)
             return PathAtom(whole, source, target, place, alias)
         if path.direction is not Direction.EITHER:
-            return _path_atom(whole, source, target, place)
+            return PathAtom(whole, source, target, place)
         key = ("path", at, whole)
         if key not in self._predicates:
             self._predicates[key] = self._program.names.fresh("path")
             for ends in ((X, Y), (Y, X)):
-                atom = _path_atom(whole, *ends, place)
+                atom = PathAtom(whole, *ends, place)
                 self._program.rules.append(Rule(self._predicates[key], ("x", "y"), (atom,), place))
-        return EdgeAtom(self._predicates[key], source, target, place)
+        return EdgeAtom.of(self._predicates[key], source, target, place)
 
     def _step(self, symbol: Name, path: Path, source: Source) -> Regex:
         name = Name(symbol.text[1:], symbol.at)
@@ -247,7 +236,7 @@ class Links:
             first, *_ = [self.add(body, pattern, of) for pattern, of in part.located]
             body.hold(part.holds)
             rule = body.finished(predicate, (first[0], first[-1]), macro.name.at)
-            self._program.add(rule)
+            self._program.rules.append(rule)
 
     def _unknown(self, name: Name) -> QueryError:
         close = get_close_matches(name.text, self._macros, n=1)
@@ -296,13 +285,3 @@ def _symbols(path: Path) -> list[Name]:
         if name.text in left:
             first.setdefault(name.text, name)
     return list(first.values())
-
-
-def _path_atom(path: Regex, source: Term, target: Term, at: Location) -> Atom:
-    """A path; of one step, it is an edge."""
-    match path:
-        case regex.Symbol(ref, inverse):
-            ends = (target, source) if inverse else (source, target)
-            return EdgeAtom(str(ref), *ends, at, one_step=True)
-        case _:
-            return PathAtom(path, source, target, at)

@@ -6,12 +6,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import count
 
+from languages.generated_names import first_free
+
 
 @dataclass(slots=True)
 class Names:
     """Names that are given once; ``words`` are those that stand in the query."""
 
     words: frozenset[str]
+    made: set[str] = field(default_factory=set)
+    """Those that do not stand in the query as names of what it derives."""
     _given: set[str] = field(default_factory=set)
 
     def own(self, word: str) -> str:
@@ -23,16 +27,12 @@ class Names:
 
     def fresh(self, base: str) -> str:
         """``base``, or ``base_2``, ...: the first that is no word of the query."""
-        taken = self.words | self._given
-        return self.own(_first_free(base, taken))
+        name = self.own(first_free(base, self.words | self._given))
+        self.made.add(name)
+        return name
 
 
 def variables(words: Iterable[str]) -> Iterable[str]:
     """``_1``, ``_2``, ... without those that are words of the query."""
     taken = frozenset(words)
     return (name for number in count(1) if (name := f"_{number}") not in taken)
-
-
-def _first_free(base: str, taken: frozenset[str] | set[str]) -> str:
-    names = (base if number == 1 else f"{base}_{number}" for number in count(1))
-    return next(name for name in names if name not in taken)

@@ -123,7 +123,7 @@ class Reads:
             return predicate
         if (predicate, window) not in self._own:
             name = self._own[predicate, window] = self.names.fresh(f"{predicate}[{window}]")
-            edge = EdgeAtom(predicate, Variable("x"), Variable("y"), at)
+            edge = EdgeAtom.of(predicate, Variable("x"), Variable("y"), at)
             self.rules.append(Rule(name, ("x", "y"), (edge,), at, window=window))
         return self._own[predicate, window]
 

@@ -102,7 +102,7 @@ class Statement:
                     predicate, head.vertices, head.at, head.looked_at, head.outputs
                 )
                 check_paths(head, rule)
-                self._program.add(with_columns(head, rule, body.anonymous))
+                self._program.rules.append(with_columns(head, rule, body.anonymous))
 
     def _add(self, body: Body, part: Part) -> None:
         for pattern, source in part.located:
@@ -124,10 +124,10 @@ class Statement:
         for part in choice.parts:
             inside = Body(self._program.variables())
             self._add(inside, part)
-            self._program.add(inside.finished(predicate, ends, at))
+            self._program.rules.append(inside.finished(predicate, ends, at))
             sources.append([inside.sources_of(name) for name in ends])
         source, target = map(Variable, ends)
-        body.atoms.append(EdgeAtom(predicate, source, target, at))
+        body.atoms.append(EdgeAtom.of(predicate, source, target, at))
         for name, several in zip(ends, zip(*sources, strict=True), strict=True):
             body.bind(name, *set.intersection(*several))
 

@@ -53,6 +53,7 @@ def translated(
         label_sets=tuple(program.reads.label_sets.items()),
         leaves=tuple(program.reads.leaves.items()),
         labels=tuple(labels.items()),
+        generated=names.made,
     )
     return with_emit(rules, query.emit, time_unit)
 
@@ -63,7 +64,7 @@ def _edges_of_all(program: Program, labels: dict[str, str]) -> str:
     ends = Variable("src"), Variable("trg")
     for label, predicate in labels.items():
         at = next(rule.location for rule in program.rules if rule.head == predicate)
-        atom = EdgeAtom(predicate, *ends, at)
+        atom = EdgeAtom.of(predicate, *ends, at)
         columns = ("src", "label", "trg")
         properties = (("label", Literal(label)),)
         program.rules.append(Rule(answer, columns, (atom,), at, properties=properties))
@@ -101,7 +102,7 @@ class _Translation:
         predicates = self._graph(query, _MIXED) if _constructs(query) else {}
         answer = next(iter(predicates.values()), "")
         if not predicates:
-            answer = self._program.names.own("Answer")
+            answer = self._program.names.fresh("Answer")
             for basic in query.parts:
                 if isinstance(basic, Name):
                     raise _MIXED.error(basic.at, basic.text)
@@ -129,7 +130,7 @@ class _Translation:
         x, y = Variable("x"), Variable("y")
         for name, graph in graphs:
             for label, predicate in graph.predicates.items():
-                atom = EdgeAtom(predicate, x, y, name.at)
+                atom = EdgeAtom.of(predicate, x, y, name.at)
                 self._program.rules.append(Rule(predicates[label], ("x", "y"), (atom,), name.at))
         return predicates
 

@@ -180,8 +180,8 @@ def test_conditions_that_only_other_languages_write() -> None:
     above = Comparison(n, ">", Literal(1), HERE)
     same = Comparison(Variable("e"), "=", Variable("f"), HERE)
     body = (
-        EdgeAtom("a", Variable("x"), Variable("y"), HERE, "e"),
-        EdgeAtom("a", Variable("x"), Variable("y"), HERE, "f"),
+        EdgeAtom.of("a", Variable("x"), Variable("y"), HERE, "e"),
+        EdgeAtom.of("a", Variable("x"), Variable("y"), HERE, "f"),
     )
     either = Either((Both((above, Negated(Missing(r)))), Negated(above)))
     rule = Rule("A", ("x", "y"), body, HERE, (either, Negated(Negated(Either((same, above))))))

@@ -61,11 +61,11 @@ def atoms(draw: st.DrawFn, names: Sequence[str], alias: str) -> Atom:
     """An atom over labels and predicates; a path of one forward step is an edge."""
     source, target = draw(terms), draw(terms)
     if draw(st.booleans()):
-        return EdgeAtom(draw(st.sampled_from(names)), source, target, NOWHERE)
+        return EdgeAtom.of(draw(st.sampled_from(names)), source, target, NOWHERE)
     path = draw(paths(names))
     name = draw(st.sampled_from([None, None, alias]))
     if isinstance(path, regex.Symbol) and not (name and path.inverse):
-        return EdgeAtom(str(path.ref), source, target, NOWHERE)
+        return EdgeAtom.of(str(path.ref), source, target, NOWHERE)
     return PathAtom(path, source, target, NOWHERE, name)
 
 
@@ -86,7 +86,7 @@ def queries(draw: st.DrawFn) -> RegularQuery:
         rules.append(Rule(head, binary, tuple(_same_aliases(body)), NOWHERE))
         names.append(head)
         names += [a.alias for a in rules[-1].body if isinstance(a, PathAtom) and a.alias]
-    body_of_answer = (EdgeAtom(names[-1], Variable("x"), Variable("y"), NOWHERE),)
+    body_of_answer = (EdgeAtom.of(names[-1], Variable("x"), Variable("y"), NOWHERE),)
     head_of_answer = draw(st.lists(st.sampled_from("xy"), min_size=1, max_size=4))
     rules.append(Rule("Answer", tuple(head_of_answer), body_of_answer, NOWHERE))
     windows = draw(st.lists(clauses(), max_size=4, unique_by=lambda c: (c.stream, not c.labels)))
@@ -98,7 +98,7 @@ def _same_aliases(body: list[Atom]) -> list[Atom]:
     """One name for one path: only the first path of a body keeps the name."""
     first = next((a for a in body if isinstance(a, PathAtom) and a.alias is not None), None)
     return [
-        EdgeAtom("a", atom.source, atom.target, NOWHERE)
+        EdgeAtom.of("a", atom.source, atom.target, NOWHERE)
         if isinstance(atom, PathAtom) and atom.alias is not None and atom is not first
         else atom
         for atom in body
@@ -160,8 +160,8 @@ def test_conditions_and_properties_read_as_themselves(
     conditions: list[Comparison], columns: list[tuple[str, Property]]
 ) -> None:
     body = (
-        EdgeAtom("a", Variable("x"), Variable("y"), NOWHERE, "e"),
-        EdgeAtom("a", Variable("y"), Variable("z"), NOWHERE, "f"),
+        EdgeAtom.of("a", Variable("x"), Variable("y"), NOWHERE, "e"),
+        EdgeAtom.of("a", Variable("y"), Variable("z"), NOWHERE, "f"),
     )
     head = ("x", *(name for name, _ in columns))
     rule = Rule("Answer", head, body, NOWHERE, tuple(conditions), tuple(columns))

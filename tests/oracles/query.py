@@ -128,6 +128,24 @@ class Atom:
     edge: str | None = None
 
 
+Choice = Step | AnyBut | Back
+"""A label of an edge, or any but some; walked backwards if it is ``Back``."""
+
+
+@dataclass(frozen=True)
+class AnyOf:
+    """``(a|^b)[tests](source, target) as edge``: an edge of the input of one of several labels.
+
+    ``tests`` hold of it, where a property is that of the edge ``_``; the choices have none.
+    """
+
+    choices: tuple[Choice, ...]
+    source: Term
+    target: Term
+    edge: str | None = None
+    tests: tuple[Compare, ...] = ()
+
+
 @dataclass(frozen=True)
 class Closure:
     """``label+(source, target) as alias``: at least one step of a label."""
@@ -168,7 +186,7 @@ class Is:
         return self.vertex
 
 
-BodyAtom = Atom | Closure | PathAtom | Is
+BodyAtom = Atom | AnyOf | Closure | PathAtom | Is
 
 
 def with_terms(atom: BodyAtom, new: Callable[[Term], Term]) -> BodyAtom:
@@ -264,6 +282,12 @@ def _atom(atom: BodyAtom) -> str:
     match atom:
         case Atom(label, source, target, edge):
             plain = f"{label}({_term(source)}, {_term(target)})"
+            return f"{plain} as {edge}" if edge else plain
+        case AnyOf(choices, source, target, edge, tests):
+            shown = [regex_text(choice) for choice in choices]
+            plain_one = len(shown) == 1 and "^" not in shown[0] and "!" not in shown[0]
+            label = shown[0] if plain_one else f"({'|'.join(shown)})"
+            plain = f"{label}{_tests(tests)}({_term(source)}, {_term(target)})"
             return f"{plain} as {edge}" if edge else plain
         case Is(label, vertex, row):
             plain = f"{label}({_term(vertex)})"

@@ -13,6 +13,7 @@ from tests.oracles.paths import Pair, path_pairs, simple_pairs
 from tests.oracles.query import (
     Alt,
     AnyBut,
+    AnyOf,
     Atom,
     Back,
     BodyAtom,
@@ -145,7 +146,7 @@ class Truth:
     def _names_edges(self) -> bool:
         atoms = [atom for rule in self.query.rules for atom in rule.body]
         named = any(
-            isinstance(a, Is)
+            isinstance(a, Is | AnyOf)
             or (isinstance(a, Atom) and a.edge)
             or (isinstance(a, PathAtom) and any(_tests(a.regex)))
             for a in atoms
@@ -232,6 +233,8 @@ def labels_of(atom: BodyAtom) -> Iterable[str]:
     match atom:
         case Atom(label) | Closure(label) | Is(label):
             return [label]
+        case AnyOf(choices):
+            return [label for choice in choices for label in steps(choice)]
         case PathAtom(regex):
             return steps(regex)
 
@@ -248,7 +251,8 @@ def _with_names(rule: Rule, edges: Mapping[str, Iterable[Edge]]) -> Rule:
             for end, term in (("source", atom.source), ("target", atom.target))
         )
         named = replace(atom, source=source, target=target)
-        if isinstance(named, Atom) and named.edge is None and named.label in edges:
+        is_edge = isinstance(named, AnyOf) or (isinstance(named, Atom) and named.label in edges)
+        if isinstance(named, Atom | AnyOf) and is_edge and named.edge is None:
             named = replace(named, edge=f"edge {i}")
         body.append(named)
     return replace(rule, body=tuple(body))
@@ -306,6 +310,16 @@ def _bindings(
                 if (at_both := _bound(at_source, atom.target, edge.trg)) is not None
             ]
             continue
+        if isinstance(atom, AnyOf):
+            fitting = list(_fitting(atom, edges))
+            bindings = [
+                at_both if atom.edge is None else {**at_both, atom.edge: edge}
+                for binding in bindings
+                for (source, target), edge in fitting
+                if (at_source := _bound(binding, atom.source, source)) is not None
+                if (at_both := _bound(at_source, atom.target, target)) is not None
+            ]
+            continue
         if isinstance(atom, Is):
             bindings = [
                 {**bound, **_names_of(atom, edge)}
@@ -336,6 +350,35 @@ def _bindings(
                     joined.append(at_both)
         bindings = joined
     return [b for b in bindings if all(holds(condition, b) for condition in rule.conditions)]
+
+
+def _fitting(
+    atom: AnyOf, edges: Mapping[str, Iterable[Edge]]
+) -> Iterable[tuple[tuple[Vertex, Vertex], Edge]]:
+    """The edges of any of the labels that satisfy the tests, each with its ends as it is walked."""
+    for choice in atom.choices:
+        for backwards, label in _walked(choice, edges):
+            for edge in edges[label]:
+                if all(holds(test, {"_": edge}) for test in atom.tests):
+                    ends = (edge.src, edge.trg)
+                    yield (ends[::-1] if backwards else ends), edge
+
+
+def _walked(choice: Regex, labels: Iterable[str]) -> Iterable[tuple[bool, str]]:
+    """The labels of a choice, each with whether it is walked backwards."""
+    match choice:
+        case Step(label):
+            yield False, label
+        case Back(part):
+            yield from ((not backwards, label) for backwards, label in _walked(part, labels))
+        case AnyBut(forwards, backwards):
+            for label in sorted(labels):
+                if forwards is not None and label not in forwards:
+                    yield False, label
+                if backwards is not None and label not in backwards:
+                    yield True, label
+        case _:
+            raise TypeError(choice)
 
 
 def _names_of(atom: Is, row: Edge) -> Binding:
@@ -398,6 +441,8 @@ def _pairs(
             return joined(plus(Step(label)), {label: _binary(known[label])})
         case Is(label):
             return known[label]
+        case AnyOf():
+            raise TypeError(atom)
         case PathAtom(regex):
             chosen: dict[str, set[Pair]] = {}
             plain = _plain(regex, edges, chosen)

@@ -4,7 +4,7 @@ from hypothesis import given
 
 from languages import parse, printer
 from languages.regular_query import Atom as ParsedAtom
-from languages.regular_query import Constant, PathAtom, RegularQuery
+from languages.regular_query import Constant, EdgeAtom, PathAtom, RegularQuery
 from languages.regular_query import Term as ParsedTerm
 from tests.oracles.query import (
     Atom,
@@ -36,7 +36,9 @@ def _atom(atom: ParsedAtom) -> BodyAtom:
     source, target = _term(atom.source), _term(atom.target)
     if isinstance(atom, PathAtom):
         return OraclePath(as_written(atom.regex), source, target)
-    return Atom(atom.predicate, source, target)
+    assert isinstance(atom, EdgeAtom)
+    (label,) = atom.labels
+    return Atom(str(label.ref), source, target)
 
 
 def _read_back(parsed: RegularQuery, sources: tuple[tuple[str, Source], ...]) -> Query:

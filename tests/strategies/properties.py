@@ -11,6 +11,7 @@ from algebra.values import PropertyType
 from tests.oracles.conditions import Calc, Compare, Expr, Lit, Prop, Scalar, Vert
 from tests.oracles.query import Atom, Is, Rule, Var, Vertex
 from tests.oracles.snapshot import Edge
+from tests.strategies.edges import with_forms
 from tests.strategies.queries import (
     INTEGER_VERTICES,
     TEXT_VERTICES,
@@ -47,7 +48,9 @@ def property_cases(draw: st.DrawFn, longest: int = 24) -> Case:
         if rule.head == "Answer" and len(answers) == 1:
             named = draw(with_columns(named))
         found.append(named)
-    case = draw(cases_of(tuple(found), pool, longest))
+    if draw(st.booleans()):
+        found = [draw(with_forms(rule, labels)) for rule in found]
+    case = draw(cases_of(tuple(found), pool, longest, labels))
     edges = draw(with_values(case.edges))
     query = replace(case.query, properties=tuple(PROPERTIES.items()))
     return replace(case, query=query, edges=edges)

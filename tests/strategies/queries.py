@@ -291,10 +291,17 @@ def cases(
 
 @st.composite
 def cases_of(
-    draw: st.DrawFn, drawn: tuple[Rule, ...], pool: Sequence[Vertex], longest: int = 24
+    draw: st.DrawFn,
+    drawn: tuple[Rule, ...],
+    pool: Sequence[Vertex],
+    longest: int = 24,
+    labels: Sequence[str] = (),
 ) -> Case:
-    """Windows and a stream for given rules: one window for all, or one for each label."""
-    labels = input_labels(drawn)
+    """Windows and a stream for given rules: one window for all, or one for each label.
+
+    ``labels`` are those of the streams, where rules may read any label.
+    """
+    labels = sorted({*input_labels(drawn), *labels})
     one = draw(sources())
     if draw(st.booleans()):
         chosen = dict.fromkeys(labels, one)

@@ -7,8 +7,9 @@ from dataclasses import replace
 from hypothesis import strategies as st
 
 from tests.oracles.conditions import Calc, Expr, Lit, Prop, Vert
-from tests.oracles.query import Atom, Rule, Var
+from tests.oracles.query import Rule, Var
 from tests.oracles.roots import Agg, Column, Emit
+from tests.strategies.edges import edges_of
 from tests.strategies.properties import property_cases
 from tests.strategies.queries import Case
 
@@ -85,7 +86,7 @@ def _vertices(rule: Rule) -> list[str]:
 @st.composite
 def _values(draw: st.DrawFn, rule: Rule, integers: bool, numbers: bool = False) -> Expr:
     """A value over a rule's edges and vertices, as far as there are some."""
-    edges = [a.edge for a in rule.body if isinstance(a, Atom) and a.edge]
+    edges = edges_of(rule)
     number: list[st.SearchStrategy[Expr]] = [st.sampled_from([0, 1, 2, 0.1, 1e16]).map(Lit)]
     if edges:
         number += [st.builds(Prop, st.sampled_from(edges), st.sampled_from(["n", "r", "ts"]))] * 3

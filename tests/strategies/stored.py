@@ -8,10 +8,13 @@ from dataclasses import replace
 from hypothesis import strategies as st
 
 from tests.oracles.conditions import Calc, Prop
-from tests.oracles.query import Atom, Is, Rule, Source
+from tests.oracles.query import AnyBut, AnyOf, Atom, Is, Rule, Source
 from tests.oracles.roots import Agg, Column
+from tests.oracles.snapshot import labels_of
 from tests.strategies.queries import Case
 
+ANY = frozenset({"_"})
+"""Stands for all labels."""
 STORED = Source("k", 0, stored=True)
 VERTICES = Source("kv", 0, stored=True)
 
@@ -24,7 +27,7 @@ def stored_cases(draw: st.DrawFn, of: st.SearchStrategy[Case]) -> Case:
     """
     case = draw(of)
     timed = {label for rule in case.query.rules for label in _timed(rule)}
-    free = [label for label, _ in case.query.sources if label not in timed]
+    free = [label for label, _ in case.query.sources if label not in timed and not ANY & timed]
     if not free:
         return case
     chosen = set(draw(st.lists(st.sampled_from(free), min_size=1, unique=True)))
@@ -46,6 +49,9 @@ def _timed(rule: Rule) -> Iterator[str]:
     for atom in rule.body:
         if isinstance(atom, Atom) and atom.edge in names:
             yield atom.label
+        if isinstance(atom, AnyOf) and (atom.edge in names or atom.tests):
+            yield from labels_of(atom)
+            yield from ANY if any(isinstance(c, AnyBut) for c in atom.choices) else ()
         if isinstance(atom, Is) and {atom.row, getattr(atom.vertex, "name", None)} & names:
             yield atom.label
 

@@ -7,12 +7,14 @@ the atoms behind it become patterns too, or, if there are several rules, conditi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tests.oracles.conditions import Compare, Vert, expr_text
+from tests.oracles.conditions import text as condition_text
 from tests.oracles.query import (
     Alt,
     AnyBut,
+    AnyOf,
     Atom,
     Back,
     BodyAtom,
@@ -26,6 +28,7 @@ from tests.oracles.query import (
     Seq,
     Step,
     Term,
+    steps,
 )
 from tests.oracles.roots import column_text
 
@@ -124,6 +127,8 @@ def _split(body: tuple[BodyAtom, ...]) -> tuple[list[BodyAtom], list[tuple[str, 
         match atom:
             case Atom(label, _, _, edge):
                 found.append(Atom(label, source, apart(atom.target), edge))
+            case AnyOf():
+                found.append(replace(atom, source=source, target=apart(atom.target)))
             case Closure(label, _, _, sign, alias):
                 found.append(Closure(label, source, apart(atom.target), sign, alias))
             case Is(label, _, row):
@@ -151,6 +156,10 @@ def _pattern(atom: BodyAtom, derived: frozenset[str], style: Style) -> str:
     match atom:
         case Is(label, vertex):
             return f"{_node(vertex)[:-1]}:{label})"
+        case AnyOf(choices):
+            link = _edge_of_several(atom)
+            if any(isinstance(choice, Back) for choice in choices):
+                return f"{source}-{link}-{target}"
         case Atom(label, _, _) if label not in derived:
             link = f"[{atom.edge or ''}:{label}]"
         case Atom(label, _, _):
@@ -160,6 +169,14 @@ def _pattern(atom: BodyAtom, derived: frozenset[str], style: Style) -> str:
         case PathAtom(regex, _, _):
             link = f"/<{_regex(regex, derived)}>/"
     return f"{target}<-{link}-{source}" if style.leftward else f"{source}-{link}->{target}"
+
+
+def _edge_of_several(atom: AnyOf) -> str:
+    """``[e:a|b {n = 2}]``."""
+    labels = [label for choice in atom.choices for label in steps(choice)]
+    of = f":{'|'.join(dict.fromkeys(labels))}" if labels else ""
+    tests = ", ".join(condition_text(test).removeprefix("_.") for test in atom.tests)
+    return f"[{atom.edge or ''}{of}{f' {{{tests}}}' if tests else ''}]"
 
 
 def _node(term: Term) -> str:

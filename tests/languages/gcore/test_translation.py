@@ -70,8 +70,7 @@ PAIRS = {
     ),
     "an edge of either direction": (
         f"SELECT x, y MATCH (x)-[:a]-(y)<-[:b]->(y) {ON}",
-        f"N(x, y) <- a(x, y). N(x, y) <- a(y, x). e(x, y) <- b(x, y). e(x, y) <- b(y, x)."
-        f"Answer(x, y) <- N(x, y), e(y, y) {WINDOW}",
+        f"Answer(x, y) <- (a|^a)(x, y), (^b|b)(y, y) {WINDOW}",
     ),
     "an edge of any label": (
         f"SELECT x, z MATCH (x)-->(y)<-[]-(z) {ON}",
@@ -79,7 +78,7 @@ PAIRS = {
     ),
     "an edge of any label, either way": (
         f"SELECT x, y MATCH (x)--(y) {ON}",
-        f"N(x, y) <- _(x, y). N(x, y) <- _(y, x). Answer(x, y) <- N(x, y) {WINDOW}",
+        f"Answer(x, y) <- (_|^_)(x, y) {WINDOW}",
     ),
     "a path over any label": (
         f"SELECT x, y MATCH (x)-/<:a _+ :b!* (:a | :b^)!^>/->(y) {ON}",
@@ -131,9 +130,9 @@ PAIRS = {
         f"SELECT x, y MATCH (x)-/<:a/:b>/-(y) {ON}",
         f"p(x, y) <- x a/b y. p(x, y) <- y a/b x. Answer(x, y) <- p(x, y) {WINDOW}",
     ),
-    "a path of one step is an edge": (
+    "a path of one step": (
         f"SELECT x, y MATCH (x)-/<:a^>/->(y)-/<:b>/->(x) {ON}",
-        f"Answer(x, y) <- a(y, x), b(y, x) {WINDOW}",
+        f"Answer(x, y) <- x ^a y, y b x {WINDOW}",
     ),
     "all that a path expression has": (
         f"SELECT x, y MATCH (x)-/<:a|b*{{2..3}} . (:c? + :(a|b c))+ "
@@ -224,12 +223,11 @@ CONDITIONS = {
     ),
     "properties of an edge of several labels": (
         f"SELECT x, e.n MATCH (x)-[e:a|b {{note = 'u'}}]->(y) {ON} WHERE e.r > 3",
-        'Answer(x, e.n) <- a(x, y) as e, e.r > 3, e.note = "u".'
-        f'Answer(x, e.n) <- b(x, y) as e, e.r > 3, e.note = "u" {WINDOW}',
+        f'Answer(x, e.n) <- (a|b)[note = "u"](x, y) as e, e.r > 3 {WINDOW}',
     ),
     "properties of an edge of either direction": (
         f"CONSTRUCT (x)-[:r]->(y) MATCH (x)-[e:a]-(y) {ON} WHERE e.r > 3",
-        f"r(x, y) <- a(x, y) as e, e.r > 3. r(x, y) <- a(y, x) as e, e.r > 3 {WINDOW}",
+        f"r(x, y) <- (a|^a)(x, y) as e, e.r > 3 {WINDOW}",
     ),
     "properties of an edge of any label": (
         f"SELECT x, e.n MATCH (x)-[e]->(y) {ON} WHERE e.r > 3",
