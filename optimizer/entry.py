@@ -182,7 +182,7 @@ def _without_projected_inputs(
 
     Not that of a projection that drops properties of edges: a join is not to carry them.
     """
-    count = 1 + max(v for binding in pattern.bindings for v in binding)
+    count = 1 + max((v for binding in pattern.bindings for v in binding), default=-1)
     names = list(pattern.names)
     bindings = list(pattern.bindings)
     parts = list(inputs)
