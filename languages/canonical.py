@@ -23,6 +23,7 @@ from typing import TypeGuard
 
 from algebra import regex
 from algebra.automaton import AutomatonError, minimal_dfa
+from algebra.deadline import NO_DEADLINE, Deadline
 from algebra.logical import (
     LogicalExpression,
     LogicalQuery,
@@ -87,6 +88,7 @@ def translate(
     catalog: Catalog,
     default_window: Window | None = None,
     semantics: PathSemantics = PathSemantics.ARBITRARY,
+    deadline: Deadline = NO_DEADLINE,
 ) -> LogicalQuery:
     """The canonical expression of ``query`` over the streams of ``catalog``.
 
@@ -99,14 +101,15 @@ def translate(
             vertex, or a query too large to plan.
         ValueError: if the windows of ``query`` are counted in another time unit than the
             catalog's.
+        algebra.deadline.OutOfTimeError: if the time is over.
     """
     if query.time_unit not in (None, catalog.time_unit):
         raise ValueError(
             f"the query's windows are in {query.time_unit}s and the catalog's time unit is "
             f"{catalog.time_unit}: parse the query with that time unit"
         )
-    query, of_views = with_views(query, catalog, default_window)
-    query, of_sets = expanded(query, catalog)
+    query, of_views = with_views(query, catalog, default_window, deadline)
+    query, of_sets = expanded(query, catalog, deadline)
     # The same rule twice says nothing new.
     different: dict[str, dict[object, Rule]] = {}
     for rule in query.rules:
@@ -116,9 +119,10 @@ def translate(
     check_paths(rules[query.answer], query.emit)
     inputs = Inputs(query, catalog, default_window)
     translation = _Translation(
-        rules, aliases(query.rules), inputs, semantics, _named_edges(query.rules)
+        rules, aliases(query.rules), inputs, semantics, _named_edges(query.rules), deadline
     )
     for name in evaluation_order(query.rules):
+        deadline.check("the query was translated")
         translation.define(name)
     head = next(rule for rule in query.rules if rule.head == query.answer)
     expression = translation.relations[query.answer].expression
@@ -141,6 +145,7 @@ class _Translation:
     inputs: Inputs
     semantics: PathSemantics = PathSemantics.ARBITRARY
     named_edges: frozenset[str] = frozenset()
+    deadline: Deadline = NO_DEADLINE
     relations: dict[str, Relation] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
 
@@ -166,6 +171,7 @@ class _Translation:
 
     def _rule(self, rule: Rule) -> Relation:
         """The rows of a rule's head."""
+        self.deadline.check("the query was translated")
         if path_columns(rule):
             return self._with_paths(rule)
         columns, relation = self._bound(rule, named=False)

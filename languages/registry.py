@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import PurePath
 
+from algebra.deadline import Deadline
 from languages import gcore, rq
 from languages.errors import QueryError, listed
 from languages.regular_query import RegularQuery
@@ -17,14 +18,14 @@ from languages.regular_query import RegularQuery
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """A front end: ``parse(text, time_unit)``, and what gives its texts away."""
+    """A front end: ``parse(text, time_unit, deadline)``, and what gives its texts away."""
 
     name: str
     title: str
     endings: tuple[str, ...]
     recognizes: Callable[[str], bool]
-    parse: Callable[[str, str], RegularQuery]
-    parse_view: Callable[[str, str], RegularQuery]
+    parse: Callable[[str, str, Deadline], RegularQuery]
+    parse_view: Callable[[str, str, Deadline], RegularQuery]
 
 
 LANGUAGES: tuple[Language, ...] = (

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
 from math import inf
 
+from algebra.deadline import NO_DEADLINE, Deadline
 from algebra.logical import LogicalOperator
 from algebra.physical import over_deletions
 from algebra.properties import RequiredProperties
@@ -14,7 +15,7 @@ from memo import Group, GroupExpression, GroupId, Memo, MemoListener, Winner
 from memo.cheapest import cheapest
 from memo.pattern import Match
 from optimizer.algebra_side import AlgebraSide
-from optimizer.budget import Budget
+from optimizer.budget import EXPLORING, Budget
 from optimizer.cost import CostEstimator
 from optimizer.enforcers import Enforcers
 from optimizer.errors import CannotPlanError
@@ -46,7 +47,7 @@ class Search(MemoListener):
         cost_model: CostEstimator,
         options: Options,
         listeners: Sequence[Listener] = (),
-        cancelled: Callable[[], bool] | None = None,
+        deadline: Deadline = NO_DEADLINE,
     ) -> None:
         self.cost_model = cost_model
         self.options = options
@@ -65,7 +66,7 @@ class Search(MemoListener):
         self.queued: set[tuple[int, int]] = set()
         self.exploration_over = False
         self.circular = False
-        self.budget = Budget(options, cancelled)
+        self.budget = Budget(options, deadline)
         self.step = 0
         self._stack: list[Task] = []
         self._by_type: dict[type, tuple[RuleEntry, ...]] = {}
@@ -163,6 +164,12 @@ class Search(MemoListener):
         """Whether exploration has to end."""
         if not self.exploration_over:
             self.exploration_over = self.budget.explored(self.memo.expression_count)
+        return self.exploration_over
+
+    def interrupted(self) -> bool:
+        """Whether exploration has to end in the middle of a rule, which may have many results."""
+        if not self.exploration_over:
+            self.exploration_over = self.budget.out_of_time(EXPLORING)
         return self.exploration_over
 
     @property

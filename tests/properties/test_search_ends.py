@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
 
+from algebra.deadline import Deadline
 from catalog.model import Catalog, LabelStatistics, Stream
 from costmodel import CostModel
 from headrace.planning import plan_of, translate_query
@@ -99,7 +100,7 @@ def test_winners_with_one_choice_over_other_inputs_settle(parallelism: int) -> N
     catalog = Catalog({"s": Stream("s", labels)})
     options = PlanningOptions(window="10", parallelism=parallelism)
     request = PlanRequest(TURNED_CLOSURES, language="gcore", catalog=catalog, options=options)
-    found = plan_of(translate_query(request), cancelled=Steps()).optimization
+    found = plan_of(translate_query(request), deadline=Deadline(cancelled=Steps())).optimization
     assert found.stop_reason == "complete"
     assert found.search.circular
     found.memo.check(found.search.alternatives)
