@@ -5,8 +5,8 @@ trimmed DFA with a numbering that depends on the language alone: breadth first f
 start, symbols in the order (input, inverse). Two regexes of the same language therefore
 have equal automata.
 
-The way there is Glushkov's position automaton, the subset construction and Moore's
-partition refinement.
+The way there is Thompson's automaton, the subset construction and Moore's partition
+refinement.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import count
 
 from algebra.regex import (
     Alternation,
@@ -30,6 +31,9 @@ from algebra.regex import (
 MOST_STATES = 4096
 """The largest deterministic automaton that is built; beyond it no plan would be of use."""
 
+MOST_MOVES = 100_000
+"""The most moves of all its states together, which bound the time that building it takes."""
+
 MOST_COMPARED = 50
 """The largest automaton whose states are compared with each other."""
 
@@ -38,7 +42,8 @@ Step = tuple[int, bool]
 
 
 class AutomatonError(ValueError):
-    """A regex whose deterministic automaton has more than :data:`MOST_STATES` states."""
+    """A regex whose deterministic automaton has more than :data:`MOST_STATES` states, or
+    :data:`MOST_MOVES` moves."""
 
 
 @dataclass(frozen=True)
@@ -150,84 +155,107 @@ def minimal_dfa(regex: Regex) -> Automaton:
     3 for ``a·b``.
 
     Raises:
-        AutomatonError: if the automaton would have more than :data:`MOST_STATES` states.
+        AutomatonError: if the automaton would have more than :data:`MOST_STATES` states, or
+            :data:`MOST_MOVES` moves.
     """
-    return _minimized(*_determinized(_positions(regex)))
+    return _minimized(*_determinized(_steps_of(regex)))
 
 
 @dataclass(frozen=True)
-class _Positions:
-    """Glushkov's automaton: a state for each symbol occurrence, and -1, the start."""
+class _Steps:
+    """A nondeterministic automaton: ``moves`` of a state read a step, ``free`` ones read nothing.
 
-    steps: tuple[Step, ...]
-    follow: dict[int, set[int]]
-    accepting: set[int]
+    It is Thompson's, with no more states than needed: the labels of an alternation lead from one
+    state to one other, so that a set of n labels has n moves, and not n ways to follow each of n
+    positions. State 0 is the start, 1 the end.
+    """
+
+    moves: dict[int, list[tuple[Step, int]]]
+    free: dict[int, list[int]]
 
 
-def _positions(regex: Regex) -> _Positions:
-    steps: list[Step] = []
-    follow: dict[int, set[int]] = defaultdict(set)
+def _steps_of(regex: Regex) -> _Steps:
+    moves: dict[int, list[tuple[Step, int]]] = defaultdict(list)
+    free: dict[int, list[int]] = defaultdict(list)
+    fresh = count(2)
 
-    def visit(r: Regex) -> tuple[set[int], set[int], bool]:
-        """First positions, last positions, and whether ``r`` accepts the empty word."""
+    def visit(r: Regex, start: int, end: int) -> None:
+        """Adds the words of ``r`` between two states.
+
+        Nothing that is added leads into ``start`` or out of ``end``.
+        """
         match r:
             case Symbol(ref, inverse):
                 if not isinstance(ref, int):
                     raise TypeError(f"an automaton reads numbered inputs, not {ref!r}")
-                steps.append((ref, inverse))
-                return {len(steps) - 1}, {len(steps) - 1}, False
+                moves[start].append(((ref, inverse), end))
             case Concat(parts):
-                first, last, empty = visit(parts[0])
-                for part in parts[1:]:
-                    next_first, next_last, next_empty = visit(part)
-                    for position in last:
-                        follow[position] |= next_first
-                    first = first | next_first if empty else first
-                    last = last | next_last if next_empty else next_last
-                    empty = empty and next_empty
-                return first, last, empty
+                for part in parts[:-1]:
+                    following = next(fresh)
+                    visit(part, start, following)
+                    start = following
+                visit(parts[-1], start, end)
             case Alternation(parts):
-                visited = [visit(part) for part in parts]
-                return (
-                    set().union(*(first for first, _, _ in visited)),
-                    set().union(*(last for _, last, _ in visited)),
-                    any(empty for _, _, empty in visited),
-                )
+                for part in parts:
+                    visit(part, start, end)
             case Star(part) | Plus(part):
-                first, last, empty = visit(part)
-                for position in last:
-                    follow[position] |= first
-                return first, last, empty or isinstance(r, Star)
+                first, last = next(fresh), next(fresh)
+                free[start].append(first)
+                visit(part, first, last)
+                free[last] += [first, end]
+                if isinstance(r, Star):
+                    free[start].append(end)
             case Optional(part):
-                first, last, _ = visit(part)
-                return first, last, True
+                visit(part, start, end)
+                free[start].append(end)
             case Epsilon():
-                return set(), set(), True
+                free[start].append(end)
             case Nothing():
-                return set(), set(), False
+                pass
 
-    first, last, empty = visit(regex)
-    follow[-1] = first
-    return _Positions(tuple(steps), follow, last | {-1} if empty else last)
+    visit(regex, 0, 1)
+    return _Steps(moves, free)
 
 
 Moves = dict[int, dict[Step, int]]
 
 
-def _determinized(positions: _Positions) -> tuple[Moves, set[int]]:
-    """The subset construction; no set is dead, since no position of a normal form is."""
-    numbers: dict[frozenset[int], int] = {frozenset({-1}): 0}
-    pending = [frozenset({-1})]
+def _determinized(steps: _Steps) -> tuple[Moves, set[int]]:
+    """The subset construction; no set is dead, since no step of a normal form is.
+
+    A set holds the states that steps lead into; what is reached from them for free is added
+    when its moves are looked at.
+    """
+    reached: dict[int, frozenset[int]] = {}
+
+    def closure(state: int) -> frozenset[int]:
+        """The state, and all that it reaches for free, of these what reads a step or accepts."""
+        known = reached.get(state)
+        if known is None:
+            found, pending = {state}, [state]
+            while pending:
+                new = [to for to in steps.free.get(pending.pop(), ()) if to not in found]
+                found.update(new)
+                pending += new
+            known = reached[state] = frozenset(s for s in found if s == 1 or s in steps.moves)
+        return known
+
+    numbers: dict[frozenset[int], int] = {closure(0): 0}
+    pending = [closure(0)]
     moves: Moves = {}
+    made = 0
     while pending:
         subset = pending.pop()
         targets: dict[Step, set[int]] = defaultdict(set)
         for state in subset:
-            for position in positions.follow.get(state, ()):
-                targets[positions.steps[position]].add(position)
+            for step, to in steps.moves.get(state, ()):
+                targets[step].add(to)
         row = moves[numbers[subset]] = {}
-        for step, target_set in targets.items():
-            target = frozenset(target_set)
+        made += len(targets)
+        if made > MOST_MOVES:
+            raise AutomatonError(f"its deterministic automaton has more than {MOST_MOVES:,} moves")
+        for step, ends in targets.items():
+            target = frozenset().union(*map(closure, ends))
             if target not in numbers:
                 if len(numbers) == MOST_STATES:
                     raise AutomatonError(
@@ -236,14 +264,13 @@ def _determinized(positions: _Positions) -> tuple[Moves, set[int]]:
                 numbers[target] = len(numbers)
                 pending.append(target)
             row[step] = numbers[target]
-    accepting = {n for subset, n in numbers.items() if subset & positions.accepting}
-    return moves, accepting
+    return moves, {number for subset, number in numbers.items() if 1 in subset}
 
 
 def _minimized(moves: Moves, accepting: set[int]) -> Automaton:
     """Moore's refinement: split the states until equal blocks have equal moves."""
     block = {state: int(state in accepting) for state in moves}
-    count = len(set(block.values()))
+    blocks = len(set(block.values()))
     while True:
         numbers: dict[tuple[int, frozenset[tuple[Step, int]]], int] = {}
         refined = {}
@@ -251,9 +278,9 @@ def _minimized(moves: Moves, accepting: set[int]) -> Automaton:
             signature = block[state], frozenset((step, block[to]) for step, to in row.items())
             refined[state] = numbers.setdefault(signature, len(numbers))
         block = refined
-        if len(numbers) == count:
+        if len(numbers) == blocks:
             break
-        count = len(numbers)
+        blocks = len(numbers)
     merged = {
         block[state]: {step: block[to] for step, to in row.items()} for state, row in moves.items()
     }

@@ -133,7 +133,7 @@ class HashJoin:
         A variable that is not kept has its own name, changed if another one has it.
         """
         names = {v: columns[k] for k, v in reversed(list(enumerate(self.output)))}
-        for variable in range(1 + max(v for side in self.bindings for v in side)):
+        for variable in range(1 + max((v for side in self.bindings for v in side), default=-1)):
             if variable not in names:
                 own = self.variables[variable : variable + 1]
                 wanted = name = own[0] if own else f"v{variable}"

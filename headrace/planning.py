@@ -11,6 +11,7 @@ from math import gcd
 from typing import TYPE_CHECKING
 
 from algebra import durations
+from algebra.deadline import LEAST_MS, Deadline, OutOfTimeError
 from algebra.logical import (
     LogicalExpression,
     LogicalQuery,
@@ -69,20 +70,33 @@ class Planned(Translated):
         return self.optimization.plan
 
 
-def translate_query(request: PlanRequest) -> Translated:
+def deadline_of(options: PlanningOptions, cancelled: Callable[[], bool] | None = None) -> Deadline:
+    """The one deadline of a request, which begins now and bounds every step to its plan."""
+    return Deadline(options.budget_ms, cancelled)
+
+
+def translate_query(request: PlanRequest, deadline: Deadline | None = None) -> Translated:
     """Reads a query and translates it over its streams.
+
+    Args:
+        request: the query, its streams and options.
+        deadline: that of the whole request; None begins one that is of the options.
 
     Raises:
         InvalidQueryError: for an invalid query, with its place.
         UsageError: for inputs, a catalog or a window that cannot be used.
     """
+    deadline = deadline or deadline_of(request.options)
     try:
         language = request.language or detect(request.query, request.name)
         time_unit = request.catalog.time_unit if request.catalog else _unit_of_inputs(request)
-        query = parse(request.query, language, time_unit)
+        query = parse(request.query, language, time_unit, deadline)
         catalog, doubts = _catalog_of(request, query)
         window = default_window(request.options, catalog.time_unit)
-        logical = translate(query, catalog, window, PathSemantics(request.options.path_semantics))
+        semantics = PathSemantics(request.options.path_semantics)
+        logical = translate(query, catalog, window, semantics, deadline)
+    except OutOfTimeError as error:
+        raise _out_of_time(error, request.options) from error
     except QueryError as error:
         raise InvalidQueryError(error, request.query) from error
     return Translated(request, language, query, catalog, logical, doubts)
@@ -95,22 +109,29 @@ def optimize(request: PlanRequest, *, trace: bool | Tracing = False) -> Planned:
         InvalidQueryError: for an invalid query, with its place.
         UsageError: for anything else in the request that cannot be used.
     """
-    return plan_of(translate_query(request), trace=trace)
+    deadline = deadline_of(request.options)
+    return plan_of(translate_query(request, deadline), trace=trace, deadline=deadline)
 
 
 def plan_of(
     translated: Translated,
     *,
     trace: bool | Tracing = False,
-    cancelled: Callable[[], bool] | None = None,
+    deadline: Deadline | None = None,
 ) -> Planned:
-    """Finds the cheapest plan of a query that was translated; ``cancelled`` is asked often, and
-    once it says so the best plan found until then is taken.
+    """Finds the cheapest plan of a query that was translated.
+
+    Args:
+        translated: the query.
+        trace: whether, and which, steps of the search are kept.
+        deadline: that of the whole request. Once it is over, or its caller has cancelled, the
+            best plan found until then is taken. None begins one that is of the options.
 
     Raises:
         UsageError: for what cannot be planned so.
     """
     options = translated.request.options
+    deadline = deadline or deadline_of(options)
     _check_deletions(translated)
     cost_model = CostModel(
         options.cost_model,
@@ -134,8 +155,10 @@ def plan_of(
             streams,
             translated.catalog.time_unit,
             trace=trace,
-            cancelled=cancelled,
+            deadline=deadline,
         )
+    except OutOfTimeError as error:
+        raise _out_of_time(error, options) from error
     except UnknownRuleError as error:
         raise UsageError(str(error), code="E-RULE") from error
     except CannotPlanError as error:
@@ -153,6 +176,19 @@ def plan_of(
         translated.doubts,
         cost_model,
         optimization,
+    )
+
+
+def _out_of_time(error: OutOfTimeError, options: PlanningOptions) -> UsageError:
+    """What a user is told when the time was over before there was any plan."""
+    if error.reason == "cancelled":
+        return UsageError(f"planning was cancelled while {error.doing}", code="E-SIZE")
+    most = max(options.budget_ms or 0.0, LEAST_MS)
+    return UsageError(
+        f"the query is too large for {most:,.0f} ms: they were over while {error.doing}",
+        code="E-SIZE",
+        hint="allow more time, or make the query smaller: fewer atoms, labels or repeats, "
+        "or parts of it in rules of their own",
     )
 
 

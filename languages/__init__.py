@@ -11,6 +11,7 @@ what was expected; everything behind this folder may assume a valid query.
 'Answer'
 """
 
+from algebra.deadline import NO_DEADLINE, Deadline
 from languages.errors import QueryError
 from languages.registry import detect, language_named
 from languages.regular_query import RegularQuery
@@ -18,7 +19,12 @@ from languages.regular_query import RegularQuery
 __all__ = ["QueryError", "RegularQuery", "detect", "parse"]
 
 
-def parse(text: str, language: str | None = None, time_unit: str = "second") -> RegularQuery:
+def parse(
+    text: str,
+    language: str | None = None,
+    time_unit: str = "second",
+    deadline: Deadline = NO_DEADLINE,
+) -> RegularQuery:
     """Reads a query in ``language``, or in the one that its text looks like.
 
     ``time_unit`` is the catalog's: windows written with a unit are counted in it.
@@ -26,5 +32,6 @@ def parse(text: str, language: str | None = None, time_unit: str = "second") -> 
     Raises:
         QueryError: if the text is not a valid query of the language; E-LANGUAGE if it looks like
             one of a language that is not read here.
+        algebra.deadline.OutOfTimeError: if the time is over.
     """
-    return language_named(language or detect(text)).parse(text, time_unit)
+    return language_named(language or detect(text)).parse(text, time_unit, deadline)

@@ -22,6 +22,7 @@ from functools import reduce
 
 from algebra import regex
 from algebra.automaton import AutomatonError, minimal_dfa
+from algebra.deadline import NO_DEADLINE, Deadline
 from algebra.logical import (
     LogicalExpression,
     LogicalQuery,
@@ -82,6 +83,7 @@ def translate(
     catalog: Catalog,
     default_window: Window | None = None,
     semantics: PathSemantics = PathSemantics.ARBITRARY,
+    deadline: Deadline = NO_DEADLINE,
 ) -> LogicalQuery:
     """The canonical expression of ``query`` over the streams of ``catalog``.
 
@@ -94,6 +96,7 @@ def translate(
             vertex, or a query too large to plan.
         ValueError: if the windows of ``query`` are counted in another time unit than the
             catalog's.
+        algebra.deadline.OutOfTimeError: if the time is over.
     """
     if query.time_unit not in (None, catalog.time_unit):
         raise ValueError(
@@ -101,17 +104,19 @@ def translate(
             f"{catalog.time_unit}: parse the query with that time unit"
         )
     query = apart_from_labels(query, catalog)
-    query, of_views = with_views(query, catalog, default_window)
-    query, of_sets = expanded(query, catalog)
-    rules: dict[str, tuple[Rule, ...]] = {}
-    for rule in query.rules:
-        known = rules.get(rule.head, ())
+    query, of_views = with_views(query, catalog, default_window, deadline)
+    query, of_sets = expanded(query, catalog, deadline)
+    different: dict[str, dict[Rule | int, Rule]] = {}
+    for number, rule in enumerate(query.rules):
         # The same rule twice says nothing new, unless bindings are counted.
-        rules[rule.head] = known if rule in known and not is_aggregate(rule) else (*known, rule)
+        same = number if is_aggregate(rule) else rule
+        different.setdefault(rule.head, {}).setdefault(same, rule)
+    rules = {head: tuple(found.values()) for head, found in different.items()}
     check_paths(rules[query.answer], query.emit)
     inputs = Inputs(query, catalog, default_window)
-    translation = _Translation(rules, aliases(query.rules), inputs, semantics)
+    translation = _Translation(rules, aliases(query.rules), inputs, semantics, deadline)
     for name in evaluation_order(query.rules):
+        deadline.check("the query was translated")
         translation.define(name)
     head = next(rule for rule in query.rules if rule.head == query.answer)
     expression = translation.relations[query.answer].expression
@@ -133,6 +138,7 @@ class _Translation:
     aliases: Mapping[str, EdgeAtom | PathAtom]
     inputs: Inputs
     semantics: PathSemantics = PathSemantics.ARBITRARY
+    deadline: Deadline = NO_DEADLINE
     relations: dict[str, Relation] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     atoms: Atoms = field(init=False)
@@ -159,6 +165,7 @@ class _Translation:
 
     def _rule(self, rule: Rule) -> Relation:
         """The rows of a rule's head."""
+        self.deadline.check("the query was translated")
         if path_columns(rule):
             return self._with_paths(rule)
         columns, relation = self._bound(rule, counted=False)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from itertools import islice
 from types import MappingProxyType
 
 from algebra.remedy import Names, Remedy, advice
@@ -138,6 +140,21 @@ def line_of(code: str, at: Location | None, text: str, reason: str, hint: str = 
     construct = text if len(text) <= 60 else f"{text[:60]}…"
     said = f"{place}: {_printable(construct)}: {reason}" if text else f"{place}: {reason}"
     return f"{said}; {hint}" if hint else said
+
+
+_MOST_COMPARED = 5_000
+"""Comparing a name with more of them takes seconds."""
+
+
+def closest(name: str, names: Iterable[str]) -> str | None:
+    """The name that somebody may have meant; of very many only the likely ones are compared."""
+    candidates = list(names)
+    if len(candidates) > _MOST_COMPARED:
+        length, start = len(name), name[:1]
+        likely = (n for n in candidates if abs(len(n) - length) <= 1 and n[:1] == start)
+        candidates = list(islice(likely, _MOST_COMPARED))
+    close = get_close_matches(name, candidates, n=1)
+    return close[0] if close else None
 
 
 def listed(names: tuple[str, ...] | list[str], most: int = 12) -> str:

@@ -11,14 +11,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 
 from algebra.logical import WScan
 from algebra.remedy import Remedy
 from algebra.window import Window
 from catalog.model import Catalog, PropertyType, Stream, VertexType
 from languages.checks import aliases, predicates
-from languages.errors import QueryError, line_of, listed
+from languages.errors import QueryError, closest, line_of, listed
 from languages.regular_query import (
     OWN_LABEL,
     OWN_SOURCE,
@@ -388,5 +387,5 @@ def suggestion(name: str, known: Iterable[str], introduction: str, also: Iterabl
     names = sorted(known)
     everything = f"{introduction} {listed(names)}" if names else "the catalog has none at all"
     by_folded = {k.casefold(): k for k in (*sorted(also), *names)}
-    close = get_close_matches(name.casefold(), by_folded, n=1)
-    return f"did you mean {by_folded[close[0]]}? {everything}" if close else everything
+    close = closest(name.casefold(), by_folded)
+    return f"did you mean {by_folded[close]}? {everything}" if close else everything

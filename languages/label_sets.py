@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from operator import itemgetter
 
 from algebra import regex
+from algebra.deadline import NO_DEADLINE, Deadline
 from algebra.regex import Symbol
 from algebra.remedy import Remedy
 from algebra.window import Window
 from catalog.model import Catalog, Stream
 from languages.checks import aliases, predicates
 from languages.conditions import edges_looked_at
-from languages.errors import QueryError, line_of, listed
+from languages.errors import QueryError, closest, line_of, listed
 from languages.regular_query import (
     Atom,
     EdgeAtom,
@@ -31,6 +31,9 @@ from languages.regular_query import (
 )
 from languages.values_text import name_text
 
+MOST_LABELS = 10_000
+"""The most labels that the sets of one path, or of one edge, may stand for."""
+
 
 def label_set_text(labels: LabelSet) -> str:
     """``_``, ``!a``, ``!(a|^b)`` or ``tx._``, as RQ writes it."""
@@ -42,7 +45,9 @@ def label_set_text(labels: LabelSet) -> str:
     return f"{prefix}!{left_out[0]}" if len(left_out) == 1 else f"{prefix}!({'|'.join(left_out)})"
 
 
-def expanded(query: RegularQuery, catalog: Catalog) -> tuple[RegularQuery, tuple[str, ...]]:
+def expanded(
+    query: RegularQuery, catalog: Catalog, deadline: Deadline = NO_DEADLINE
+) -> tuple[RegularQuery, tuple[str, ...]]:
     """The query with the labels of the catalog in place of its sets of labels, and warnings.
 
     A set becomes an alternation in a path, and the labels of an edge that may have any of them.
@@ -50,7 +55,8 @@ def expanded(query: RegularQuery, catalog: Catalog) -> tuple[RegularQuery, tuple
     Raises:
         QueryError: E-LABELS where a stream may have labels that it does not list, or none is
             left of an edge whose properties are asked for, E-UNKNOWN for a stream that is not
-            there.
+            there, E-SIZE for too many labels.
+        algebra.deadline.OutOfTimeError: if the time is over.
     """
     if not query.label_sets:
         return query, ()
@@ -60,7 +66,9 @@ def expanded(query: RegularQuery, catalog: Catalog) -> tuple[RegularQuery, tuple
     read = {name for rule in query.rules for atom in rule.body for name in predicates(atom)}
     labels = {label for stream in catalog.streams.values() for label in stream.labels}
     derived = {rule.head for rule in query.rules} | aliases(query.rules).keys()
-    expansion = _Expansion(catalog, sets, read, (read - sets.keys()) | labels | derived, windows)
+    expansion = _Expansion(
+        catalog, sets, read, (read - sets.keys()) | labels | derived, windows, deadline
+    )
     rules = tuple(map(expansion.of_rule, query.rules))
     leaves = {n: leaf for n, leaf in query.leaves if n not in windows} | expansion.leaves
     whole = replace(
@@ -106,11 +114,16 @@ class _Expansion:
     read: Set[str]
     taken: set[str]
     windows: Mapping[str, Leaf]
+    deadline: Deadline
     leaves: dict[str, Leaf] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     _steps: dict[str, tuple[Symbol, ...]] = field(default_factory=dict)
 
     def of_rule(self, rule: Rule) -> Rule:
+        self.deadline.check("sets of labels were written out")
+        for atom in rule.body:
+            if isinstance(atom, PathAtom):
+                self._check_size(atom)
         found = with_steps(rule, self._steps_of)
         looked_at = edges_looked_at(rule)
         for before, atom in zip(rule.body, found.body, strict=True):
@@ -127,6 +140,13 @@ class _Expansion:
     def _steps_of(self, name: str, at: Location) -> tuple[Symbol, ...]:
         return self._of(name, at) if name in self.sets else (Symbol(name),)
 
+    def _check_size(self, atom: PathAtom) -> None:
+        sets = [s for s in regex.symbols(atom.regex) if s.ref in self.sets]
+        count = sum(len(self._of(str(symbol.ref), atom.location)) for symbol in sets)
+        if count > MOST_LABELS:
+            shown = label_set_text(self.sets[str(sets[0].ref)])
+            raise _too_many_labels("the path's sets of labels stand", count, atom.location, shown)
+
     def _of(self, name: str, at: Location) -> tuple[Symbol, ...]:
         """The labels of a set, each with its direction."""
         if name not in self._steps:
@@ -139,30 +159,34 @@ class _Expansion:
 
     def _looked_up(self, labels: LabelSet, at: Location) -> tuple[Symbol, ...]:
         shown = label_set_text(labels)
-        known = [
-            (stream, label)
-            for stream in self._streams(labels, at)
-            for label in _labels_of(stream, at, shown)
-        ]
+        known: list[tuple[Stream, str]] = []
+        for stream in self._streams(labels, at):
+            self.deadline.check("sets of labels were written out")
+            known += [(stream, label) for label in _labels_of(stream, at, shown)]
+        walked = {False: labels.forward, True: labels.backward}
+        without = {way: frozenset(names) for way, names in walked.items() if names is not None}
+        most = sum(len(known) - len(left_out) for left_out in without.values())
+        if most > MOST_LABELS:
+            raise _too_many_labels("it stands", most, at, shown)
         everything = sorted({label for _, label in known})
+        names = {name for one in known for name in _names_of(*one)}
         for label in (*(labels.forward or ()), *(labels.backward or ())):
-            if not any(_is_called(label, *one) for one in known):
-                close = get_close_matches(label, everything, n=1)
+            if label not in names:
+                close = closest(label, everything)
                 self.warnings.append(
                     line_of(
                         "W-UNUSED",
                         at,
                         shown,
                         f"there is no label {label} to leave out",
-                        f"did you mean {close[0]}?" if close else f"they are {listed(everything)}",
+                        f"did you mean {close}?" if close else f"they are {listed(everything)}",
                     )
                 )
         found = [
             Symbol(self._name(labels, stream, label), inverse)
-            for inverse, left_out in ((False, labels.forward), (True, labels.backward))
-            if left_out is not None
+            for inverse, left_out in without.items()
             for stream, label in known
-            if not any(_is_called(name, stream, label) for name in left_out)
+            if left_out.isdisjoint(_names_of(stream, label))
         ]
         if not found:
             reason = "it leaves out all labels that there are"
@@ -183,13 +207,13 @@ class _Expansion:
             return [streams[name] for name in sorted(streams) if not streams[name].vertices]
         if labels.stream in streams:
             return [streams[labels.stream]]
-        close = get_close_matches(labels.stream, streams, n=1)
+        close = closest(labels.stream, streams)
         raise QueryError(
             "E-UNKNOWN",
             "there is no such stream",
             at=at,
             text=labels.stream,
-            hint=f"did you mean {close[0]}?" if close else f"there are {listed(sorted(streams))}",
+            hint=f"did you mean {close}?" if close else f"there are {listed(sorted(streams))}",
         )
 
     def _name(self, labels: LabelSet, stream: Stream, label: str) -> str:
@@ -216,5 +240,16 @@ def _labels_of(stream: Stream, at: Location, text: str) -> list[str]:
     return sorted(listed_labels)
 
 
-def _is_called(name: str, stream: Stream, label: str) -> bool:
-    return name in (label, f"{stream.name}.{label}")
+def _names_of(stream: Stream, label: str) -> tuple[str, str]:
+    """What a query may call a label of a stream."""
+    return label, f"{stream.name}.{label}"
+
+
+def _too_many_labels(what: str, count: int, at: Location, text: str) -> QueryError:
+    return QueryError(
+        "E-SIZE",
+        f"{what} for {count:,} labels, and a query can be planned over {MOST_LABELS:,}",
+        at=at,
+        text=text,
+        hint="write the labels that are meant, as a|b",
+    )

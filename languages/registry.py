@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import PurePath
 
+from algebra.deadline import NO_DEADLINE, Deadline
 from languages import gcore, rq
 from languages.errors import QueryError, listed
 from languages.foreign import foreign_error
@@ -24,26 +25,34 @@ class Language:
     title: str
     endings: tuple[str, ...]
     recognizes: Callable[[str], bool]
-    read: Callable[[str, str], RegularQuery]
-    read_view: Callable[[str, str], RegularQuery]
+    read: Callable[[str, str, Deadline], RegularQuery]
+    read_view: Callable[[str, str, Deadline], RegularQuery]
 
-    def parse(self, text: str, time_unit: str) -> RegularQuery:
+    def parse(self, text: str, time_unit: str, deadline: Deadline = NO_DEADLINE) -> RegularQuery:
         """The query of a text; windows with a unit are counted in ``time_unit``.
 
         Raises:
             QueryError: if it is none; E-LANGUAGE if it looks like one of a language that is not
                 read here.
+            algebra.deadline.OutOfTimeError: if the time is over.
         """
-        return _read(self.read, text, time_unit)
+        return _read(self.read, text, time_unit, deadline)
 
-    def parse_view(self, text: str, time_unit: str) -> RegularQuery:
+    def parse_view(
+        self, text: str, time_unit: str, deadline: Deadline = NO_DEADLINE
+    ) -> RegularQuery:
         """The query of a view, which may construct edges of several labels; errors as `parse`."""
-        return _read(self.read_view, text, time_unit)
+        return _read(self.read_view, text, time_unit, deadline)
 
 
-def _read(read: Callable[[str, str], RegularQuery], text: str, time_unit: str) -> RegularQuery:
+def _read(
+    read: Callable[[str, str, Deadline], RegularQuery],
+    text: str,
+    time_unit: str,
+    deadline: Deadline,
+) -> RegularQuery:
     try:
-        return read(text, time_unit)
+        return read(text, time_unit, deadline)
     except QueryError as error:
         raise foreign_error(text) or error from None
 

@@ -17,10 +17,12 @@ from lark import Lark, Token
 from lark.exceptions import UnexpectedInput
 
 from algebra import regex
+from algebra.deadline import NO_DEADLINE, Deadline
 from algebra.scalar import Literal
 from languages.answers import Column, named_columns
 from languages.checks import checked
 from languages.errors import QueryError
+from languages.parsing import parsed
 from languages.paths import PathExpression, joined
 from languages.regular_query import (
     Atom,
@@ -65,16 +67,17 @@ from languages.rq_tokens import check_text, location_of, name_of, string, whole_
 from languages.windows import Length, window_of
 
 
-def parse(text: str, time_unit: str = "second") -> RegularQuery:
+def parse(text: str, time_unit: str = "second", deadline: Deadline = NO_DEADLINE) -> RegularQuery:
     """Reads RQ text; windows with a unit are counted in ``time_unit``.
 
     Raises:
         QueryError: if it is not RQ, or a query that cannot mean anything.
+        algebra.deadline.OutOfTimeError: if the time is over.
     """
     check_text(text)
     parser = _parser()
     try:
-        program = parser.parse(text)
+        program = parsed(parser, text, deadline)
     except UnexpectedInput:
         raise explained(parser, text) from None
     assert isinstance(program, _Program)

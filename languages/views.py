@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 
 from algebra import regex
+from algebra.deadline import NO_DEADLINE, Deadline
 from algebra.window import Window
 from catalog.model import Catalog
 from languages import registry
 from languages.checks import aliases, predicates
 from languages.edge_checks import check_edges
-from languages.errors import QueryError, line_of, listed
+from languages.errors import QueryError, closest, line_of, listed
 from languages.generated_names import first_free, labels_of, renamed
 from languages.inputs import Inputs
 from languages.label_sets import expanded, with_steps
@@ -38,7 +38,10 @@ Labels = Mapping[str, str]
 
 
 def with_views(
-    query: RegularQuery, catalog: Catalog, default_window: Window | None = None
+    query: RegularQuery,
+    catalog: Catalog,
+    default_window: Window | None = None,
+    deadline: Deadline = NO_DEADLINE,
 ) -> tuple[RegularQuery, tuple[str, ...]]:
     """The query without views, and warnings.
 
@@ -49,7 +52,8 @@ def with_views(
     """
     if not catalog.views:
         return query, ()
-    return _Reading(catalog, default_window, taken=set(labels_of(catalog))).of(query, ())
+    taken = set(labels_of(catalog))
+    return _Reading(catalog, default_window, deadline, taken=taken).of(query, ())
 
 
 @dataclass(slots=True)
@@ -58,6 +62,7 @@ class _Reading:
 
     catalog: Catalog
     default_window: Window | None
+    deadline: Deadline
     rules: list[Rule] = field(default_factory=list)
     leaves: dict[str, Leaf] = field(default_factory=dict)
     taken: set[str] = field(default_factory=set)
@@ -155,7 +160,9 @@ class _Reading:
         if view not in self._read:
             text = self.catalog.views[view]
             language = registry.language_named(text.language or registry.detect(text.query))
-            self._read[view] = language.parse_view(text.query, self.catalog.time_unit)
+            self._read[view] = language.parse_view(
+                text.query, self.catalog.time_unit, self.deadline
+            )
         return self._read[view]
 
     def _labels(self, view: str, at: Location, inside: tuple[str, ...]) -> Labels:
@@ -228,13 +235,13 @@ class _Reading:
         own = label.removeprefix(f"{view}.")
         if own in known:
             return known[own]
-        close = get_close_matches(own, known, n=1)
+        close = closest(own, known)
         raise QueryError(
             "E-UNKNOWN",
             f"the view {view} constructs no such edges",
             at=at,
             text=own,
-            hint=f"did you mean {close[0]}?" if close else f"it constructs {listed(list(known))}",
+            hint=f"did you mean {close}?" if close else f"it constructs {listed(list(known))}",
         )
 
     def _under(self, predicate: str, window: Window | None, at: Location) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from time import perf_counter
 from typing import Literal
 
+from algebra.deadline import Deadline, OutOfTimeError
 from optimizer.errors import SearchCancelledError
 from optimizer.options import Options
 
@@ -13,21 +13,27 @@ StopReason = Literal["complete", "budget_ms", "budget_expressions", "cancelled"]
 
 EXPLORING = 0.75
 """The part of the time in which expressions may be looked for; the rest is for costing them."""
+LISTING = 2.0
+"""How many budgets may be over when plans are listed: as long again as the search had."""
 
 
 class Budget:
-    """The bounds of one search, which starts now; says why it ended."""
+    """The bounds of one search, which starts now; says why it ended.
 
-    def __init__(self, options: Options, cancelled: Callable[[], bool] | None = None) -> None:
+    The time is that of the whole request (:class:`algebra.deadline.Deadline`), which may have
+    begun long before its search.
+    """
+
+    def __init__(self, options: Options, deadline: Deadline) -> None:
         self._options = options
-        self._cancelled = cancelled
+        self._deadline = deadline
         self._started = perf_counter()
         self.stop_reason: StopReason = "complete"
 
     @property
     def interruptible(self) -> bool:
         """Whether the search may end at any moment, rather than after so many expressions."""
-        return self._options.budget_ms is not None or self._cancelled is not None
+        return self._deadline.interruptible
 
     def elapsed_ms(self) -> float:
         """The time since the search began."""
@@ -43,20 +49,28 @@ class Budget:
 
     def out_of_time(self, part: float = 1.0) -> bool:
         """Whether that part of the time is over, or the search was cancelled."""
-        budget_ms = self._options.budget_ms
-        if self._cancelled is not None and self._cancelled():
-            self.stop_reason = "cancelled"
-        elif budget_ms is not None and self.elapsed_ms() > budget_ms * part:
-            self.stop_reason = "budget_ms"
-        else:
-            return False
-        return True
+        reason = self._deadline.passed(part)
+        if reason is not None:
+            self.stop_reason = reason
+        return reason is not None
+
+    def indispensable(self, doing: str) -> None:
+        """For the steps of a search without which there is no plan at all.
+
+        Raises:
+            OutOfTimeError: if there is no time for them.
+        """
+        self._deadline.check(doing)
 
     def check(self) -> None:
         """For what is done with the memo after the search.
 
         Raises:
-            SearchCancelledError: if the search was cancelled.
+            SearchCancelledError: if the search was cancelled, or the time is over.
         """
-        if self._cancelled is not None and self._cancelled():
+        if self._deadline.cancelled():
             raise SearchCancelledError("cancelled by the caller")
+        try:
+            self._deadline.check("plans were listed", LISTING)
+        except OutOfTimeError as error:
+            raise SearchCancelledError(str(error)) from error

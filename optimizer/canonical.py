@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from algebra.deadline import NO_DEADLINE, Deadline
 from algebra.logical import (
     Filter,
     LogicalExpression,
@@ -46,7 +47,9 @@ class CanonicalPlans:
         cost_model: CostEstimator,
         parallelism: int = 1,
         simple_budget: int = DEFAULT_STEPS,
+        deadline: Deadline = NO_DEADLINE,
     ) -> None:
+        self._deadline = deadline
         self._cost_model = cost_model
         self._parallelism = parallelism
         self._rules = implementations_by_operator(simple_budget=simple_budget)
@@ -57,6 +60,7 @@ class CanonicalPlans:
 
         Raises:
             CannotPlanError: if no physical operator computes one of its operators.
+            algebra.deadline.OutOfTimeError: if the time is over.
         """
         pending = [expression]
         while pending:
@@ -105,6 +109,7 @@ class CanonicalPlans:
         return done
 
     def _step(self, operator: LogicalOperator, inputs: tuple[Step, ...]) -> Step:
+        self._deadline.check("the plan of the query as written was costed")
         if not isinstance(operator, Filter) or _marked(inputs[0]):
             inputs = tuple(map(self._on_one_kernel, inputs))
         below = tuple(step.estimate for step in inputs)

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from algebra import regex
+from algebra.deadline import NO_DEADLINE, Deadline
 from algebra.logical import (
     Empty,
     Filter,
@@ -37,7 +38,14 @@ JoinOrder = Callable[[Pattern, tuple[GroupId, ...]], Joins | None]
 class Entry:
     """Inserts canonical expressions into a memo."""
 
-    def __init__(self, memo: Memo, flat: FlatForms, order: JoinOrder | None = None) -> None:
+    def __init__(
+        self,
+        memo: Memo,
+        flat: FlatForms,
+        order: JoinOrder | None = None,
+        deadline: Deadline = NO_DEADLINE,
+    ) -> None:
+        self._deadline = deadline
         self._memo = memo
         self._flat = flat
         self._order = order
@@ -45,7 +53,11 @@ class Entry:
         self._empty: set[GroupId] = set()
 
     def insert(self, expression: LogicalExpression) -> GroupId:
-        """The group of an expression, with all that stands below it."""
+        """The group of an expression, with all that stands below it.
+
+        Raises:
+            algebra.deadline.OutOfTimeError: if the time is over.
+        """
         pending = [expression]
         while pending:
             current = pending[-1]
@@ -89,6 +101,7 @@ class Entry:
                 return self._insert(operator, inputs)
 
     def _insert(self, operator: LogicalOperator, inputs: tuple[GroupId, ...]) -> GroupId:
+        self._deadline.check("the query was prepared for the search")
         if isinstance(operator, Path):
             form, used = operator.canonical(inputs)
             operator, inputs = form, used
@@ -182,7 +195,7 @@ def _without_projected_inputs(
 
     Not that of a projection that drops properties of edges: a join is not to carry them.
     """
-    count = 1 + max(v for binding in pattern.bindings for v in binding)
+    count = 1 + max((v for binding in pattern.bindings for v in binding), default=-1)
     names = list(pattern.names)
     bindings = list(pattern.bindings)
     parts = list(inputs)

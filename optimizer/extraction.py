@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from algebra.properties import DeliveredProperties, RequiredProperties
 from memo import Group, GroupId, PlanTree, Winner
@@ -23,28 +24,40 @@ def winning_plan(search: Search, root: GroupId, required: RequiredProperties) ->
         CannotPlanError: if a goal has no winner, or winners read each other in a circle; the
             message shows the way to it.
     """
-    memo = search.memo
     known: dict[GoalKey, Step] = {}
-    start: GoalKey = (memo.find(root), required)
-    path: list[GoalKey] = [start]
+    start: GoalKey = (search.memo.find(root), required)
+    # The goals on the way down to the one at hand, with what their winners still need.
+    path: dict[GoalKey, _Opened] = {}
+    _open(search, start, path)
     while path:
-        key = path[-1]
-        if key in known:
-            path.pop()
-            continue
-        winner = memo.group(key[0]).winners.get(key[1])
-        if winner is None:
-            raise CannotPlanError(f"G{key[0]} has no plan for {key[1]}: {_way(path)}")
-        below = [_goal_key(search, goal) for goal in winner.inputs]
-        missing = [goal for goal in below if goal not in known]
-        if missing:
-            if missing[0] in path:
-                raise CannotPlanError(f"a plan reads itself: {_way([*path, missing[0]])}")
-            path.append(missing[0])
-            continue
-        known[key] = _step(search, key[0], winner, tuple(known[goal] for goal in below))
-        path.pop()
+        key, opened = next(reversed(path.items()))
+        following = next((goal for goal in opened.missing if goal not in known), None)
+        if following is None:
+            inputs = tuple(known[goal] for goal in opened.below)
+            known[key] = _step(search, key[0], opened.winner, inputs)
+            del path[key]
+        elif following in path:
+            raise CannotPlanError(f"a plan reads itself: {_way([*path, following])}")
+        else:
+            _open(search, following, path)
     return known[start]
+
+
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """A goal whose plan is being read: its winner, what that reads, and what is left of it."""
+
+    winner: Winner
+    below: tuple[GoalKey, ...]
+    missing: Iterator[GoalKey]
+
+
+def _open(search: Search, key: GoalKey, path: dict[GoalKey, _Opened]) -> None:
+    winner = search.memo.group(key[0]).winners.get(key[1])
+    if winner is None:
+        raise CannotPlanError(f"G{key[0]} has no plan for {key[1]}: {_way([*path, key])}")
+    below = tuple(_goal_key(search, goal) for goal in winner.inputs)
+    path[key] = _Opened(winner, below, iter(below))
 
 
 def delivered_by_winners(search: Search) -> dict[GoalKey, DeliveredProperties]:
@@ -115,5 +128,5 @@ def _goal_key(search: Search, goal: tuple[GroupId, object]) -> GoalKey:
     return search.memo.find(group), required
 
 
-def _way(path: list[GoalKey]) -> str:
+def _way(path: Iterable[GoalKey]) -> str:
     return " → ".join(f"G{group}" for group, _ in path)

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from algebra.deadline import NO_DEADLINE, Deadline
 from algebra.logical import (
     Empty,
     Filter,
@@ -35,16 +36,20 @@ ALWAYS_WIN = frozenset({"FilterIdempotent", "FilterMerge"})
 
 
 def normalized(
-    expression: LogicalExpression, rules: Sequence[TransformationRule]
+    expression: LogicalExpression,
+    rules: Sequence[TransformationRule],
+    deadline: Deadline = NO_DEADLINE,
 ) -> LogicalExpression:
     """The expression after every rewrite of those ``rules`` that always win.
 
     Raises:
         algebra.predicate.PredicateError: for a predicate that is not allowed.
+        algebra.deadline.OutOfTimeError: if the time is over.
     """
     stage = _Stage([rule for rule in rules if rule.name in ALWAYS_WIN])
     done: dict[int, LogicalExpression] = {}
     for current in _inputs_first(expression):
+        deadline.check("the query's filters were simplified")
         inputs = tuple(done[id(part)] for part in current.inputs)
         if isinstance(current.operator, Filter):
             done[id(current)] = stage.filtered(current.operator, inputs[0], current.name)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from algebra.deadline import Deadline
 from algebra.logical import LogicalQuery
 from algebra.plan import PhysicalPlan, PlanStream
 from algebra.properties import RequiredProperties
@@ -72,32 +73,39 @@ class Optimizer:
         *,
         trace: bool | Tracing = False,
         cancelled: Callable[[], bool] | None = None,
+        deadline: Deadline | None = None,
     ) -> Optimization:
         """The cheapest plan of a canonical query.
 
         ``streams`` go into the plan as they are; costs are per ``time_unit``. With
         a ``trace`` the outcome says what each step of the search did. ``cancelled`` is asked
-        often; once it says so the best complete plan found until then is returned.
+        often; once it says so the best complete plan found until then is returned. A ``deadline``
+        that began earlier takes the place of it and of the options' ``budget_ms``.
 
         Raises:
             algebra.predicate.PredicateError: for a predicate that is not allowed.
             rules.registry.UnknownRuleError: if a rule is to be disabled that does not exist.
             optimizer.CannotPlanError: if nothing computes the query.
+            algebra.deadline.OutOfTimeError: if there is no time to come to any plan.
         """
         options = self._options
-        expression = normalized(query.expression, enabled_rules(options.disabled_rules))
+        if deadline is None:
+            deadline = Deadline(options.budget_ms, cancelled)
+        rules = enabled_rules(options.disabled_rules)
+        expression = normalized(query.expression, rules, deadline)
         idle = idle_rules(absent_operators(expression))
         options = replace(options, disabled_rules=options.disabled_rules | idle)
-        search = Search(self._cost_model, options, listeners, cancelled)
+        search = Search(self._cost_model, options, listeners, deadline)
         recorder = None
         if trace:
             recorder = Recorder(search.memo, Tracing() if trace is True else trace)
             search.listeners = (*search.listeners, recorder)
         parallelism = options.parallelism
-        canonical = CanonicalPlans(self._cost_model, parallelism, options.simple_budget).plan(
-            query.expression
-        )
-        root = Entry(search.memo, search.side.flat, start_order(search)).insert(expression)
+        canonical = CanonicalPlans(
+            self._cost_model, parallelism, options.simple_budget, deadline
+        ).plan(query.expression)
+        entry = Entry(search.memo, search.side.flat, start_order(search), deadline)
+        root = entry.insert(expression)
         acceptable = answers(hashable_columns(expression), parallelism)
         known: list[tuple[Step, RequiredProperties | None]] = []
         if search.budget.interruptible:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
 from math import inf
 
+from algebra.deadline import NO_DEADLINE, Deadline
 from algebra.logical import LogicalOperator
 from algebra.physical import over_deletions
 from algebra.properties import RequiredProperties
 from costmodel.characteristics import Characteristics
 from memo import Group, GroupExpression, GroupId, Memo, MemoListener, Winner
+from memo.cheapest import cheapest
 from memo.pattern import Match
 from optimizer.algebra_side import AlgebraSide
-from optimizer.budget import Budget
+from optimizer.budget import EXPLORING, Budget
 from optimizer.cost import CostEstimator
 from optimizer.enforcers import Enforcers
 from optimizer.errors import CannotPlanError
@@ -45,7 +47,7 @@ class Search(MemoListener):
         cost_model: CostEstimator,
         options: Options,
         listeners: Sequence[Listener] = (),
-        cancelled: Callable[[], bool] | None = None,
+        deadline: Deadline = NO_DEADLINE,
     ) -> None:
         self.cost_model = cost_model
         self.options = options
@@ -64,7 +66,7 @@ class Search(MemoListener):
         self.queued: set[tuple[int, int]] = set()
         self.exploration_over = False
         self.circular = False
-        self.budget = Budget(options, cancelled)
+        self.budget = Budget(options, deadline)
         self.step = 0
         self._stack: list[Task] = []
         self._by_type: dict[type, tuple[RuleEntry, ...]] = {}
@@ -115,7 +117,7 @@ class Search(MemoListener):
             self.forget_costs()
         if self.circular:
             self._settle(goal)
-        if goal.best is None:
+        if goal.best is None and not self.cut:
             raise CannotPlanError(f"nothing computes G{self.memo.find(root)} {goal.required}")
         return goal.best
 
@@ -164,6 +166,12 @@ class Search(MemoListener):
             self.exploration_over = self.budget.explored(self.memo.expression_count)
         return self.exploration_over
 
+    def interrupted(self) -> bool:
+        """Whether exploration has to end in the middle of a rule, which may have many results."""
+        if not self.exploration_over:
+            self.exploration_over = self.budget.out_of_time(EXPLORING)
+        return self.exploration_over
+
     @property
     def physical_expressions(self) -> int:
         """How many ways to compute a group were costed."""
@@ -174,8 +182,7 @@ class Search(MemoListener):
         while stack:
             stack.pop().run(self)
             count += 1
-            if count % 16 == 0 and self._bounded and self.budget.out_of_time():
-                self.cut = self.exploration_over = True
+            if count % 16 == 0 and self._out_of_time():
                 stack.clear()
                 self.queued.clear()
 
@@ -405,36 +412,36 @@ class Search(MemoListener):
             self._tell(CostsForgotten(self._next()))
 
     def _settle(self, root: Goal) -> None:
-        """Where groups read each other in a circle, repeats until no winner gets cheaper.
+        """Costs every goal below the root anew, where groups read each other in a circle.
 
-        A goal that was asked for while it was being worked on was left out there, so others
-        may have been settled without it. Every goal below the root is relaxed, unpruned.
+        The search leaves out an alternative that reads a goal that is being worked on, so goals
+        may have been finished without it. Here all alternatives count, unpruned. A winner that
+        is as cheap as can be stays.
         """
-        goals = [root]
-        ways: dict[int, list[tuple[Choice, tuple[Goal, ...]]]] = {}
+        goals, ways = [root], {}
         for goal in goals:
-            if id(goal) in ways:
+            if goal in ways:
                 continue
-            found = list(self.ways(goal))
-            ways[id(goal)] = found
-            goals.extend(below for _, inputs in found for below in inputs)
-        goals = list({id(goal): goal for goal in goals}.values())
-        changed = True
-        while changed and not (self._bounded and self.budget.out_of_time()):
-            changed = False
-            for goal in reversed(goals):
-                for choice, inputs in ways[id(goal)]:
-                    if any(below.best is None for below in inputs):
-                        continue
-                    total = sum([below.best.cost for below in inputs if below.best], choice.local)
-                    known = goal.best
-                    if (
-                        known is None
-                        or total < known.cost
-                        # An input of the winner got cheaper meanwhile.
-                        or (known.choice == choice and total != known.cost)
-                    ):
-                        self.set_winner(goal, choice, inputs, total)
-                        changed = True
-        for goal in goals:
-            goal.done = goal.best is not None
+            if self._out_of_time():
+                return
+            ways[goal] = list(self.ways(goal))
+            goals.extend(below for _, inputs in ways[goal] for below in inputs)
+        priced = {
+            goal: [(choice.local, inputs) for choice, inputs in found]
+            for goal, found in ways.items()
+        }
+        for settled in cheapest(priced):
+            if self._out_of_time():
+                return
+            goal = settled.goal
+            assert settled.alternative is not None
+            if goal.best is None or settled.cost < goal.best.cost:
+                choice, inputs = ways[goal][settled.alternative]
+                self.set_winner(goal, choice, inputs, settled.cost)
+            goal.done = True
+
+    def _out_of_time(self) -> bool:
+        """Whether the search has to end here; then it is cut."""
+        if self._bounded and self.budget.out_of_time():
+            self.cut = self.exploration_over = True
+        return self.cut

@@ -16,6 +16,7 @@ Groups merge while tasks wait, so a task resolves its groups when it runs.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from itertools import islice
 from math import inf
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -119,6 +120,8 @@ class ApplyRule(Task):
             results = new = 0
             known: list[int] = []
             for tree in rule.rewrite(match, context):
+                if results and search.interrupted():
+                    break
                 results += 1
                 insertion = memo.insert(tree, expression.group, rule.name, expression)
                 result = insertion.expression
@@ -175,26 +178,36 @@ class Enforce(Task):
             search.push(OptimizeInputs(self.goal, choice, (weaker,)))
 
 
+FEW_INPUTS = 16
+"""Of more inputs what the later ones cost at least is not added up before they are looked at:
+that would take as many steps for each of them as there are inputs."""
+
+
 class OptimizeInputs(Task):
     """Adds up one way to reach a goal; asks for its inputs' plans under what is left."""
 
-    __slots__ = ("choice", "goal", "inputs")
+    __slots__ = ("choice", "goal", "inputs", "priced", "total")
 
     def __init__(self, goal: Goal, choice: Choice, inputs: tuple[Goal, ...]) -> None:
         self.goal = goal
         self.choice = choice
         self.inputs = inputs
+        # The first inputs that have plans, which are not added up again: how many, and the sum.
+        self.priced = 0
+        self.total = choice.local
 
     def run(self, search: Search) -> None:
         """Sums in the order of the inputs, as every cost of a plan is summed."""
         goal, prune = self.goal, search.options.prune
         limit = goal.limit if prune else inf
         best = inf if goal.best is None else goal.best.cost
-        total = self.choice.local
+        total = self.total
         missing: Goal | None = None
-        for below in self.inputs:
+        for below in islice(self.inputs, self.priced, None):
             if below.done and below.best is not None:
                 total += below.best.cost
+                if missing is None:
+                    self.priced, self.total = self.priced + 1, total
             elif below.active:
                 search.circular = True
                 return
@@ -205,6 +218,8 @@ class OptimizeInputs(Task):
             if total == inf or (prune and (total > limit or total >= best)):
                 search.tell_left(goal, self.choice, self.inputs, total, min(limit, best))
                 return
+            if missing is not None and len(self.inputs) > FEW_INPUTS:
+                break
         if missing is None:
             # A choice without inputs was not held against the limit yet.
             if total < best and not (prune and total > limit):

@@ -13,6 +13,7 @@ from math import inf, isinf
 
 from algebra.properties import RequiredProperties
 from memo import GroupExpression, GroupId, Winner
+from memo.cheapest import cheapest
 from optimizer.goals import Choice, Goal
 from optimizer.search import Search
 from optimizer.steps import Step, in_order
@@ -118,7 +119,7 @@ class _Why:
         self._search = search
         self._room = most_ways
         self._ways: dict[int, tuple[Way, ...]] = {}
-        self._costs: dict[int, float] = {}
+        self._costs: dict[Goal, float] = {}
 
     def reason(self, goal: Goal) -> Reason:
         """The reason of a goal's winner."""
@@ -217,34 +218,27 @@ class _Why:
         return known
 
     def _cost_of(self, way: Way) -> float:
-        return sum([self._costs[id(below)] for below in way.inputs], way.local)
+        return sum([self._costs[below] for below in way.inputs], way.local)
 
     def _cost_all(self, goals: Iterable[Goal]) -> None:
-        """Prices goals: winners where the search ended, else the cheapest of what it explored.
-
-        Goals may read each other in a circle, so costs are lowered until none changes.
-        """
-        found: list[Goal] = []
+        """Prices goals: winners where the search ended, else the cheapest of what it explored."""
+        unpriced: dict[Goal, list[tuple[float, tuple[Goal, ...]]]] = {}
         pending = list(goals)
         while pending:
             goal = pending.pop()
-            if id(goal) in self._costs:
+            if goal in self._costs:
                 continue
             known = goal.best
-            self._costs[id(goal)] = inf if known is None else known.cost
+            self._costs[goal] = inf if known is None else known.cost
             if known is None and self._room > 0:
-                found.append(goal)
                 ways = self._ways_to(goal)
+                unpriced[goal] = [(way.local, way.inputs) for way in ways]
                 self._room -= len(ways)
                 pending += [below for way in ways for below in way.inputs]
-        changed = True
-        while changed:
-            changed = False
-            for goal in reversed(found):
-                cost = min(map(self._cost_of, self._ways_to(goal)), default=inf)
-                if cost < self._costs[id(goal)]:
-                    self._costs[id(goal)] = cost
-                    changed = True
+        read = (below for ways in unpriced.values() for _, inputs in ways for below in inputs)
+        priced = {goal: self._costs[goal] for goal in read if goal not in unpriced}
+        for settled in cheapest(unpriced, priced):
+            self._costs[settled.goal] = settled.cost
 
     @cached_property
     def _expressions(self) -> dict[int, GroupExpression]:

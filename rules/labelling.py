@@ -13,11 +13,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from heapq import heappop, heappush, nsmallest
 
 Atom = tuple[int, tuple[int, ...]]
 Labels = dict[int, int]
 
 MOST_TRIALS = 64
+MOST_ROUNDS = 100
+"""Rounds of refinement: a chain of n edges of one relation needs half as many as it has edges."""
 
 
 def canonical_labels(atoms: tuple[Atom, ...], kept: tuple[int, ...]) -> Labels:
@@ -30,10 +33,7 @@ def canonical_labels(atoms: tuple[Atom, ...], kept: tuple[int, ...]) -> Labels:
     if len({relation for relation, _ in atoms}) == len(atoms):
         return _numbered(by_relation)
     colours = _refined(by_relation, kept)
-    search = _Search(by_relation, kept, colours)
-    search.extend((), {})
-    assert search.best is not None
-    return search.best[1]
+    return _Search(by_relation, kept, colours).run()
 
 
 def canonical_atoms(atoms: tuple[Atom, ...], labels: Labels) -> tuple[Atom, ...]:
@@ -59,14 +59,58 @@ def _refined(atoms: list[Atom], kept: tuple[int, ...]) -> dict[int, int]:
             uses.setdefault(variable, []).append((number, column))
     colours = {v: int(v in places) for v in uses}
     classes = len(set(colours.values()))
-    while True:
+    for _ in range(MOST_ROUNDS):
         seen = [(relation, tuple([colours[v] for v in vs])) for relation, vs in atoms]
         signs = {v: (colours[v], tuple(sorted((*seen[n], c) for n, c in uses[v]))) for v in uses}
         rank = {sign: k for k, sign in enumerate(sorted(set(signs.values())))}
         colours = {v: rank[sign] for v, sign in signs.items()}
         if len(rank) == classes:
-            return colours
+            break
         classes = len(rank)
+    return colours
+
+
+Sign = tuple[int, tuple[tuple[int, int], ...]]
+"""What is known of an atom: its relation, and of each column the label and the colour."""
+
+
+class _Order:
+    """A beginning of an order of atoms: the labels that it gives, and the signs of the rest."""
+
+    __slots__ = ("labels", "ready", "rest", "signs")
+
+    def __init__(
+        self,
+        labels: Labels,
+        signs: dict[int, Sign],
+        rest: dict[Sign, set[int]],
+        ready: list[Sign],
+    ) -> None:
+        self.labels = labels
+        self.signs = signs
+        self.rest = rest
+        self.ready = ready
+
+    def copy(self) -> _Order:
+        rest = {sign: set(atoms) for sign, atoms in self.rest.items()}
+        return _Order(dict(self.labels), dict(self.signs), rest, list(self.ready))
+
+    def put(self, atom: int, sign: Sign) -> None:
+        """Gives an atom that is left its sign."""
+        old = self.signs.get(atom)
+        if old is not None:
+            self.rest[old].discard(atom)
+        self.signs[atom] = sign
+        if sign not in self.rest:
+            self.rest[sign] = set()
+            heappush(self.ready, sign)
+        self.rest[sign].add(atom)
+
+    def smallest(self) -> list[int]:
+        """The first atoms of those left that have the smallest sign; none if none is left."""
+        while self.ready and not self.rest[self.ready[0]]:
+            del self.rest[heappop(self.ready)]
+        return nsmallest(MOST_TRIALS, self.rest[self.ready[0]]) if self.ready else []
 
 
 class _Search:
@@ -78,24 +122,50 @@ class _Search:
         self.colours = colours
         self.trials = 0
         self.best: tuple[tuple[object, ...], Labels] | None = None
+        self._uses: dict[int, list[int]] = {}
+        for number, (_, variables) in enumerate(atoms):
+            for variable in dict.fromkeys(variables):
+                self._uses.setdefault(variable, []).append(number)
 
-    def extend(self, done: tuple[int, ...], labels: Labels) -> None:
-        """Appends one of the smallest remaining atoms, then the rest."""
-        if len(done) == len(self.atoms):
-            self._offer(labels)
-            return
-        signs = {n: self._sign(n, labels) for n in range(len(self.atoms)) if n not in done}
-        smallest = min(signs.values())
-        tied = [n for n, sign in signs.items() if sign == smallest]
-        for k, n in enumerate(tied):
-            if k and (self.trials >= MOST_TRIALS or self._interchangeable(tied[0], n, labels)):
+    def run(self) -> Labels:
+        """The labels of the smallest order: again and again one of the smallest atoms left."""
+        order = _Order({}, {}, {}, [])
+        for n in range(len(self.atoms)):
+            order.put(n, self._sign(n, order.labels))
+        branches: list[tuple[_Order, int]] = []
+        while True:
+            tied = order.smallest()
+            if tied:
+                if self.trials < MOST_TRIALS:
+                    first, *others = tied
+                    branches += [
+                        (order.copy(), n)
+                        for n in reversed(others)
+                        if not self._interchangeable(first, n, order.labels)
+                    ]
+                self._take(order, tied[0])
                 continue
-            more = dict(labels)
-            for variable in self.atoms[n][1]:
-                more.setdefault(variable, len(more))
-            self.extend((*done, n), more)
+            self._offer(order.labels)
+            if not branches or self.trials >= MOST_TRIALS:
+                break
+            order, other = branches.pop()
+            self._take(order, other)
+        assert self.best is not None
+        return self.best[1]
 
-    def _sign(self, n: int, labels: Labels) -> tuple[int, tuple[tuple[int, int], ...]]:
+    def _take(self, order: _Order, n: int) -> None:
+        """Appends an atom, and labels its variables."""
+        order.rest[order.signs.pop(n)].discard(n)
+        touched: set[int] = set()
+        for variable in self.atoms[n][1]:
+            if variable not in order.labels:
+                order.labels[variable] = len(order.labels)
+                touched.update(self._uses[variable])
+        for other in touched:
+            if other in order.signs:
+                order.put(other, self._sign(other, order.labels))
+
+    def _sign(self, n: int, labels: Labels) -> Sign:
         relation, variables = self.atoms[n]
         unknown = len(self.colours)
         return relation, tuple([(labels.get(v, unknown), self.colours[v]) for v in variables])
@@ -108,8 +178,12 @@ class _Search:
                 if a in labels or b in labels or swap.get(a, b) != b or swap.get(b, a) != a:
                     return False
                 swap[a], swap[b] = b, a
-        swapped = Counter((r, tuple([swap.get(v, v) for v in vs])) for r, vs in self.atoms)
-        return swapped == Counter(self.atoms)
+        if all(len(self._uses[variable]) == 1 for variable in swap):
+            return True  # nothing but the two atoms, of one relation, has them
+        using = {n for variable in swap for n in self._uses[variable]}
+        around = [self.atoms[n] for n in using]
+        swapped = Counter((r, tuple([swap.get(v, v) for v in vs])) for r, vs in around)
+        return swapped == Counter(around)
 
     def _offer(self, labels: Labels) -> None:
         self.trials += 1

@@ -16,6 +16,7 @@ from time import monotonic
 from typing import Any, Literal
 
 from algebra.automaton import AutomatonError, minimal_dfa
+from algebra.deadline import Deadline
 from algebra.plan import PLAN_VERSION
 from algebra.regex import Regex, Symbol, refs, substitute
 from api.explanation import document, explained, misplaced
@@ -151,7 +152,7 @@ def run(job: Job, cancelled: Callable[[], bool]) -> Outcome:
 
 
 def _optimized(job: Job, cancelled: Callable[[], bool]) -> Outcome:
-    planned = plan_of(_translated(job), cancelled=cancelled)
+    planned = _planned(job, cancelled)
     found = planned.optimization
     answer = {
         "id": job.asked.id,
@@ -176,9 +177,10 @@ def _explained(job: Job, cancelled: Callable[[], bool]) -> Outcome:
     wrong = misplaced(stage, form, **shown)
     if wrong is not None:
         raise UsageError(f"{wrong} goes with stage physical and format text or json")
-    found: Translated | Planned = _translated(job)
+    deadline = _deadline(job, cancelled)
+    found: Translated | Planned = _translated(job, deadline)
     if stage not in ("query", "logical"):
-        found = plan_of(found, trace=shown["trace"], cancelled=cancelled)
+        found = plan_of(found, trace=shown["trace"], deadline=deadline)
     said = {"costs": shown["costs"], "why": shown["why"]}
     if form == "json":
         return _outcome(found, json_bytes(document(found, stage, **said)))
@@ -188,7 +190,7 @@ def _explained(job: Job, cancelled: Callable[[], bool]) -> Outcome:
 
 
 def _explanation(job: Job, cancelled: Callable[[], bool]) -> Outcome:
-    planned = plan_of(_translated(job), cancelled=cancelled)
+    planned = _planned(job, cancelled)
     return _outcome(planned, json_bytes(_explanation_of(job, planned)))
 
 
@@ -224,14 +226,14 @@ def _without_sources(catalog: Mapping[str, Any] | None) -> dict[str, Any] | None
 
 
 def _memo(job: Job, cancelled: Callable[[], bool]) -> Outcome:
-    planned = plan_of(_translated(job), cancelled=cancelled)
+    planned = _planned(job, cancelled)
     return _outcome(planned, json_bytes(document(planned, "memo")))
 
 
 def _trace(job: Job, cancelled: Callable[[], bool]) -> Outcome:
     steps = job.details["steps"]
     tracing = Tracing(steps, job.details["tried"])
-    planned = plan_of(_translated(job), trace=tracing, cancelled=cancelled)
+    planned = _planned(job, cancelled, tracing)
     body = json_bytes(document(planned, "physical", why=True))
     while len(body) > job.limits.answer and steps > 1:
         # Those that there is room for are worth more than none.
@@ -249,7 +251,7 @@ def _with_steps(planned: Planned, most: int) -> Planned:
 
 def _alternatives(job: Job, cancelled: Callable[[], bool]) -> Outcome:
     until = monotonic() + LONGEST_LISTING_SECONDS
-    planned = plan_of(_translated(job), cancelled=lambda: cancelled() or monotonic() > until)
+    planned = _planned(job, lambda: cancelled() or monotonic() > until)
     space = planned.optimization.plans
     cheapest = enumerate(islice(space.ranked(), job.details["limit"]), start=1)
     found = plans_document(
@@ -271,7 +273,18 @@ _RUN: Mapping[Kind, Callable[[Job, Callable[[], bool]], Outcome]] = {
 }
 
 
-def _translated(job: Job) -> Translated:
+def _deadline(job: Job, cancelled: Callable[[], bool]) -> Deadline:
+    """The deadline of a job, which begins now."""
+    return Deadline(job.asked.options.get("budget_ms"), cancelled)
+
+
+def _planned(job: Job, cancelled: Callable[[], bool], trace: bool | Tracing = False) -> Planned:
+    """The plan of a job's query, all of it under one deadline."""
+    deadline = _deadline(job, cancelled)
+    return plan_of(_translated(job, deadline), trace=trace, deadline=deadline)
+
+
+def _translated(job: Job, deadline: Deadline) -> Translated:
     known = None if job.asked.catalog is None else from_document(job.asked.catalog)
     options = dict(job.asked.options)
     options["disabled_rules"] = tuple(options["disabled_rules"])
@@ -282,7 +295,8 @@ def _translated(job: Job) -> Translated:
             language=job.asked.language,
             catalog=known,
             options=PlanningOptions(**options),
-        )
+        ),
+        deadline,
     )
     try:
         _check_size(translated, job.limits)

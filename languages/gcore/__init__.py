@@ -16,10 +16,12 @@ from pathlib import Path
 from lark import Lark
 from lark.exceptions import UnexpectedInput
 
+from algebra.deadline import NO_DEADLINE, Deadline
 from languages.gcore.explaining import explained
 from languages.gcore.reading import reader
 from languages.gcore.syntax import Query
 from languages.gcore.translation import translated
+from languages.parsing import parsed
 from languages.regular_query import RegularQuery
 from languages.rq_tokens import check_text
 
@@ -35,35 +37,39 @@ _BEGINNING = re.compile(
 """None of these begins an RQ rule, whose head goes on with an arrow or commas."""
 
 
-def parse(text: str, time_unit: str = "second") -> RegularQuery:
+def parse(text: str, time_unit: str = "second", deadline: Deadline = NO_DEADLINE) -> RegularQuery:
     """Reads G-CORE text; windows with a unit are counted in ``time_unit``.
 
     Raises:
         QueryError: if it is not G-CORE, cannot mean anything, or is not supported yet.
+        algebra.deadline.OutOfTimeError: if the time is over.
     """
     words = (word.strip("`") for word in re.findall(r"`[^`\n]*`|\w+", text))
-    return translated(tree(text), time_unit, frozenset(words))
+    return translated(tree(text, deadline), time_unit, frozenset(words))
 
 
-def parse_view(text: str, time_unit: str = "second") -> RegularQuery:
+def parse_view(
+    text: str, time_unit: str = "second", deadline: Deadline = NO_DEADLINE
+) -> RegularQuery:
     """Reads G-CORE text of a view, which may construct edges of several labels.
 
     Raises:
-        QueryError: as :func:`parse`.
+        QueryError, algebra.deadline.OutOfTimeError: as :func:`parse`.
     """
     words = (word.strip("`") for word in re.findall(r"`[^`\n]*`|\w+", text))
-    return translated(tree(text), time_unit, frozenset(words), several=True)
+    return translated(tree(text, deadline), time_unit, frozenset(words), several=True)
 
 
-def tree(text: str) -> Query:
+def tree(text: str, deadline: Deadline = NO_DEADLINE) -> Query:
     """The syntax tree of a text.
 
     Raises:
         QueryError: if it is not G-CORE.
+        algebra.deadline.OutOfTimeError: if the time is over.
     """
     check_text(text)
     try:
-        read = _parser().parse(text)
+        read = parsed(_parser(), text, deadline)
     except UnexpectedInput:
         raise explained(_parser(), text) from None
     assert isinstance(read, Query)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from algebra import regex, scalar
 from algebra.regex import Regex
-from languages.errors import QueryError, line_of, listed
+from languages.errors import QueryError, closest, line_of, listed
 from languages.gcore import faults
 from languages.gcore.bodies import Body, Part
 from languages.gcore.conditions import alternatives
@@ -239,13 +238,13 @@ class Links:
             self._program.rules.append(rule)
 
     def _unknown(self, name: Name) -> QueryError:
-        close = get_close_matches(name.text, self._macros, n=1)
+        close = closest(name.text, self._macros)
         return QueryError(
             "E-UNKNOWN",
             "there is no PATH of this name",
             at=name.at,
             text=f"~{name.text}",
-            hint=f"did you mean ~{close[0]}?"
+            hint=f"did you mean ~{close}?"
             if close
             else f"begin the query with PATH {name.text} = (x)-[:label]->(y)",
         )

@@ -1,0 +1,97 @@
+"""When planning has to end: one value per request, handed to every step from text to plan.
+
+Steps that can end at any moment with what they have ask :meth:`Deadline.passed`. Steps without
+which there is no plan at all call :meth:`Deadline.check`, which raises once the time is over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import perf_counter
+from typing import Literal
+
+Reason = Literal["budget_ms", "cancelled"]
+
+LEAST_MS = 2_000.0
+"""How long the steps before the first plan may take, in milliseconds, however small the budget:
+reading a small query takes longer than a budget of 1 ms."""
+
+_ASKING_MS = 10.0
+"""How often a check asks whether the caller has cancelled, in milliseconds."""
+
+
+class OutOfTimeError(Exception):
+    """The time was over before there was a plan; ``doing`` says during which step."""
+
+    def __init__(self, reason: Reason, doing: str) -> None:
+        super().__init__(f"{reason} while {doing}")
+        self.reason = reason
+        self.doing = doing
+
+
+class Deadline:
+    """The time from now on that a request may take, and whether its caller still wants it.
+
+    Args:
+        budget_ms: milliseconds for all steps together; None is no bound.
+        cancelled: asked again and again; once it says so, the answer stays.
+    """
+
+    def __init__(
+        self, budget_ms: float | None = None, cancelled: Callable[[], bool] | None = None
+    ) -> None:
+        self.budget_ms = budget_ms
+        self._cancelled = cancelled
+        self._cancelled_at: float | None = None
+        self._asked_at = 0.0
+        self._started = perf_counter()
+
+    @property
+    def interruptible(self) -> bool:
+        """Whether anything can end the work early."""
+        return self.budget_ms is not None or self._cancelled is not None
+
+    def elapsed_ms(self) -> float:
+        """The time since the request came, in milliseconds."""
+        return (perf_counter() - self._started) * 1000
+
+    def cancelled(self) -> bool:
+        """Whether the caller has given the request up."""
+        if self._cancelled_at is None and self._cancelled is not None and self._cancelled():
+            self._cancelled_at = self.elapsed_ms()
+        return self._cancelled_at is not None
+
+    def passed(self, part: float = 1.0) -> Reason | None:
+        """Why the work has to end, once that part of the time is over; None while it may go on."""
+        if self.cancelled():
+            return "cancelled"
+        if self.budget_ms is not None and self.elapsed_ms() > self.budget_ms * part:
+            return "budget_ms"
+        return None
+
+    def check(self, doing: str, budgets: float = 1.0) -> None:
+        """Lets a step go on that there is no answer without.
+
+        Such a step has :data:`LEAST_MS` at least, also after its caller has cancelled.
+
+        Args:
+            doing: the step, as in "the time was over while ...".
+            budgets: how many times the budget may be over by now.
+
+        Raises:
+            OutOfTimeError: if the time is over.
+        """
+        if not self.interruptible:
+            return
+        now = self.elapsed_ms()
+        if now - self._asked_at >= _ASKING_MS:
+            self._asked_at = now
+            self.cancelled()
+        if self._cancelled_at is not None and now - self._cancelled_at > LEAST_MS:
+            raise OutOfTimeError("cancelled", doing)
+        if self.budget_ms is not None and now > max(self.budget_ms, LEAST_MS) * budgets:
+            raise OutOfTimeError("budget_ms", doing)
+
+
+NO_DEADLINE = Deadline()
+"""For callers with all the time there is."""

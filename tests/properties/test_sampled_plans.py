@@ -1,0 +1,117 @@
+"""Plans drawn from all plans get what a chosen one gets: names, pictures, costs, and answers."""
+
+from __future__ import annotations
+
+import json
+from itertools import islice
+
+import pytest
+from hypothesis import given, note
+from hypothesis import strategies as st
+
+from algebra.plan import PhysicalPlan
+from api.explanation import stored_plan
+from api.render.picture import picture
+from catalog.model import Catalog, LabelStatistics, Stream
+from headrace.documents import RankedPlan, plans_document
+from headrace.planning import optimize
+from headrace.requests import Format, PlanningOptions, PlanRequest
+from optimizer import Optimization, Options
+from optimizer.steps import in_order, shared_cost
+from tests.oracles.query import text
+from tests.oracles.snapshot import Truth
+from tests.properties.plans import optimized, read_back
+from tests.properties.running import BATCH_ROWS, judge, lines_of
+from tests.strategies.amount import examples
+from tests.strategies.circles import circular_cases
+from tests.strategies.existence import existence_cases
+from tests.strategies.properties import property_cases
+from tests.strategies.queries import Case, cases
+from tests.strategies.vertices import vertex_cases
+
+FORMATS: tuple[Format, ...] = ("text", "json", "dot", "mermaid", "html")
+
+
+def check_shown(plan: PhysicalPlan) -> None:
+    """Every node has a name for each column, and every format shows the plan."""
+    for node in plan.nodes:
+        variables = getattr(node.operator, "variables", ())
+        assert len(set(variables)) == len(variables)
+        assert all(node.columns), plan.to_json()
+    for form in FORMATS:
+        assert stored_plan(plan, "drawn", "physical", form)
+    assert len(picture(plan)["boxes"]) == len(plan.nodes)
+    shown = plans_document(1, [RankedPlan(None, plan)], lambda ranked: ranked.plan.digest)
+    assert json.loads(json.dumps(shown))["plans"][0]["digest"] == plan.digest
+
+
+def check_costs(found: Optimization, plan: PhysicalPlan) -> None:
+    """A plan costs what its nodes cost, and no less than the one that was chosen."""
+
+    def of_tree(position: int) -> float:
+        node = plan.nodes[position]
+        return sum([of_tree(i) for i in node.inputs], node.estimate.cost)
+
+    cost = plan.nodes[plan.root].estimate.cumulative_cost
+    assert cost == pytest.approx(of_tree(plan.root), rel=1e-9)
+    if found.stop_reason == "complete":
+        assert cost >= found.cost * (1 - 1e-9)
+
+
+@given(
+    case=existence_cases() | cases() | circular_cases(longest=8),
+    parallelism=st.sampled_from([1, 1, 2, 4]),
+    seed=st.integers(0, 999),
+    rows=st.sampled_from(BATCH_ROWS),
+)
+@examples(80)
+def test_sampled_plans(case: Case, parallelism: int, seed: int, rows: int) -> None:
+    note(text(case.query))
+    options = Options(parallelism=parallelism, budget_expressions=400)
+    found = optimized(case, options, seed)
+    truth = Truth(case.query, case.edges)
+    for plan in found.plans.sample(4, seed):
+        check_shown(plan)
+        check_costs(found, plan)
+        judge(truth, plan, lines_of(case, read_back(plan), rows))
+
+
+@given(case=property_cases() | vertex_cases(), seed=st.integers(0, 999))
+@examples(40)
+def test_sampled_plans_over_properties(case: Case, seed: int) -> None:
+    note(text(case.query))
+    found = optimized(case, Options(budget_expressions=400), seed)
+    truth = Truth(case.query, case.edges)
+    for plan in found.plans.sample(4, seed):
+        check_shown(plan)
+        check_costs(found, plan)
+        judge(truth, plan, lines_of(case, read_back(plan), 3))
+
+
+@given(case=existence_cases() | cases(), seed=st.integers(0, 999))
+@examples(30)
+def test_ranked_plans_are_shown_as_the_chosen_one(case: Case, seed: int) -> None:
+    note(text(case.query))
+    found = optimized(case, Options(budget_expressions=400), seed)
+    assert shared_cost(found.best) == sum(s.local for s, _ in in_order(found.best))
+    for plan in [found.plan, found.canonical_plan, *islice(found.plans.ranked(), 3)]:
+        check_shown(plan)
+
+
+@pytest.mark.parametrize("parallelism", [1, 3])
+def test_joins_that_bind_no_variable_have_names(parallelism: int) -> None:
+    """Two views of which only the existence counts are joined with each other first."""
+    query = """
+    GRAPH VIEW vH0 AS (
+      CONSTRUCT (x)-[:H0]->(y)
+      MATCH (u)-[e1:c {ok = true}]->(z), (x)-/<:a>/->(w), (y)-/<:a>/->(z))
+    SELECT u, y MATCH ()-/<(:H0)*{2..3}>/->(y) ON vH0, (y)-[:H0]->(u) ON vH0
+    """
+    rare = LabelStatistics(rate=0.01, distinct_src=5000, distinct_trg=5000, vertices=5000)
+    often = LabelStatistics(rate=50, distinct_src=3, distinct_trg=5000, vertices=5000)
+    stream = Stream("s", {"a": rare, "c": often}, properties={"ok": "boolean"})
+    options = PlanningOptions(window="10", parallelism=parallelism)
+    request = PlanRequest(query, "q", "gcore", Catalog({"s": stream}), options=options)
+    found = optimize(request).optimization
+    for plan in found.plans.sample(100, 1):
+        check_shown(read_back(plan))
