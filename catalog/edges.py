@@ -12,7 +12,6 @@ no edge. Explicit deletions are not read yet.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -36,7 +35,7 @@ __all__ = [
     "format_of",
     "read",
     "read_all",
-    "read_blocks",
+    "read_messages",
     "roles_in",
 ]
 
@@ -127,7 +126,11 @@ class EdgeFile:
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """A row that is no edge; ``line`` counts from 1 (rows, for Parquet)."""
+    """A row that is no edge.
+
+    ``line`` is the first of its lines, from 1 (rows, for Parquet); ``text`` all of them as they
+    stand in the file.
+    """
 
     file: str
     line: int
@@ -135,7 +138,8 @@ class Rejected:
     text: str
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}: {self.reason}: {self.text}"
+        text = self.text.replace("\r", "\\r").replace("\n", "\\n")
+        return f"{self.file}:{self.line}: {self.reason}: {text}"
 
 
 class RejectedRowError(Exception):
@@ -194,43 +198,53 @@ def read_all(
         yield from read(file, strict=strict, on_progress=on_progress)
 
 
-def read_blocks(file: EdgeFile, lines: Iterator[Block]) -> Iterator[tuple[list[str], RawRows]]:
-    """The raw rows of the lines of a text file, or of lines laid out like one, with the role of
-    each column.
+def read_messages(file: EdgeFile, messages: Sequence[bytes]) -> Iterator[tuple[list[str], RawRows]]:
+    """The raw rows of messages laid out as rows of a text file, with the role of each column.
+
+    Each message is one row, and its position counts as its line; an empty one is none. The fields
+    of CSV are ``file.names``.
 
     Raises:
-        EdgeFileError: if a column is lacking, or the header of CSV cannot be read.
+        EdgeFileError: if a column is lacking.
     """
-    return _raw_csv(file, lines) if file.format == "csv" else _raw_json(file, lines)
+    if file.format != "csv":
+        lines = [message.strip().replace(b"\n", b" ") for message in messages]
+        yield from _raw_json(file, iter([Block(0, b"\n".join(lines))]))
+        return
+    names = file.names or ()
+    roles = roles_in(file, names)
+    wanted = [names.index(_name(file, role)) for role in roles]
+    yield roles, delimited.rows_of_messages(messages, len(names), wanted, file.separator)
 
 
 def _raw(file: EdgeFile, on_progress: Progress | None) -> Iterator[tuple[list[str], RawRows]]:
     if file.format == "parquet":
         return _raw_parquet(file, on_progress)
-    return read_blocks(file, blocks(file.path, on_progress))
+    lines = blocks(file.path, on_progress)
+    return _raw_csv(file, lines) if file.format == "csv" else _raw_json(file, lines)
 
 
 def _raw_csv(file: EdgeFile, source: Iterator[Block]) -> Iterator[tuple[list[str], RawRows]]:
-    if (first := next(source, None)) is None:
-        return
     names = file.names
+    reader = delimited.Reader(file.path, source, file.separator)
     if file.header or names is None:
-        line, end, rest = first.data.partition(b"\n")
-        try:
-            fields = delimited.fields_of(line.removesuffix(b"\r"), file.separator)
-        except ValueError as error:
-            raise EdgeFileError(f"{file.path}: its first line cannot be read: {error}") from error
-        if file.header:
-            names = fields
-            source = itertools.chain([Block(first.first_line + 1, rest)] if end else [], source)
-        else:
-            names = tuple(f"_c{i}" for i in range(len(fields)))
-    if not file.header:
-        source = itertools.chain([first], source)
+        first = reader.record()
+        if first is None:
+            return
+        names = _fields(file, first)
+        if not file.header:
+            reader.put_back()
+            names = tuple(f"_c{i}" for i in range(len(names)))
     roles = roles_in(file, names)
     wanted = [names.index(_name(file, role)) for role in roles]
-    for raw in delimited.rows_of(source, len(names), wanted, file.separator):
+    for raw in reader.rows(len(names), wanted):
         yield roles, raw
+
+
+def _fields(file: EdgeFile, first: delimited.Record) -> tuple[str, ...]:
+    if first.fault:
+        raise EdgeFileError(f"{file.path}: its first line cannot be read: {first.fault}")
+    return first.fields
 
 
 def _raw_json(file: EdgeFile, source: Iterator[Block]) -> Iterator[tuple[list[str], RawRows]]:

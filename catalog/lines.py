@@ -29,12 +29,14 @@ class EdgeFileError(Exception):
 class Block:
     """Consecutive lines, without the last line's end; ``first_line`` counts from 1.
 
-    ``overlong`` says instead that there is one line only, of which ``data`` is the start.
+    ``overlong`` says instead that there is one line only, of which ``data`` is the start;
+    ``quoted``, whether it has quotes anywhere.
     """
 
     first_line: int
     data: bytes
     overlong: bool = False
+    quoted: bool = False
 
     def lines(self) -> list[bytes]:
         """The lines without their ends."""
@@ -79,16 +81,20 @@ def _blocks(plain: BinaryIO | gzip.GzipFile) -> Iterator[Block]:
             continue
         rest += chunk
         if len(rest) > LONGEST_LINE:
-            yield Block(line, rest[:SHOWN], overlong=True)
-            rest = _after_line_end(plain)
+            start_of_line, quoted = rest[:SHOWN], b'"' in rest
+            rest, more_quotes = _after_line_end(plain)
+            yield Block(line, start_of_line, overlong=True, quoted=quoted or more_quotes)
             line += 1
     if rest:
         yield Block(line, rest)
 
 
-def _after_line_end(plain: BinaryIO | gzip.GzipFile) -> bytes:
+def _after_line_end(plain: BinaryIO | gzip.GzipFile) -> tuple[bytes, bool]:
+    """What stands behind the end of the line, and whether there are quotes before it."""
+    quoted = False
     while chunk := plain.read(BLOCK):
-        _, end, tail = chunk.partition(b"\n")
+        head, end, tail = chunk.partition(b"\n")
+        quoted = quoted or b'"' in head
         if end:
-            return tail
-    return b""
+            return tail, quoted
+    return b"", quoted

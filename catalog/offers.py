@@ -89,13 +89,9 @@ def _type_of(texts: Column) -> PropertyType | None:
 
 
 def _of_csv(file: EdgeFile) -> dict[str, list[str]]:
-    lines = list(itertools.islice(_lines(file), LINES))
-    rows = []
-    for line in lines:
-        try:
-            rows.append(delimited.fields_of(line, file.separator))
-        except ValueError:
-            continue  # the reader of edges tells of it
+    reader = delimited.Reader(file.path, blocks(file.path), file.separator)
+    records = itertools.islice(iter(reader.record, None), LINES)
+    rows = [record.fields for record in records if record is not None and not record.fault]
     if file.header:
         names, rows = (rows[0], rows[1:]) if rows else ((), [])
     else:

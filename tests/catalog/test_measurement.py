@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from catalog import EdgeFile, RejectedRowError, measure, measure_files
+from catalog import EdgeFile, RejectedRowError, measure, measure_files, measured_catalog
 from catalog.rows import Expectation
 from catalog.sketch import Sketch, hashes_of, pair_hashes
 
@@ -209,3 +209,12 @@ def test_pairs_have_a_direction() -> None:
 def test_hashes_are_the_same_in_every_process() -> None:
     assert hashes_of(pa.array(["a"])).tolist() == [hashes_of(pa.array(["b", "a"])).tolist()[1]]
     assert hashes_of(pa.array([1])).tolist() == [6238072747940578789]
+
+
+def test_records_of_several_lines_are_counted_once(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text('src,trg,ts,n\n1,2,5,"7\n8,9,9,1"\n1,2,soon,"\n8,9,9,1"\n3,4,6,8\n')
+    catalog, (measured,) = measured_catalog([EdgeFile(str(path), label="a")])
+    assert (measured.rows, measured.rejected_count) == (2, 1)
+    assert catalog.streams["input"].labels["a"].vertices == 4
+    assert catalog.streams["input"].properties == {"n": "string"}

@@ -102,6 +102,19 @@ def test_rows_that_are_no_edges_are_kept_aside(tmp_path: Path) -> None:
     assert all(row["file"] == str(path) and row["reason"] for row in rejected)
 
 
+def test_records_of_several_lines_are_spooled_whole_or_kept_aside_whole(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    bad = '1,2,a,soon,"x\r\n9,9,a,9,"'
+    path.write_bytes(f'src,trg,label,ts,note\n1,2,a,0,"x\n9,9,a,9,"\n{bad}\n3,4,a,5,\n'.encode())
+    made = spool(tmp_path / "in", reach(), {"input": [EdgeFile(str(path))]}, tmp_path / "bad")
+    assert [edge[-3:] for rows in slices_of(made) for edge in rows] == [
+        ("1", "2", 0),
+        ("3", "4", 5),
+    ]
+    (row,) = map(json.loads, (tmp_path / "bad").read_text().splitlines())
+    assert (row["line"], row["text"]) == (4, bad)
+
+
 def test_strict_stops_at_such_a_row(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("src,trg,label,ts\n1,2,a,0\n1,,a,1\n")
