@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import gzip
+import os
+import stat
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import BinaryIO
 
 BLOCK = 1 << 20
@@ -43,6 +44,44 @@ class Block:
         return [line.removesuffix(b"\r") for line in self.data.split(b"\n")]
 
 
+def opened(path: str) -> BinaryIO:
+    """Opens a regular file for reading; never waits for somebody to write.
+
+    Raises:
+        EdgeFileError: if it cannot be opened, or is a folder, a pipe, a socket or a device.
+    """
+    try:
+        _check_regular(path, os.stat(path).st_mode)
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except OSError as error:
+        raise cannot_be_read(path, error) from error
+    file = os.fdopen(descriptor, "rb")
+    try:
+        _check_regular(path, os.fstat(descriptor).st_mode)  # it may be another one by now
+    except EdgeFileError:
+        file.close()
+        raise
+    return file
+
+
+def cannot_be_read(path: str, error: OSError) -> EdgeFileError:
+    """What is said of a file or folder that the system refuses."""
+    return EdgeFileError(f"{path}: cannot be read: {error.strerror or error}")
+
+
+def _check_regular(path: str, mode: int) -> None:
+    if stat.S_ISREG(mode):
+        return
+    if stat.S_ISDIR(mode):
+        raise EdgeFileError(f"{path}: cannot be read: Is a directory")
+    kinds = {stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}
+    kind = kinds.get(stat.S_IFMT(mode), "a device")
+    raise EdgeFileError(
+        f"{path}: cannot be read: it is {kind}, and input is read more than once: write it to a "
+        "file first, or use a live source (follow: true, or a format such as kafka, in a catalog)"
+    )
+
+
 def blocks(path: str, on_progress: Progress | None = None) -> Iterator[Block]:
     """The lines of a file; gzip is told by its first bytes; a byte order mark is dropped.
 
@@ -50,8 +89,8 @@ def blocks(path: str, on_progress: Progress | None = None) -> Iterator[Block]:
         EdgeFileError: if the file cannot be opened or unpacked.
     """
     try:
-        with open(path, "rb") as stored:
-            total = Path(path).stat().st_size
+        with opened(path) as stored:
+            total = os.fstat(stored.fileno()).st_size
             packed = stored.read(2) == _GZIP_MAGIC
             stored.seek(0)
             plain = gzip.GzipFile(fileobj=stored) if packed else stored
@@ -62,7 +101,12 @@ def blocks(path: str, on_progress: Progress | None = None) -> Iterator[Block]:
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise EdgeFileError(f"{path}: the gzip file is damaged or cut off: {error}") from error
     except OSError as error:
-        raise EdgeFileError(f"{path}: cannot be read: {error.strerror or error}") from error
+        raise cannot_be_read(path, error) from error
+
+
+def is_empty(path: str) -> bool:
+    """Whether a text file has nothing but blank lines; errors as :func:`blocks`."""
+    return not any(block.data.strip() for block in blocks(path))
 
 
 def _blocks(plain: BinaryIO | gzip.GzipFile) -> Iterator[Block]:

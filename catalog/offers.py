@@ -15,12 +15,11 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from algebra.values import PropertyType
-from catalog import delimited
+from catalog import delimited, parquet
 from catalog.edges import EdgeFile
-from catalog.lines import EdgeFileError, blocks
+from catalog.lines import blocks
 from catalog.model import ROLES
 from catalog.raw import Column
 from catalog.values import converted
@@ -126,10 +125,7 @@ def _lines(file: EdgeFile) -> Iterator[bytes]:
 
 
 def _of_parquet(path: str) -> Iterator[tuple[str, PropertyType | None]]:
-    try:
-        schema = pq.read_schema(path)
-    except (pa.ArrowException, OSError) as error:
-        raise EdgeFileError(f"{path}: cannot be read as Parquet: {error}") from error
+    schema = parquet.schema_of(path)
     for field in schema:
         kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
         if schema.names.count(field.name) > 1 or pa.types.is_nested(kind):

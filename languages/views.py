@@ -53,6 +53,17 @@ def with_views(
     return _Reading(catalog, default_window).of(query, ())
 
 
+def queries_of_views(
+    catalog: Catalog,
+) -> Iterator[tuple[str, tuple[tuple[str, ...], RegularQuery]]]:
+    """The views of a catalog whose text can be read: what each constructs, and its query."""
+    reading = _Reading(catalog, None)
+    for view in catalog.views:
+        constructed = reading.constructed(view)
+        if constructed:
+            yield view, (constructed, reading.parsed(view))
+
+
 @dataclass(slots=True)
 class _Reading:
     """``rules`` and ``leaves`` are those of the views that were read so far."""
@@ -133,7 +144,7 @@ class _Reading:
         name, dot, _ = label.partition(".")
         if dot and name in self.catalog.views and name not in self.catalog.streams:
             return name
-        found = [view for view in sorted(self.catalog.views) if label in self._constructed(view)]
+        found = [view for view in sorted(self.catalog.views) if label in self.constructed(view)]
         if len(found) > 1:
             raise QueryError(
                 "E-AMBIGUOUS",
@@ -144,14 +155,14 @@ class _Reading:
             )
         return found[0] if found else None
 
-    def _constructed(self, view: str) -> tuple[str, ...]:
+    def constructed(self, view: str) -> tuple[str, ...]:
         """The labels of a view, as far as its text can be read."""
         try:
-            return tuple(_labels(self._parsed(view)))
+            return tuple(_labels(self.parsed(view)))
         except QueryError:
             return ()
 
-    def _parsed(self, view: str) -> RegularQuery:
+    def parsed(self, view: str) -> RegularQuery:
         if view not in self._read:
             text = self.catalog.views[view]
             language = registry.language_named(text.language or registry.detect(text.query))
@@ -186,7 +197,7 @@ class _Reading:
         return self._known[view]
 
     def _added(self, view: str, inside: tuple[str, ...]) -> Labels:
-        parsed = self._parsed(view)
+        parsed = self.parsed(view)
         if parsed.emit is not None:
             raise QueryError(
                 "E-SYNTAX",

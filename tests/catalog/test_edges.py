@@ -266,7 +266,8 @@ def test_strict_reading_ends_at_the_first_faulty_row(tmp_path: Path) -> None:
         (
             "1 4 1254192988\n",
             {"label": "a"},
-            "no column 'src'; it has '1 4 1254192988': say which column is src, or what a file",
+            "no column 'src'; it has '1 4 1254192988': if ' ' separates its fields, say --sep ' ' "
+            r"\(and --columns src,trg,ts",
         ),
         ("src,trg,ts\n1,2,3\n", {}, "no column 'label'; it has 'src', 'trg', 'ts': .* one label"),
         ("src,trg\n", {"label": "a"}, "no column 'ts'"),
