@@ -29,8 +29,8 @@ from api.commands.plans import plans
 from api.commands.run import run
 from api.commands.serve import serve
 from api.commands.stats import stats
-from api.console import Session, say, say_error
-from headrace.errors import HeadraceError, StoppedError, UsageError
+from api.console import Session, say, say_error, say_warning
+from headrace.errors import HeadraceError, InvalidQueryError, StoppedError, UsageError
 
 INTERRUPTED = 130
 TERMINATED = 143
@@ -128,6 +128,8 @@ def _main(arguments: Sequence[str] | None) -> int:
         say(error.display)
         return INTERRUPTED
     except HeadraceError as error:
+        for warning in error.warnings if isinstance(error, InvalidQueryError) else ():
+            say_warning(warning)
         say_error(error.display, error if session.debug else None)
         return 2 if isinstance(error, UsageError) else 1
     except (_ReaderGoneError, BrokenPipeError):

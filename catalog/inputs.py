@@ -239,10 +239,10 @@ def measured_catalog(
         (VERTEX_STREAM, of_vertices),
     ):
         if group:
-            offered = MappingProxyType(offered_properties(group))
+            offered = offered_properties(group)
             deletions = name == DEFAULT_STREAM and have_deletions(group)
             described = [
-                replace(file, properties=offered, deletions=file.deletions or deletions)
+                replace(file, properties=offered.properties, deletions=file.deletions or deletions)
                 for file in group
             ]
             measurement = measure_files(
@@ -254,6 +254,7 @@ def measured_catalog(
                 labels=labels,
                 enough=enough,
             )
+            measurement = replace(measurement, doubts=(*offered.doubts, *measurement.doubts))
             measurements.append(measurement)
             streams[name] = stream_of_files(name, described, measurement)
     if not streams:

@@ -32,6 +32,7 @@ from numpy.typing import NDArray
 from catalog.edges import EdgeFile, Rejected, check_not_empty, read
 from catalog.lines import Progress
 from catalog.model import LabelStatistics
+from catalog.raw import Column
 from catalog.sketch import Hashes, Sketch, hashes_of, pair_hashes
 from catalog.timestamps import finer_unit
 
@@ -48,7 +49,8 @@ class Measurement:
     ``rows`` is the number of edges seen, ``complete`` whether that was all of them,
     ``rejected`` the rows that are no edges (the first hundred) and ``rejected_count`` how
     many they were. ``more_labels``: there are labels that were not measured. ``doubts`` are
-    warnings about the files, for a person.
+    warnings about the files, for a person. ``numeric``: the vertices are strings, and all of those
+    seen are whole numbers.
     """
 
     statistics: Mapping[str, LabelStatistics]
@@ -58,6 +60,7 @@ class Measurement:
     rejected_count: int = 0
     more_labels: bool = False
     doubts: tuple[str, ...] = ()
+    numeric: bool = False
 
 
 SHOWN_REJECTED = 100
@@ -151,6 +154,7 @@ def measure_files(
         rejected_count,
         seen.more,
         tuple(_doubts_of_times(files, parts)),
+        any(part.rows for part in parts) and all(part.numeric for part in parts),
     )
 
 
@@ -265,6 +269,7 @@ class _Part:
     earliest: int | None = None
     latest: int = 0
     fraction: float = 1.0
+    numeric: bool = True
 
     def add(self, edges: pa.RecordBatch, labels: _Labels) -> None:
         if not edges.num_rows:
@@ -274,6 +279,7 @@ class _Part:
         earliest = int(times.min())
         self.earliest = earliest if self.earliest is None else min(earliest, self.earliest)
         self.latest = max(self.latest, int(times.max()))
+        self.numeric = self.numeric and all(_whole(edges.column(end)) for end in ("src", "trg"))
         encoded = edges.column("label").dictionary_encode()
         codes: NDArray[np.int32] = encoded.indices.to_numpy()
         order = np.argsort(codes, kind="stable")
@@ -294,6 +300,13 @@ class _Part:
             return None
         length = (self.latest - self.earliest + 1) / self.fraction
         return float(self.earliest), self.earliest + length
+
+
+def _whole(vertices: Column) -> bool:
+    """Whether strings are whole numbers, all of them."""
+    if not pa.types.is_string(vertices.type):
+        return False
+    return bool(pc.all(pc.match_substring_regex(vertices, "^-?[0-9]+$")).as_py())
 
 
 def _statistics(

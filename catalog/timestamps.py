@@ -21,7 +21,8 @@ _LOCAL = _ISO + "$"
 _ZONED = _ISO + r"(Z|[+-][0-9]{2}(:?[0-9]{2})?)$"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
-_SIZES = {"millisecond": 1_000, "microsecond": 1}
+_SIZES = {"second": 1_000_000, "millisecond": 1_000, "microsecond": 1}
+"""The units in which machines write times, in microseconds."""
 _YEAR_5138 = 10**17
 """In microseconds; in seconds it has 12 digits."""
 
@@ -40,7 +41,7 @@ def finer_unit(ticks: int, time_unit: str) -> str | None:
     per_tick = microseconds_per_tick(time_unit)
     if per_tick is None or ticks * per_tick < _YEAR_5138:
         return None
-    finer = (unit for unit in ("millisecond", "microsecond") if ticks * _SIZES[unit] < _YEAR_5138)
+    finer = (unit for unit, size in _SIZES.items() if ticks * size < _YEAR_5138)
     return next(finer, None)
 
 

@@ -35,12 +35,16 @@ class UsageError(HeadraceError):
 
 
 class InvalidQueryError(UsageError):
-    """The query is wrong: a front end's error together with the text that it speaks of."""
+    """The query is wrong: a front end's error together with the text that it speaks of.
 
-    def __init__(self, error: QueryError, source: str) -> None:
+    ``warnings`` are about the input: they may say why the query does not fit it.
+    """
+
+    def __init__(self, error: QueryError, source: str, warnings: tuple[str, ...] = ()) -> None:
         super().__init__(error.message, code=error.code, hint=error.hint)
         self.error = error
         self.source = source
+        self.warnings = warnings
 
     @property
     def display(self) -> str:

@@ -23,7 +23,7 @@ from catalog.defaults import (
 from catalog.model import Catalog, LabelStatistics, Stream
 from headrace.errors import UsageError
 from headrace.requests import PlanRequest
-from languages.labels_read import Reads, input_labels, reads, vertex_labels
+from languages.labels_read import Reads, input_labels, orders_vertices, reads, vertex_labels
 from languages.regular_query import RegularQuery
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def _of_inputs(request: PlanRequest, query: RegularQuery) -> tuple[Catalog, tupl
     doubts = [
         f"{file.path}: its column ts is not read: a stored graph is valid always" for file in timed
     ]
-    doubts += [doubt for measurement in measurements for doubt in doubts_of(measurement)]
+    doubts += [d for measurement in measurements for d in doubts_of(measurement, query)]
     unseen = tuple(label for label in labels if not _has(catalog, label))
     if not request.inputs:
         assumed = _assumed_catalog(request, query, unseen)
@@ -98,9 +98,15 @@ def _of_inputs(request: PlanRequest, query: RegularQuery) -> tuple[Catalog, tupl
     return replace(catalog, streams=known_streams), tuple(doubts)
 
 
-def doubts_of(measurement: Measurement) -> list[str]:
-    """What a person should know of files that were measured."""
+def doubts_of(measurement: Measurement, query: RegularQuery) -> list[str]:
+    """What a person should know of files that were measured for a query."""
     doubts = list(measurement.doubts)
+    if measurement.numeric and orders_vertices(query):
+        doubts.append(
+            "the query orders vertices, which are compared as text, and all those looked at are "
+            "whole numbers: 10 comes before 9; for an order of numbers say vertex_type: integer in "
+            "the catalog, or --vertex-type integer"
+        )
     if measurement.rejected and not measurement.rows:
         first = measurement.rejected[0]
         doubts.append(f"none of the rows looked at is an edge; the first of them: {first}")
@@ -131,7 +137,7 @@ def _with_statistics(catalog: Catalog, query: RegularQuery) -> tuple[Catalog, tu
     if not unknown:
         return catalog, ()
     read = reads(query, catalog)
-    measuring = _Measuring(catalog, read, any_label=bool(read.any_label))
+    measuring = _Measuring(query, catalog, read, any_label=bool(read.any_label))
     for stream in unknown:
         fixed = _fixed_labels(stream)
         if _is_named(stream, read) or (fixed and fixed & _wanted(stream, read)):
@@ -189,6 +195,7 @@ def _is_named(stream: Stream, read: Reads) -> bool:
 class _Measuring:
     """A catalog while its streams are measured."""
 
+    query: RegularQuery
     catalog: Catalog
     read: Reads
     any_label: bool
@@ -220,7 +227,7 @@ class _Measuring:
             stream.open_labels or (self.any_label and not known) or measurement.more_labels
         )
         self._put(replace(stream, labels=measurement.statistics, open_labels=open_labels))
-        self.doubts += doubts_of(measurement)
+        self.doubts += doubts_of(measurement, self.query)
 
     def look_for_the_rest(self) -> None:
         """Measures the streams in which labels may be that no other stream has.

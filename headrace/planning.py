@@ -70,6 +70,7 @@ def translate_query(request: PlanRequest) -> Translated:
         InvalidQueryError: for an invalid query, with its place.
         UsageError: for inputs, a catalog or a window that cannot be used.
     """
+    doubts: tuple[str, ...] = ()
     try:
         language = request.language or detect(request.query, request.name)
         query = parse(request.query, language, time_unit_of(request))
@@ -77,7 +78,7 @@ def translate_query(request: PlanRequest) -> Translated:
         window = default_window(request.options, catalog.time_unit)
         logical = translate(query, catalog, window, PathSemantics(request.options.path_semantics))
     except QueryError as error:
-        raise InvalidQueryError(error, request.query) from error
+        raise InvalidQueryError(error, request.query, doubts) from error
     return Translated(request, language, query, catalog, logical, doubts)
 
 

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 
 from catalog.model import Catalog
 from languages.checks import aliases, predicates
-from languages.conditions import named_edges, references, references_in
-from languages.regular_query import Property, RegularQuery, VertexAtom
+from languages.conditions import comparisons, named_edges, references, references_in
+from languages.regular_query import (
+    Aggregated,
+    Property,
+    RegularQuery,
+    Variable,
+    VertexAtom,
+)
 from languages.views import queries_of_views
+
+_LEAST = ("min", "max")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +76,25 @@ def vertex_labels(query: RegularQuery) -> tuple[str, ...]:
     """The labels of vertices that a query reads, in the order of their first use."""
     atoms = (atom for rule in query.rules for atom in rule.body)
     return tuple(dict.fromkeys(a.predicate for a in atoms if isinstance(a, VertexAtom)))
+
+
+def orders_vertices(query: RegularQuery) -> bool:
+    """Whether a query asks which of two vertices comes first, in a condition or an aggregate."""
+    for rule in query.rules:
+        edges = named_edges(rule.body)
+
+        def is_vertex(of: object, edges: Container[str] = edges) -> bool:
+            return isinstance(of, Variable) and of.name not in edges
+
+        for condition in comparisons(rule.conditions):
+            ordered = condition.sign not in ("=", "<>")
+            if ordered and is_vertex(condition.left) and is_vertex(condition.right):
+                return True
+        for _, of in rule.properties:
+            least = of.argument if isinstance(of, Aggregated) and of.function in _LEAST else None
+            if is_vertex(least):
+                return True
+    return False
 
 
 def _reads(query: RegularQuery) -> Reads:

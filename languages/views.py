@@ -8,8 +8,9 @@ coalesced results; without it their own intervals hold.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from difflib import get_close_matches
+from typing import TypeVar
 
 from algebra import regex
 from algebra.window import Window
@@ -33,6 +34,7 @@ from languages.regular_query import (
     VertexAtom,
 )
 
+T = TypeVar("T")
 _X, _Y = Variable("x"), Variable("y")
 Labels = Mapping[str, str]
 """The predicate of each label that a view constructs."""
@@ -76,6 +78,7 @@ class _Reading:
     _read: dict[str, RegularQuery] = field(default_factory=dict)
     _known: dict[str, Labels] = field(default_factory=dict)
     _windowed: dict[tuple[str, Window], str] = field(default_factory=dict)
+    _outside: Location = field(default_factory=lambda: Location(1, 1))
 
     def of(
         self, query: RegularQuery, inside: tuple[str, ...]
@@ -181,8 +184,10 @@ class _Reading:
                 hint="repetition is written as a closure, as follows+(x, y)",
             )
         if view not in self._known:
+            if not inside:
+                self._outside = at
             try:
-                self._known[view] = self._added(view, (*inside, view))
+                self._known[view] = self._added(view, (*inside, view), at)
             except QueryError as error:
                 if error.code == "E-REC":
                     raise
@@ -196,7 +201,7 @@ class _Reading:
                 ) from None
         return self._known[view]
 
-    def _added(self, view: str, inside: tuple[str, ...]) -> Labels:
+    def _added(self, view: str, inside: tuple[str, ...], at: Location) -> Labels:
         parsed = self.parsed(view)
         if parsed.emit is not None:
             raise QueryError(
@@ -226,7 +231,10 @@ class _Reading:
                     )
                     names[name] = self._free(f"{view}.{name}")
                     self.leaves[names[name]] = Leaf(f"{scan.stream}.{scan.label}", scan.window)
-        self.rules += [_renamed(rule, lambda n: names.get(n, n)) for rule in query.rules]
+        # What is found to be wrong later has a place in the query, and not in the view's text.
+        place = replace(at if len(inside) == 1 else self._outside, view=view)
+        rules = [_renamed(rule, lambda n: names.get(n, n)) for rule in query.rules]
+        self.rules += [_placed(rule, place) for rule in rules]
         return {label: names[predicate] for label, predicate in labels.items()}
 
     def _known_names(self) -> set[str]:
@@ -317,3 +325,15 @@ def _renamed(rule: Rule, name: Callable[[str], str]) -> Rule:
         return replace(of, regex=path, alias=None if of.alias is None else name(of.alias))
 
     return replace(rule, head=name(rule.head), body=tuple(map(atom, rule.body)))
+
+
+def _placed(part: T, at: Location) -> T:
+    """The same rule, or part of one, as if it stood somewhere else."""
+    if isinstance(part, Location):
+        return at  # type: ignore[return-value]
+    if isinstance(part, tuple):
+        return tuple(_placed(inner, at) for inner in part)  # type: ignore[return-value]
+    if not is_dataclass(part) or isinstance(part, type):
+        return part
+    parts = {f.name: getattr(part, f.name) for f in fields(part) if f.init}
+    return replace(part, **{name: _placed(value, at) for name, value in parts.items()})

@@ -117,7 +117,8 @@ class QueryBody(_Body):
 
 
 class Problem(BaseModel):
-    """What is wrong (RFC 9457); ``position`` is the place in the query, from 1."""
+    """What is wrong (RFC 9457); ``position`` is the place in the query, from 1; ``warnings`` are
+    about its input."""
 
     type: str
     title: str
@@ -129,6 +130,7 @@ class Problem(BaseModel):
     text: str | None = None
     expected: list[str] | None = None
     display: str | None = None
+    warnings: list[str] | None = None
     request_id: str | None = None
 
 

@@ -50,6 +50,7 @@ def document_of(error: HeadraceError) -> dict[str, Any]:
             text=cause.text,
             expected=list(cause.expected),
             display=error.display,
+            warnings=list(error.warnings),
         )
     if not isinstance(error, UsageError):
         status = HTTPStatus.INTERNAL_SERVER_ERROR

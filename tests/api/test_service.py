@@ -299,3 +299,22 @@ def test_an_unreadable_stream_concerns_only_what_reads_it(tmp_path: Path) -> Non
             assert answer.json()["warnings"] == []
     finally:
         os.close(held)
+
+
+def test_doubts_about_the_input_are_in_the_documents(tmp_path: Path) -> None:
+    rows = "".join(f"1,{k},{1_700_000_000_000 + k}\n" for k in range(12))
+    (tmp_path / "a.csv").write_text("src,trg,ts\n" + rows)
+    source = {"format": "csv", "path": str(tmp_path / "a.csv")}
+    catalog = from_document({"streams": {"a": {"source": source, "label": "a"}}})
+    made = settings(tmp_path / "home", catalog=catalog, hosts=LOOPBACK)
+    with served(create_app(made)) as client:
+        body = {"query": "Answer(x, y) <- a(x, y), x < y WINDOW 1h"}
+        for path in ("/optimize", "/explain"):
+            warnings = client.post(path, json=body).json()["warnings"]
+            assert "if they are milliseconds, say time_unit: millisecond" in warnings[0]
+            assert "the query orders vertices" in warnings[1]
+        body = {"query": "Answer(x, y) <- a(x, y), y > 3 WINDOW 1h"}
+        found = problem(client.post("/optimize", json=body), 422)
+        assert found["code"] == "E-TYPE"
+        assert "vertex_type: integer in the catalog" in found["hint"]
+        assert "if they are milliseconds" in found["warnings"][0]

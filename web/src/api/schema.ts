@@ -1289,7 +1289,8 @@ export interface components {
         };
         /**
          * Problem
-         * @description What is wrong (RFC 9457); ``position`` is the place in the query, from 1.
+         * @description What is wrong (RFC 9457); ``position`` is the place in the query, from 1; ``warnings`` are
+         *     about its input.
          */
         readonly Problem: {
             /** Code */
@@ -1316,6 +1317,8 @@ export interface components {
             readonly title: string;
             /** Type */
             readonly type: string;
+            /** Warnings */
+            readonly warnings?: readonly string[] | null;
         };
         /**
          * ProgressDocument
@@ -1915,6 +1918,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -1949,6 +1954,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -1983,6 +1990,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -2017,6 +2026,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -2051,6 +2062,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -2085,6 +2098,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -2119,6 +2134,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -2177,6 +2194,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -2211,6 +2230,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -2245,6 +2266,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -2279,6 +2302,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -2313,6 +2338,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -2347,6 +2374,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -2381,6 +2410,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -2437,6 +2468,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -2471,6 +2504,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -2505,6 +2540,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -2539,6 +2576,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -2573,6 +2612,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -2607,6 +2648,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -2641,6 +2684,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -2695,6 +2740,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -2729,6 +2776,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -2763,6 +2812,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -2797,6 +2848,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -2831,6 +2884,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -2865,6 +2920,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -2899,6 +2956,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -2957,6 +3016,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -2991,6 +3052,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -3025,6 +3088,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -3059,6 +3124,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -3093,6 +3160,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -3127,6 +3196,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -3161,6 +3232,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -3218,6 +3291,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -3252,6 +3327,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -3286,6 +3363,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -3320,6 +3399,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -3354,6 +3435,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -3388,6 +3471,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -3422,6 +3507,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -3481,6 +3568,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -3515,6 +3604,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -3549,6 +3640,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -3583,6 +3676,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -3617,6 +3712,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -3651,6 +3748,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -3685,6 +3784,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -3742,6 +3843,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -3776,6 +3879,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -3810,6 +3915,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -3844,6 +3951,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -3878,6 +3987,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -3912,6 +4023,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -3946,6 +4059,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -4003,6 +4118,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -4037,6 +4154,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -4071,6 +4190,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -4105,6 +4226,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -4139,6 +4262,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -4173,6 +4298,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -4207,6 +4334,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -4269,6 +4398,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -4303,6 +4434,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -4337,6 +4470,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -4371,6 +4506,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -4405,6 +4542,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -4439,6 +4578,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -4473,6 +4614,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -4527,6 +4670,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -4561,6 +4706,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -4595,6 +4742,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -4629,6 +4778,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -4663,6 +4814,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -4697,6 +4850,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -4731,6 +4886,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -4789,6 +4946,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -4823,6 +4982,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -4857,6 +5018,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -4891,6 +5054,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -4925,6 +5090,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -4959,6 +5126,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -4993,6 +5162,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -5050,6 +5221,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -5084,6 +5257,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -5118,6 +5293,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -5152,6 +5329,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -5186,6 +5365,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -5220,6 +5401,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -5254,6 +5437,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -5309,6 +5494,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -5343,6 +5530,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -5377,6 +5566,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -5411,6 +5602,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -5445,6 +5638,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -5479,6 +5674,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -5513,6 +5710,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -5574,6 +5773,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -5608,6 +5809,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -5642,6 +5845,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -5676,6 +5881,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -5710,6 +5917,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -5744,6 +5953,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -5778,6 +5989,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -5835,6 +6048,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -5869,6 +6084,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -5903,6 +6120,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -5937,6 +6156,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -5971,6 +6192,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -6005,6 +6228,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -6039,6 +6264,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -6096,6 +6323,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -6130,6 +6359,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -6164,6 +6395,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -6198,6 +6431,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -6232,6 +6467,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -6266,6 +6503,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -6300,6 +6539,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -6364,6 +6605,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -6398,6 +6641,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -6432,6 +6677,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -6466,6 +6713,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -6500,6 +6749,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -6534,6 +6785,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -6568,6 +6821,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -6625,6 +6880,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -6659,6 +6916,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -6693,6 +6952,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -6727,6 +6988,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -6761,6 +7024,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -6795,6 +7060,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -6829,6 +7096,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -6886,6 +7155,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -6920,6 +7191,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -6954,6 +7227,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -6988,6 +7263,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -7022,6 +7299,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -7056,6 +7335,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -7090,6 +7371,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -7144,6 +7427,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -7178,6 +7463,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -7212,6 +7499,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -7246,6 +7535,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -7280,6 +7571,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -7314,6 +7607,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -7348,6 +7643,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -7402,6 +7699,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -7436,6 +7735,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -7470,6 +7771,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -7504,6 +7807,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -7538,6 +7843,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -7572,6 +7879,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -7606,6 +7915,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -7662,6 +7973,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -7696,6 +8009,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -7730,6 +8045,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -7764,6 +8081,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -7798,6 +8117,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -7832,6 +8153,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -7866,6 +8189,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -7928,6 +8253,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -7962,6 +8289,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -7996,6 +8325,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -8030,6 +8361,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -8064,6 +8397,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -8098,6 +8433,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -8132,6 +8469,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -8186,6 +8525,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -8220,6 +8561,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -8254,6 +8597,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -8288,6 +8633,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -8322,6 +8669,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -8356,6 +8705,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
@@ -8390,6 +8741,8 @@ export interface operations {
                         readonly title: string;
                         /** Type */
                         readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
                     };
                 };
             };
