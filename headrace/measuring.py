@@ -88,8 +88,11 @@ def _of_inputs(request: PlanRequest, query: RegularQuery) -> tuple[Catalog, tupl
         return replace(catalog, streams={**assumed.streams, **catalog.streams}), tuple(doubts)
     given = all(file.label is not None for file in request.inputs)
     any_label = bool(query.label_sets) and not given
-    if measurements[0].complete or not (unseen or any_label):
-        return catalog, tuple(doubts)
+    whole = measurements[0].complete and not (any_label and measurements[0].more_labels)
+    if whole or not (unseen or any_label):
+        # The labels of the query were looked for among all that there are.
+        named = {n: replace(s, open_labels=False) for n, s in catalog.streams.items()}
+        return replace(catalog, streams=named), tuple(doubts)
     # What a sample does not show may still be there.
     open_stream = replace(catalog.streams[DEFAULT_STREAM], open_labels=True)
     if unseen:
@@ -222,10 +225,9 @@ class _Measuring:
                 enough=enough,
             ),
         )
-        known = _fixed_labels(stream) is not None or measurement.complete
-        open_labels = (
-            stream.open_labels or (self.any_label and not known) or measurement.more_labels
-        )
+        whole = measurement.complete and not measurement.more_labels
+        known = whole or _fixed_labels(stream) is not None
+        open_labels = stream.open_labels or (self.any_label and not known)
         self._put(replace(stream, labels=measurement.statistics, open_labels=open_labels))
         self.doubts += doubts_of(measurement, self.query)
 

@@ -196,3 +196,22 @@ def test_sampling_ends_in_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     rate = done.catalog.streams["s"].labels["a"].rate
     assert rate == pytest.approx(1, rel=0.1)
     assert done.catalog.streams["s"].labels["a"].distinct_src < 200_000
+
+
+def test_a_label_of_the_query_is_found_among_very_many(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("catalog.measurement.MOST_LABELS", 3)
+    path = tmp_path / "x.csv"
+    path.write_text(HEADER + "".join(f"1,2,l{k},{k}\n" for k in range(10)))
+    for request in (
+        {"inputs": read_inputs([str(path)])},
+        {"catalog": catalog_of(s=of_file(path))},
+    ):
+        done = translate_query(PlanRequest("Answer(x, y) <- l9(x, y) WINDOW 9", **request))
+        (stream,) = done.catalog.streams.values()
+        assert set(stream.labels) == {"l0", "l1", "l2", "l9"}
+        with pytest.raises(InvalidQueryError, match="no stream has this label"):
+            translate_query(PlanRequest("Answer(x, y) <- l10(x, y) WINDOW 9", **request))
+        with pytest.raises(InvalidQueryError, match="may have labels that nothing lists"):
+            translate_query(PlanRequest("Answer(x, y) <- _(x, y) WINDOW 9", **request))
