@@ -55,6 +55,16 @@ class DurationError(ValueError):
         self.hint = hint
 
 
+def unit(text: str) -> str:
+    """The name of a unit of time that may be written short, or as a plural; others as they are.
+
+    >>> unit("ms"), unit("Seconds"), unit("d"), unit("step")
+    ('millisecond', 'second', 'day', 'step')
+    """
+    size = _MICROSECONDS.get(text.strip().lower())
+    return next((name for name, own in _UNITS.values() if own == size), text)
+
+
 def ticks(text: str, time_unit: str = "second") -> int:
     """How many ticks of ``time_unit`` a written length of time has.
 

@@ -29,9 +29,9 @@ from api.commands.plans import plans
 from api.commands.run import run
 from api.commands.serve import serve
 from api.commands.stats import stats
-from api.console import Session, say, say_error
+from api.console import Session, say, say_error, say_warning
 from api.wording import COMMAND_LINE
-from headrace.errors import HeadraceError, StoppedError, UsageError
+from headrace.errors import HeadraceError, InvalidQueryError, StoppedError, UsageError
 
 INTERRUPTED = 130
 TERMINATED = 143
@@ -129,6 +129,8 @@ def _main(arguments: Sequence[str] | None) -> int:
         say(error.display(COMMAND_LINE))
         return INTERRUPTED
     except HeadraceError as error:
+        for warning in error.warnings if isinstance(error, InvalidQueryError) else ():
+            say_warning(warning)
         say_error(error.display(COMMAND_LINE), error if session.debug else None)
         return 2 if isinstance(error, UsageError) else 1
     except (_ReaderGoneError, BrokenPipeError):

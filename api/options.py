@@ -9,6 +9,7 @@ import typer
 
 from algebra.physical import DEFAULT_STEPS
 from api.console import Session
+from catalog.model import VertexType
 from headrace.requests import CostModelKind, Evaluation, PathSemanticsKind
 
 READING = "Input and catalog"
@@ -82,6 +83,25 @@ Columns = Annotated[
 Separator = Annotated[
     str | None,
     typer.Option("--sep", help="What stands between two columns.", rich_help_panel=READING),
+]
+TimeUnit = Annotated[
+    str | None,
+    typer.Option(
+        "--time-unit",
+        metavar="UNIT",
+        help="What ts counts, and rates are per: second (unless said), ms, minute, hour, day, ...; "
+        "ISO 8601 timestamps are rounded down to it. A catalog has a time_unit of its own.",
+        rich_help_panel=READING,
+    ),
+]
+VertexTypeOf = Annotated[
+    VertexType | None,
+    typer.Option(
+        "--vertex-type",
+        help="What vertices are: string (unless said), or integer, which are compared as numbers. "
+        "A catalog has a vertex_type for each stream.",
+        rich_help_panel=READING,
+    ),
 ]
 CatalogFile = Annotated[
     Path | None,

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from api.console import say_warning
-from catalog.model import Catalog
+from catalog.model import Catalog, VertexType
 from headrace.errors import UsageError
 from headrace.planning import Translated
 from headrace.query_text import QueryText, load_query
@@ -49,6 +49,8 @@ def plan_request(
     vertices: Sequence[str] = (),
     columns: str | None,
     separator: str | None,
+    time_unit: str | None = None,
+    vertex_type: VertexType | None = None,
     options: PlanningOptions,
 ) -> PlanRequest:
     """The request to plan a query.
@@ -59,6 +61,16 @@ def plan_request(
     if query.is_plan:
         raise UsageError(f"{query.name} is a plan; this command wants a query")
     known = read_catalog(catalog)
+    for option, key, given in (
+        ("--time-unit", "time_unit", time_unit),
+        ("--vertex-type", "vertex_type", vertex_type),
+    ):
+        if known is not None and given is not None:
+            raise UsageError(
+                f"{option} is for input without a catalog, and {catalog} says {key} itself",
+                hint=f"change {key} there, or leave --catalog out",
+            )
+    unit, kind = unit_of(time_unit), vertex_type or "string"
     files: tuple[EdgeFile, ...] = ()
     graph: tuple[EdgeFile, ...] = ()
     if known is None and (
@@ -67,9 +79,23 @@ def plan_request(
         # A catalog has statistics already; without one the inputs are measured.
         from headrace.running import read_inputs, read_vertices
 
-        files = read_inputs(inputs, columns, separator)
-        graph = read_inputs(stored, stored=True) + read_vertices(vertices)
-    return PlanRequest(query.text, query.name, language, known, files, options, graph)
+        files = read_inputs(inputs, columns, separator, time_unit=unit, vertex_type=kind)
+        graph = read_inputs(stored, stored=True, time_unit=unit, vertex_type=kind)
+        graph += read_vertices(vertices, time_unit=unit, vertex_type=kind)
+    return PlanRequest(query.text, query.name, language, known, files, options, graph, unit, kind)
+
+
+def unit_of(time_unit: str | None) -> str:
+    """The unit that ``--time-unit`` says, by its own name.
+
+    Raises:
+        UsageError: if it is empty.
+    """
+    from algebra.durations import unit
+
+    if time_unit is not None and not time_unit.strip():
+        raise UsageError("--time-unit is empty")
+    return unit(time_unit or "second")
 
 
 def warn(translated: Translated) -> None:

@@ -1,45 +1,208 @@
-"""CSV and its relatives: a row is a line, so a quoted value cannot hold a line end."""
+"""CSV and its relatives, as RFC 4180 has them.
+
+A record is a line, or several: a quoted value may hold separators, line ends, and quotes written
+twice. A quote opens only at the start of a field. A record whose quotes do not fit is set aside
+whole, with all of its lines, so that no part of it is read as a row.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 
 import pyarrow as pa
 import pyarrow.csv
 
-from catalog.lines import Block
+from catalog.lines import LONGEST_LINE, Block, EdgeFileError
 from catalog.raw import RawRows, Torn, shown
 
-
-def fields_of(line: bytes, separator: str) -> tuple[str, ...]:
-    """The fields of a single line, such as a header.
-
-    Raises:
-        ValueError: if the line cannot be read.
-    """
-    try:
-        return tuple(_split(line, separator))
-    except (csv.Error, UnicodeDecodeError) as error:
-        raise ValueError(_why(error)) from error
+# The module's limit of 131,072 characters holds for the process; a reader has none of its own.
+csv.field_size_limit(LONGEST_LINE)
+_UNCLOSED = "unexpected end of data"
+"""What the module says of a record that ends inside quotes."""
 
 
-def rows_of(
-    blocks: Iterator[Block], fields: int, wanted: Sequence[int], separator: str
-) -> Iterator[RawRows]:
-    """The fields at the positions ``wanted`` of each row, as text.
+@dataclass(frozen=True, slots=True)
+class Record:
+    """The fields of a record, or why it has none; ``line`` is its first line, from 1."""
 
-    ``fields`` is the number of fields that a row must have. Blank lines are no rows.
-    """
-    for block in blocks:
+    line: int
+    fields: tuple[str, ...]
+    fault: str = ""
+
+
+class Reader:
+    """The records of one text, in its order; blank lines are no records."""
+
+    def __init__(self, path: str, blocks: Iterator[Block], separator: str) -> None:
+        """``path`` is for messages; ``blocks`` are the lines of the text."""
+        self._path = path
+        self._blocks = blocks
+        self._separator = separator
+        self._whole = _whole_lines(separator)
+        self._data = b""  # the block at hand
+        self._at = 1  # where its next line begins; beyond its end if there is none
+        self._line = 1  # the number of that line
+        self._taken = (1, 1)  # both, for the record that was taken last
+
+    def record(self) -> Record | None:
+        """Takes the next record; None at the end of the text.
+
+        Raises:
+            EdgeFileError: if a record is longer than :data:`catalog.lines.LONGEST_LINE`.
+        """
+        while self._more():
+            line, text = self._take()
+            if not text:
+                continue
+            try:
+                return Record(line, tuple(_split(text, self._separator)))
+            except (csv.Error, UnicodeDecodeError) as error:
+                return Record(line, (), _why(error, text))
+        return None
+
+    def put_back(self) -> None:
+        """Has the record that was taken last be taken again."""
+        self._at, self._line = self._taken
+
+    def rows(self, fields: int, wanted: Sequence[int]) -> Iterator[RawRows]:
+        """The fields at the positions ``wanted`` of each record that is left, as text.
+
+        ``fields`` is the number of fields that a record must have.
+
+        Raises:
+            EdgeFileError: as :meth:`record`.
+        """
+        while True:
+            if self._at <= len(self._data):
+                block = Block(self._line, self._data[self._at :])
+            elif (next_block := next(self._blocks, None)) is not None:
+                block = next_block
+            else:
+                return
+            if block.overlong:
+                yield self._overlong(block)
+                continue
+            self._open(block)
+            fast = _fast(block, fields, wanted, self._separator)
+            if fast is not None:
+                self._at = len(self._data) + 1
+                yield fast
+            else:
+                yield self._careful(fields, wanted)
+
+    def _careful(self, fields: int, wanted: Sequence[int]) -> RawRows:
+        """The rows of the block at hand, record by record."""
+        rows = _Rows(fields, wanted, self._separator)
+        last = self._line + self._data.count(b"\n")
+        while self._line <= last:  # a last record may take lines of the next block, and no other
+            rows.add(*self._take())
+        return rows.raw()
+
+    def _take(self) -> tuple[int, bytes]:
+        """The next record, which may be blank: its first line, and its text as it stands."""
+        start, number = self._taken = self._at, self._line
+        line = self._next_line()
+        inside = b'"' in line and self._whole.fullmatch(line) is None
+        inside = inside and _open_after(line, self._separator)
+        if not inside:
+            return number, line.removesuffix(b"\r")
+        while inside and self._more(number):
+            start = self._taken[0]
+            line = self._next_line()
+            if self._at - start > LONGEST_LINE:
+                raise self._too_long(number)
+            inside = b'"' not in line or _open_after(line, self._separator, inside=True)
+        return number, self._data[start : self._at - 1].removesuffix(b"\r")
+
+    def _next_line(self) -> bytes:
+        start, end = self._at, self._data.find(b"\n", self._at)
+        end = len(self._data) if end < 0 else end
+        self._at = end + 1
+        self._line += 1
+        return self._data[start:end]
+
+    def _more(self, within: int | None = None) -> bool:
+        """Whether there is a line to take; ``within``: for the record that begins in that line."""
+        if self._at <= len(self._data):
+            return True
+        block = next(self._blocks, None)
+        if block is None:
+            return False
         if block.overlong:
-            yield RawRows.only_torn(
-                Torn(block.first_line, "the line is too long", shown(block.data))
-            )
+            raise self._too_long(within or block.first_line)
+        if within is None:
+            self._open(block)
         else:
-            fast = _fast(block, fields, wanted, separator)
-            yield _careful(block, fields, wanted, separator) if fast is None else fast
+            begun = self._data[self._taken[0] :] + b"\n"
+            self._data, self._at, self._taken = begun + block.data, len(begun), (0, within)
+        return True
+
+    def _open(self, block: Block) -> None:
+        self._data, self._line, self._at = block.data, block.first_line, 0
+
+    def _overlong(self, block: Block) -> RawRows:
+        if block.quoted:  # where its record ends is in the part that was not kept
+            raise self._too_long(block.first_line)
+        return RawRows.only_torn(Torn(block.first_line, "the line is too long", shown(block.data)))
+
+    def _too_long(self, line: int) -> EdgeFileError:
+        return EdgeFileError(
+            f"{self._path}:{line}: the record that begins in this line is longer than "
+            f"{LONGEST_LINE >> 20} MB: perhaps a quote is not closed"
+        )
+
+
+def rows_of_messages(
+    messages: Sequence[bytes], fields: int, wanted: Sequence[int], separator: str
+) -> RawRows:
+    """The fields of messages, each a record of its own; a message's position counts as its line."""
+    rows = _Rows(fields, wanted, separator)
+    for position, message in enumerate(messages):
+        rows.add(position, message.rstrip(b"\r\n"))
+    return rows.raw()
+
+
+@dataclass(slots=True)
+class _Rows:
+    """Rows while they are gathered, and the records that are none."""
+
+    fields: int
+    wanted: Sequence[int]
+    separator: str
+    numbers: list[int] = field(default_factory=list)
+    texts: list[bytes] = field(default_factory=list)
+    values: list[list[str]] = field(init=False)
+    torn: list[Torn] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.values = [[] for _ in self.wanted]
+
+    def add(self, line: int, text: bytes) -> None:
+        """Takes a record in, unless it is blank."""
+        if not text:
+            return
+        try:
+            row = _split(text, self.separator)
+        except (csv.Error, UnicodeDecodeError) as error:
+            self.torn.append(Torn(line, _why(error, text), shown(text)))
+            return
+        if len(row) != self.fields:
+            reason = f"expected {self.fields} fields, found {len(row)}"
+            self.torn.append(Torn(line, reason, shown(text)))
+            return
+        self.numbers.append(line)
+        self.texts.append(text)
+        for column, position in zip(self.values, self.wanted, strict=True):
+            column.append(row[position])
+
+    def raw(self) -> RawRows:
+        """What was gathered."""
+        columns = [pa.array(column, pa.string()) for column in self.values]
+        return RawRows.of_records(columns, self.numbers, self.texts, tuple(self.torn))
 
 
 def _fast(block: Block, fields: int, wanted: Sequence[int], separator: str) -> RawRows | None:
@@ -71,40 +234,48 @@ def _fast(block: Block, fields: int, wanted: Sequence[int], separator: str) -> R
     return RawRows.of_lines(columns, block)
 
 
-def _careful(block: Block, fields: int, wanted: Sequence[int], separator: str) -> RawRows:
-    """The same, line by line."""
-    numbers: list[int] = []
-    values: list[list[str]] = [[] for _ in wanted]
-    torn = []
-    for number, line in enumerate(block.lines(), start=block.first_line):
-        if not line:
-            continue
-        try:
-            row = _split(line, separator)
-        except (csv.Error, UnicodeDecodeError) as error:
-            torn.append(Torn(number, _why(error), shown(line)))
-            continue
-        if len(row) != fields:
-            torn.append(Torn(number, f"expected {fields} fields, found {len(row)}", shown(line)))
-            continue
-        numbers.append(number)
-        for column, position in zip(values, wanted, strict=True):
-            column.append(row[position])
-    columns = [pa.array(column, pa.string()) for column in values]
-    return RawRows.at(columns, numbers, block, tuple(torn))
+def _whole_lines(separator: str) -> re.Pattern[bytes]:
+    """What lines match that are whole records: told faster than by looking at each field."""
+    sign = re.escape(separator.encode())
+    value = rb'(?:"[^"]*+(?:""[^"]*+)*+"|[^"%b]*+)' % sign
+    return re.compile(rb"%b(?:%b%b)*+\r?" % (value, sign, value))
 
 
-def _split(line: bytes, separator: str) -> list[str]:
-    text = line.decode()
-    if '"' not in text:
-        return text.split(separator)
-    return next(csv.reader([text], delimiter=separator, strict=True))
+def _open_after(line: bytes, separator: str, *, inside: bool = False) -> bool:
+    """Whether a quote is open at the end of a line; ``inside``: one is open at its start."""
+    sign = separator.encode()
+    at = 0
+    if not inside and line.startswith(b'"'):
+        inside, at = True, 1
+    while True:
+        while inside:
+            at = line.find(b'"', at) + 1
+            if not at:
+                return True
+            inside = line[at : at + 1] == b'"'  # written twice, it is one of the value's own
+            at += inside
+        at = line.find(sign, at) + 1
+        if not at:
+            return False
+        if line[at : at + 1] == b'"':
+            inside, at = True, at + 1
 
 
-def _why(error: csv.Error | UnicodeDecodeError) -> str:
+def _split(text: bytes, separator: str) -> list[str]:
+    record = text.decode()
+    if '"' not in record and "\n" not in record:
+        return record.split(separator)
+    return next(csv.reader([record], delimiter=separator, strict=True))
+
+
+def _why(error: csv.Error | UnicodeDecodeError, text: bytes) -> str:
+    lines = text.count(b"\n")
+    record = f"record of {lines + 1} lines" if lines else "line"
     if isinstance(error, UnicodeDecodeError):
-        return "the line is not UTF-8"
-    return f"the quotes of the line do not fit: {error}"
+        return f"the {record} is not UTF-8"
+    if _UNCLOSED in str(error):
+        return f"a quote of the {record} is never closed"
+    return f"the quotes of the {record} do not fit: {error}"
 
 
 def _has_blank_line(data: bytes) -> bool:

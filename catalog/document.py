@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -278,7 +279,7 @@ class _View(_Shape):
 
 
 class _Catalog(_Shape):
-    time_unit: Text = "second"
+    time_unit: Annotated[Text, AfterValidator(durations.unit)] = "second"
     streams: dict[Text, _Stream] = Field(min_length=1)
     views: dict[Text, _View] = Field(default_factory=dict)
 

@@ -12,7 +12,6 @@ no edge. Explicit deletions are not read yet.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -21,7 +20,7 @@ from typing import Literal
 import pyarrow as pa
 
 from catalog import delimited, json_lines, parquet
-from catalog.lines import Block, EdgeFileError, Progress, blocks
+from catalog.lines import Block, EdgeFileError, Progress, blocks, is_empty
 from catalog.model import ROLES, PropertyType, VertexType, roles_of
 from catalog.raw import RawRows
 from catalog.rows import Expectation, checked
@@ -33,10 +32,11 @@ __all__ = [
     "Format",
     "Rejected",
     "RejectedRowError",
+    "check_not_empty",
     "format_of",
     "read",
     "read_all",
-    "read_blocks",
+    "read_messages",
     "roles_in",
 ]
 
@@ -70,6 +70,7 @@ class EdgeFile:
     ``names``, or ``_c0``, ``_c1``, ... as Spark calls them. ``ts`` counts in ``time_unit``.
     Of a ``stored`` graph ``ts`` is not read: its edges are of time 0. A file of ``vertices`` has
     ``id`` where edges have ``src`` and ``trg``; both are the vertex in what is read.
+    ``origin`` says where its layout is described, for messages.
 
     Raises:
         EdgeFileError: if the separator is none, names are given to a file with a header, or
@@ -89,6 +90,7 @@ class EdgeFile:
     stored: bool = False
     vertices: bool = False
     properties: Mapping[str, PropertyType] = field(default_factory=lambda: MappingProxyType({}))
+    origin: Literal["options", "catalog"] = field(default="options", compare=False)
 
     def __post_init__(self) -> None:
         if len(self.separator) != 1 or not self.separator.isascii() or self.separator in '"\r\n':
@@ -127,7 +129,11 @@ class EdgeFile:
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """A row that is no edge; ``line`` counts from 1 (rows, for Parquet)."""
+    """A row that is no edge.
+
+    ``line`` is the first of its lines, from 1 (rows, for Parquet); ``text`` all of them as they
+    stand in the file.
+    """
 
     file: str
     line: int
@@ -135,7 +141,8 @@ class Rejected:
     text: str
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}: {self.reason}: {self.text}"
+        text = self.text.replace("\r", "\\r").replace("\n", "\\n")
+        return f"{self.file}:{self.line}: {self.reason}: {text}"
 
 
 class RejectedRowError(Exception):
@@ -194,43 +201,53 @@ def read_all(
         yield from read(file, strict=strict, on_progress=on_progress)
 
 
-def read_blocks(file: EdgeFile, lines: Iterator[Block]) -> Iterator[tuple[list[str], RawRows]]:
-    """The raw rows of the lines of a text file, or of lines laid out like one, with the role of
-    each column.
+def read_messages(file: EdgeFile, messages: Sequence[bytes]) -> Iterator[tuple[list[str], RawRows]]:
+    """The raw rows of messages laid out as rows of a text file, with the role of each column.
+
+    Each message is one row, and its position counts as its line; an empty one is none. The fields
+    of CSV are ``file.names``.
 
     Raises:
-        EdgeFileError: if a column is lacking, or the header of CSV cannot be read.
+        EdgeFileError: if a column is lacking.
     """
-    return _raw_csv(file, lines) if file.format == "csv" else _raw_json(file, lines)
+    if file.format != "csv":
+        lines = [message.strip().replace(b"\n", b" ") for message in messages]
+        yield from _raw_json(file, iter([Block(0, b"\n".join(lines))]))
+        return
+    names = file.names or ()
+    roles = roles_in(file, names)
+    wanted = [names.index(_name(file, role)) for role in roles]
+    yield roles, delimited.rows_of_messages(messages, len(names), wanted, file.separator)
 
 
 def _raw(file: EdgeFile, on_progress: Progress | None) -> Iterator[tuple[list[str], RawRows]]:
     if file.format == "parquet":
         return _raw_parquet(file, on_progress)
-    return read_blocks(file, blocks(file.path, on_progress))
+    lines = blocks(file.path, on_progress)
+    return _raw_csv(file, lines) if file.format == "csv" else _raw_json(file, lines)
 
 
 def _raw_csv(file: EdgeFile, source: Iterator[Block]) -> Iterator[tuple[list[str], RawRows]]:
-    if (first := next(source, None)) is None:
-        return
     names = file.names
+    reader = delimited.Reader(file.path, source, file.separator)
     if file.header or names is None:
-        line, end, rest = first.data.partition(b"\n")
-        try:
-            fields = delimited.fields_of(line.removesuffix(b"\r"), file.separator)
-        except ValueError as error:
-            raise EdgeFileError(f"{file.path}: its first line cannot be read: {error}") from error
-        if file.header:
-            names = fields
-            source = itertools.chain([Block(first.first_line + 1, rest)] if end else [], source)
-        else:
-            names = tuple(f"_c{i}" for i in range(len(fields)))
-    if not file.header:
-        source = itertools.chain([first], source)
+        first = reader.record()
+        if first is None:
+            return
+        names = _fields(file, first)
+        if not file.header:
+            reader.put_back()
+            names = tuple(f"_c{i}" for i in range(len(names)))
     roles = roles_in(file, names)
     wanted = [names.index(_name(file, role)) for role in roles]
-    for raw in delimited.rows_of(source, len(names), wanted, file.separator):
+    for raw in reader.rows(len(names), wanted):
         yield roles, raw
+
+
+def _fields(file: EdgeFile, first: delimited.Record) -> tuple[str, ...]:
+    if first.fault:
+        raise EdgeFileError(f"{file.path}: its first line cannot be read: {first.fault}")
+    return first.fields
 
 
 def _raw_json(file: EdgeFile, source: Iterator[Block]) -> Iterator[tuple[list[str], RawRows]]:
@@ -248,7 +265,7 @@ def _raw_json(file: EdgeFile, source: Iterator[Block]) -> Iterator[tuple[list[st
 def _raw_parquet(
     file: EdgeFile, on_progress: Progress | None
 ) -> Iterator[tuple[list[str], RawRows]]:
-    roles = roles_in(file, parquet.names_of(file.path))
+    roles = roles_in(file, parquet.schema_of(file.path).names)
     wanted = [_name(file, role) for role in roles if role in file.roles]
     properties = [_name(file, role) for role in roles if role not in file.roles]
     for raw in parquet.rows_of(file.path, wanted, on_progress, properties):
@@ -283,12 +300,67 @@ def roles_in(file: EdgeFile, names: Sequence[str]) -> list[str]:
     return found
 
 
+def check_not_empty(files: Sequence[EdgeFile]) -> None:
+    """Raises unless some of the files of a stream has a line, a header for example.
+
+    Raises:
+        EdgeFileError: if all are empty, or one cannot be read.
+    """
+    if files and all(file.format != "parquet" and is_empty(file.path) for file in files):
+        others = f", and so are {len(files) - 1} more" if len(files) > 1 else ""
+        raise EdgeFileError(
+            f"{files[0].path}: the file is empty{others}: there is nothing to read, not even a "
+            "header"
+        )
+
+
 def _no_column(file: EdgeFile, role: str, names: Sequence[str]) -> str:
     name = _name(file, role)
     wanted = f"no column {name!r}" + (f" for {role}" if name != role else "")
-    help_text = f"say which column is {role}, or what a file without a header holds"
+    return (
+        f"{file.path}: {wanted}; it has {', '.join(map(repr, names))}: {_remedy(file, role, names)}"
+    )
+
+
+def _remedy(file: EdgeFile, role: str, names: Sequence[str]) -> str:
+    """What to say of a file that lacks the column of a role."""
+    by_options = file.origin == "options"
+    separator = _likely_separator(file, names)
+    if separator is not None:
+        known = _name(file, role) in names[0].split(separator)
+        if by_options:
+            header = "" if known else " (and --columns src,trg,ts or the like, without a header)"
+            return f"if {separator!r} separates its fields, say --sep {separator!r}{header}"
+        header = "" if known else ", header: false"
+        return f"if {separator!r} separates its fields, say options: {{sep: {separator!r}{header}}}"
     if role in file.properties:
-        help_text = "say in columns which one it is"
+        return "say in columns which one it is"
     if role == "label":
-        help_text = "say which column is label, or give the whole file one label"
-    return f"{file.path}: {wanted}; it has {', '.join(map(repr, names))}: {help_text}"
+        return (
+            "give the file one label, as --input LABEL=FILE, or say which column is label"
+            if by_options
+            else "say label: NAME of all rows, or columns: {label: ...}"
+        )
+    if file.format != "csv":
+        return f"say in a catalog which column is {role}: columns: {{{role}: ...}}"
+    if not by_options:
+        return (
+            f"say columns: {{{role}: ...}}, and options: {{header: false}} if it has no header "
+            "(columns are _c0, _c1, ... then)"
+        )
+    ends = "id" if file.vertices else "src,trg"
+    fields = ends if file.stored else f"{ends},ts"
+    if file.stored or not file.header:
+        return f"say in a catalog which column is {role}: columns: {{{role}: ...}}"
+    return (
+        f"if the file has no header, name its fields in order, as --columns {fields}; "
+        f"if it has one, say in a catalog which column is {role}: columns: {{{role}: ...}}"
+    )
+
+
+def _likely_separator(file: EdgeFile, names: Sequence[str]) -> str | None:
+    """What seems to stand between the fields of a file that has but one, with its own separator."""
+    if file.format != "csv" or len(names) != 1:
+        return None
+    others = [sign for sign in "\t;,| " if sign != file.separator and sign in names[0]]
+    return max(others, key=names[0].count, default=None)

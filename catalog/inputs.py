@@ -8,19 +8,20 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Sequence
+import stat
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from pathlib import Path
 from types import MappingProxyType
 
 from catalog.defaults import DEFAULT_STREAM, VERTEX_STREAM
 from catalog.edges import EdgeFile, EdgeFileError, format_of
-from catalog.lines import Progress
+from catalog.lines import Progress, cannot_be_read
 from catalog.measurement import ROWS, Measurement, measure_files
 from catalog.model import FILE_FORMATS, ROLES, Catalog, Source, Stream, VertexType
 from catalog.offers import have_deletions, offered_properties
 
+_HIDDEN = (".", "_")
 STORED_STREAM = "stored"
 """The name of the stored graph that is declared without a catalog."""
 
@@ -150,6 +151,7 @@ def layout_of(stream: Stream, path: str, time_unit: str) -> EdgeFile:
         stored=stream.stored,
         vertices=stream.vertices,
         properties=stream.properties,
+        origin="catalog",
     )
 
 
@@ -197,6 +199,7 @@ def stream_of_files(name: str, files: Sequence[EdgeFile], measurement: Measureme
         ),
         columns=MappingProxyType(columns),
         label=one_label,
+        open_labels=measurement.more_labels,
         vertex_type=first.vertex_type,
         deletions=first.deletions,
         stored=first.stored,
@@ -213,6 +216,8 @@ def measured_catalog(
     now: datetime | None = None,
     strict: bool = False,
     on_progress: Progress | None = None,
+    labels: Collection[str] = (),
+    enough: Callable[[], bool] | None = None,
 ) -> tuple[Catalog, tuple[Measurement, ...]]:
     """The catalog of files that nothing describes, and the measurements behind it.
 
@@ -234,15 +239,22 @@ def measured_catalog(
         (VERTEX_STREAM, of_vertices),
     ):
         if group:
-            offered = MappingProxyType(offered_properties(group))
+            offered = offered_properties(group)
             deletions = name == DEFAULT_STREAM and have_deletions(group)
             described = [
-                replace(file, properties=offered, deletions=file.deletions or deletions)
+                replace(file, properties=offered.properties, deletions=file.deletions or deletions)
                 for file in group
             ]
             measurement = measure_files(
-                described, rows=rows, now=now, strict=strict, on_progress=on_progress
+                described,
+                rows=rows,
+                now=now,
+                strict=strict,
+                on_progress=on_progress,
+                labels=labels,
+                enough=enough,
             )
+            measurement = replace(measurement, doubts=(*offered.doubts, *measurement.doubts))
             measurements.append(measurement)
             streams[name] = stream_of_files(name, described, measurement)
     if not streams:
@@ -261,20 +273,31 @@ def _split(text: str) -> tuple[str | None, str]:
 
 def _expanded(path: str) -> list[str]:
     """The files that a path means, in the order of their names; hidden ones are left out."""
-    if os.path.isdir(path):
-        found = [str(p) for p in Path(path).rglob("*") if p.is_file()]
-        hidden = (".", "_")
-        found = [
-            f
-            for f in found
-            if not any(part.startswith(hidden) for part in Path(f).relative_to(path).parts)
-        ]
-    elif os.path.exists(path):
-        found = [path]
-    else:
-        found = [f for f in glob.glob(path, recursive=True) if os.path.isfile(f)]
+    try:
+        if stat.S_ISDIR(os.stat(path).st_mode):
+            return _files_in(path)
+        return [path]
+    except (FileNotFoundError, NotADirectoryError):
+        found = [f for f in glob.glob(path, recursive=True) if not os.path.isdir(f)]
+    except OSError as error:
+        raise cannot_be_read(path, error) from error
     if not found:
         raise EdgeFileError(f"{path}: there is no such file")
+    return sorted(found)
+
+
+def _files_in(folder: str) -> list[str]:
+    """All that lies in a folder and in those inside it, but what is hidden there."""
+    found: list[str] = []
+
+    def refuse(error: OSError) -> None:
+        raise cannot_be_read(str(error.filename), error)
+
+    for place, folders, files in os.walk(folder, onerror=refuse):
+        folders[:] = [name for name in folders if not name.startswith(_HIDDEN)]
+        found += [os.path.join(place, name) for name in files if not name.startswith(_HIDDEN)]
+    if not found:
+        raise EdgeFileError(f"{folder}: the folder has no files")
     return sorted(found)
 
 

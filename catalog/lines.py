@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import gzip
+import os
+import stat
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import BinaryIO
 
 BLOCK = 1 << 20
@@ -29,16 +30,56 @@ class EdgeFileError(Exception):
 class Block:
     """Consecutive lines, without the last line's end; ``first_line`` counts from 1.
 
-    ``overlong`` says instead that there is one line only, of which ``data`` is the start.
+    ``overlong`` says instead that there is one line only, of which ``data`` is the start;
+    ``quoted``, whether it has quotes anywhere.
     """
 
     first_line: int
     data: bytes
     overlong: bool = False
+    quoted: bool = False
 
     def lines(self) -> list[bytes]:
         """The lines without their ends."""
         return [line.removesuffix(b"\r") for line in self.data.split(b"\n")]
+
+
+def opened(path: str) -> BinaryIO:
+    """Opens a regular file for reading; never waits for somebody to write.
+
+    Raises:
+        EdgeFileError: if it cannot be opened, or is a folder, a pipe, a socket or a device.
+    """
+    try:
+        _check_regular(path, os.stat(path).st_mode)
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except OSError as error:
+        raise cannot_be_read(path, error) from error
+    file = os.fdopen(descriptor, "rb")
+    try:
+        _check_regular(path, os.fstat(descriptor).st_mode)  # it may be another one by now
+    except EdgeFileError:
+        file.close()
+        raise
+    return file
+
+
+def cannot_be_read(path: str, error: OSError) -> EdgeFileError:
+    """What is said of a file or folder that the system refuses."""
+    return EdgeFileError(f"{path}: cannot be read: {error.strerror or error}")
+
+
+def _check_regular(path: str, mode: int) -> None:
+    if stat.S_ISREG(mode):
+        return
+    if stat.S_ISDIR(mode):
+        raise EdgeFileError(f"{path}: cannot be read: Is a directory")
+    kinds = {stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}
+    kind = kinds.get(stat.S_IFMT(mode), "a device")
+    raise EdgeFileError(
+        f"{path}: cannot be read: it is {kind}, and input is read more than once: write it to a "
+        "file first, or use a live source (follow: true, or a format such as kafka, in a catalog)"
+    )
 
 
 def blocks(path: str, on_progress: Progress | None = None) -> Iterator[Block]:
@@ -48,8 +89,8 @@ def blocks(path: str, on_progress: Progress | None = None) -> Iterator[Block]:
         EdgeFileError: if the file cannot be opened or unpacked.
     """
     try:
-        with open(path, "rb") as stored:
-            total = Path(path).stat().st_size
+        with opened(path) as stored:
+            total = os.fstat(stored.fileno()).st_size
             packed = stored.read(2) == _GZIP_MAGIC
             stored.seek(0)
             plain = gzip.GzipFile(fileobj=stored) if packed else stored
@@ -60,7 +101,12 @@ def blocks(path: str, on_progress: Progress | None = None) -> Iterator[Block]:
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise EdgeFileError(f"{path}: the gzip file is damaged or cut off: {error}") from error
     except OSError as error:
-        raise EdgeFileError(f"{path}: cannot be read: {error.strerror or error}") from error
+        raise cannot_be_read(path, error) from error
+
+
+def is_empty(path: str) -> bool:
+    """Whether a text file has nothing but blank lines; errors as :func:`blocks`."""
+    return not any(block.data.strip() for block in blocks(path))
 
 
 def _blocks(plain: BinaryIO | gzip.GzipFile) -> Iterator[Block]:
@@ -79,16 +125,20 @@ def _blocks(plain: BinaryIO | gzip.GzipFile) -> Iterator[Block]:
             continue
         rest += chunk
         if len(rest) > LONGEST_LINE:
-            yield Block(line, rest[:SHOWN], overlong=True)
-            rest = _after_line_end(plain)
+            start_of_line, quoted = rest[:SHOWN], b'"' in rest
+            rest, more_quotes = _after_line_end(plain)
+            yield Block(line, start_of_line, overlong=True, quoted=quoted or more_quotes)
             line += 1
     if rest:
         yield Block(line, rest)
 
 
-def _after_line_end(plain: BinaryIO | gzip.GzipFile) -> bytes:
+def _after_line_end(plain: BinaryIO | gzip.GzipFile) -> tuple[bytes, bool]:
+    """What stands behind the end of the line, and whether there are quotes before it."""
+    quoted = False
     while chunk := plain.read(BLOCK):
-        _, end, tail = chunk.partition(b"\n")
+        head, end, tail = chunk.partition(b"\n")
+        quoted = quoted or b'"' in head
         if end:
-            return tail
-    return b""
+            return tail, quoted
+    return b"", quoted

@@ -12,9 +12,8 @@ from types import MappingProxyType
 
 import pyarrow as pa
 
-from catalog.edges import EdgeFile, EdgeFileError, read_blocks, roles_in
+from catalog.edges import EdgeFile, EdgeFileError, read_messages, roles_in
 from catalog.inputs import layout_of
-from catalog.lines import Block
 from catalog.model import FILE_FORMATS, Source, Stream
 from catalog.rows import Expectation, checked
 
@@ -117,15 +116,15 @@ def _message_layout(stream: Stream, source: Source, time_unit: str) -> EdgeFile:
 def edges_of_messages(layout: EdgeFile, messages: Sequence[bytes | None]) -> Received:
     """The edges of messages, each a row as a line of a file is one.
 
-    Within a message line ends count as spaces, so that JSON may stand in several lines.
+    JSON may stand in several lines, and a quoted value of CSV may hold line ends.
     """
-    lines = [b"" if m is None else m.strip().replace(b"\n", b" ") for m in messages]
-    blank = [(position, _BLANK) for position, line in enumerate(lines) if not line]
-    if len(blank) == len(lines):
+    given = [b"" if message is None or message.isspace() else message for message in messages]
+    blank = [(position, _BLANK) for position, message in enumerate(given) if not message]
+    if len(blank) == len(given):
         return Received(_none(layout.schema), tuple(blank))
     bad = blank
     batches = []
-    for roles, raw in read_blocks(layout, iter([Block(0, b"\n".join(lines))])):
+    for roles, raw in read_messages(layout, given):
         bad += [(torn.line, torn.reason) for torn in raw.torn]
         if raw.rows:
             columns = dict(zip(roles, raw.columns, strict=True))

@@ -12,12 +12,14 @@ memory and time are bounded and no file is missed. What follows from it:
   estimated with a standard error of 0.4 % (:mod:`catalog.sketch`). A sample that is not
   all of a stream has fewer values than the stream.
 * the values of **properties** are counted likewise; those of ``ts`` are not.
+* of a stream with more than :data:`MOST_LABELS` labels those that are asked for are measured, and
+  of the others as many as come first.
 * ``longest_path`` is left unknown: finding it is as hard as the queries themselves.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from types import MappingProxyType
@@ -25,14 +27,19 @@ from types import MappingProxyType
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
-from catalog.edges import EdgeFile, Rejected, read
+from catalog.edges import EdgeFile, Rejected, check_not_empty, read
 from catalog.lines import Progress
 from catalog.model import LabelStatistics
-from catalog.sketch import Sketch, hashes_of, pair_hashes
+from catalog.raw import Column
+from catalog.sketch import Hashes, Sketch, hashes_of, pair_hashes
+from catalog.timestamps import finer_unit
 
 ROWS = 1_000_000
 """How many rows are looked at unless said otherwise; a second or two."""
+MOST_LABELS = 10_000
+"""How many labels of a stream are measured, beside those that are asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +48,9 @@ class Measurement:
 
     ``rows`` is the number of edges seen, ``complete`` whether that was all of them,
     ``rejected`` the rows that are no edges (the first hundred) and ``rejected_count`` how
-    many they were.
+    many they were. ``more_labels``: there are labels that were not measured. ``doubts`` are
+    warnings about the files, for a person. ``numeric``: the vertices are strings, and all of those
+    seen are whole numbers.
     """
 
     statistics: Mapping[str, LabelStatistics]
@@ -49,6 +58,9 @@ class Measurement:
     complete: bool
     rejected: tuple[Rejected, ...] = ()
     rejected_count: int = 0
+    more_labels: bool = False
+    doubts: tuple[str, ...] = ()
+    numeric: bool = False
 
 
 SHOWN_REJECTED = 100
@@ -64,7 +76,7 @@ def measure(
         rows: how many edges are enough; None for all.
         now: the time of measurement; the clock's by default.
     """
-    labels: dict[str, _Label] = {}
+    labels = _Labels()
     part = _Part()
     complete = True
     for batch in batches:
@@ -72,7 +84,8 @@ def measure(
             complete = False
             break
         part.add(batch, labels)
-    return Measurement(_statistics(labels, [part], now), part.rows, complete)
+    statistics = _statistics(labels, [part], now)
+    return Measurement(statistics, part.rows, complete, more_labels=labels.more)
 
 
 def measure_files(
@@ -82,6 +95,8 @@ def measure_files(
     now: datetime | None = None,
     strict: bool = False,
     on_progress: Progress | None = None,
+    labels: Collection[str] = (),
+    enough: Callable[[], bool] | None = None,
 ) -> Measurement:
     """Measures files that together are one stream, or one stored graph.
 
@@ -94,12 +109,18 @@ def measure_files(
         now: the time of measurement; the clock's by default.
         strict: whether a row that is no edge is an error.
         on_progress: called with (bytes read, bytes in all) of the file at hand.
+        labels: are measured however many there are.
+        enough: asked now and then; once it says so, no more is read of any file.
 
     Raises:
-        EdgeFileError: if a file cannot be read, or lacks a column.
+        EdgeFileError: if a file cannot be read, or lacks a column, or all are empty.
         RejectedRowError: in strict reading.
     """
-    labels: dict[str, _Label] = {f.label: _Label() for f in files if f.label is not None}
+    check_not_empty(files)
+    seen = _Labels((*labels, *(f.label for f in files if f.label is not None)))
+    for file in files:
+        if file.label is not None:
+            seen.of(file.label)
     parts: list[_Part] = []
     rejected: list[Rejected] = []
     rejected_count = 0
@@ -115,23 +136,40 @@ def measure_files(
                 on_progress(done, total)
 
         for batch in read(file, strict=strict, on_progress=note):
-            part.add(_insertions(batch.edges), labels)
+            part.add(_insertions(batch.edges), seen)
             rejected += batch.rejected[: SHOWN_REJECTED - len(rejected)]
             rejected_count += len(batch.rejected)
-            if part.rows >= share and part.fraction < 1:
+            if part.fraction < 1 and (part.rows >= share or (enough is not None and enough())):
                 break
         else:
             part.fraction = 1.0
         left -= part.rows
     stored = bool(files) and files[0].stored
-    statistics = _statistics(labels, parts, now, stored=stored)
+    statistics = _statistics(seen, parts, now, stored=stored)
     return Measurement(
         statistics,
         sum(part.rows for part in parts),
         all(part.fraction == 1 for part in parts),
         tuple(rejected),
         rejected_count,
+        seen.more,
+        tuple(_doubts_of_times(files, parts)),
+        any(part.rows for part in parts) and all(part.numeric for part in parts),
     )
+
+
+def _doubts_of_times(files: Sequence[EdgeFile], parts: Sequence[_Part]) -> Iterator[str]:
+    """That times are far too large for their unit, as milliseconds are that are read as seconds."""
+    for file, part in zip(files, parts, strict=True):
+        unit = None if part.earliest is None else finer_unit(part.earliest, file.time_unit)
+        if unit is not None:
+            remedy = f"--time-unit {unit}" if file.origin == "options" else f"time_unit: {unit}"
+            yield (
+                f"{file.path}: timestamps such as {part.earliest} have "
+                f"{len(str(part.earliest))} digits, and are read as {file.time_unit}s since 1970: "
+                f"if they are {unit}s, say {remedy}"
+            )
+            return
 
 
 def _insertions(edges: pa.RecordBatch) -> pa.RecordBatch:
@@ -141,23 +179,85 @@ def _insertions(edges: pa.RecordBatch) -> pa.RecordBatch:
     return edges.filter(pc.equal(edges.column("op"), pa.scalar("+"))).drop_columns(["op"])
 
 
-@dataclass(slots=True)
-class _Label:
-    sources: Sketch = field(default_factory=Sketch)
-    targets: Sketch = field(default_factory=Sketch)
-    pairs: Sketch = field(default_factory=Sketch)
-    vertices: Sketch = field(default_factory=Sketch)
-    properties: dict[str, Sketch] = field(default_factory=dict)
+_Hashed = Mapping[str, tuple[Hashes, NDArray[np.bool_] | None]]
+"""The hashes of each kind of value of some edges; for a property, which edges have it."""
+_PROPERTY = "property "
+"""Stands before the name of a property, as a kind of value."""
+_PENDING = 1 << 13
+"""So many edges of a label are gathered before their values go into its sketches."""
 
-    def add(self, edges: pa.RecordBatch) -> None:
-        sources, targets = hashes_of(edges.column("src")), hashes_of(edges.column("trg"))
-        self.sources.add(sources)
-        self.targets.add(targets)
-        self.pairs.add(pair_hashes(sources, targets))
-        self.vertices.add(np.concatenate([sources, targets]))
-        for name in edges.schema.names[4:]:
-            values = edges.column(name).drop_null()
-            self.properties.setdefault(name, Sketch()).add(hashes_of(values))
+
+class _Label:
+    """What was seen of one label."""
+
+    def __init__(self) -> None:
+        self._sketches: dict[str, Sketch] = {}
+        self._pending: dict[str, list[Hashes]] = {}
+        self._rows = 0
+
+    def add(self, hashed: _Hashed, rows: NDArray[np.int64]) -> None:
+        """Takes in some rows of the edges that were hashed."""
+        for kind, (hashes, there) in hashed.items():
+            mine = rows if there is None else rows[there[rows]]
+            self._pending.setdefault(kind, []).append(hashes[mine])
+        self._rows += len(rows)
+        if self._rows >= _PENDING:
+            self._settle()
+
+    def sketch(self, kind: str) -> Sketch:
+        """Of the values of one kind: ``src``, ``trg``, ``pair``, ``vertex``, or a property."""
+        self._settle()
+        return self._sketches.get(kind, Sketch())
+
+    @property
+    def kinds(self) -> Collection[str]:
+        """The kinds of values that were seen."""
+        self._settle()
+        return self._sketches
+
+    def _settle(self) -> None:
+        ends = (*self._pending.get("src", ()), *self._pending.get("trg", ()))
+        for kind, hashes in (*self._pending.items(), ("vertex", ends)):
+            if hashes:
+                self._sketches.setdefault(kind, Sketch()).add(np.concatenate(hashes))
+        self._pending.clear()
+        self._rows = 0
+
+
+class _Labels:
+    """The labels that are measured: all of ``wanted``, and of others :data:`MOST_LABELS`."""
+
+    def __init__(self, wanted: Iterable[str] = ()) -> None:
+        self.measured: dict[str, _Label] = {}
+        self.more = False
+        self._wanted = frozenset(wanted)
+
+    def of(self, label: str) -> _Label | None:
+        """What is measured of a label; None if there is no room for it."""
+        known = self.measured.get(label)
+        if known is None:
+            if len(self.measured) >= MOST_LABELS and label not in self._wanted:
+                self.more = True
+                return None
+            known = self.measured[label] = _Label()
+        return known
+
+
+def _hashed(edges: pa.RecordBatch) -> _Hashed:
+    sources, targets = hashes_of(edges.column("src")), hashes_of(edges.column("trg"))
+    pairs = pair_hashes(sources, targets)
+    found: dict[str, tuple[Hashes, NDArray[np.bool_] | None]] = {
+        "src": (sources, None),
+        "trg": (targets, None),
+        "pair": (pairs, None),
+    }
+    for name in edges.schema.names[4:]:
+        column = edges.column(name)
+        there = pc.is_valid(column).to_numpy(zero_copy_only=False)
+        hashes = np.zeros(len(column), np.uint64)
+        hashes[there] = hashes_of(column.drop_null())
+        found[_PROPERTY + name] = (hashes, there)
+    return found
 
 
 @dataclass(slots=True)
@@ -169,8 +269,9 @@ class _Part:
     earliest: int | None = None
     latest: int = 0
     fraction: float = 1.0
+    numeric: bool = True
 
-    def add(self, edges: pa.RecordBatch, labels: dict[str, _Label]) -> None:
+    def add(self, edges: pa.RecordBatch, labels: _Labels) -> None:
         if not edges.num_rows:
             return
         self.rows += edges.num_rows
@@ -178,11 +279,19 @@ class _Part:
         earliest = int(times.min())
         self.earliest = earliest if self.earliest is None else min(earliest, self.earliest)
         self.latest = max(self.latest, int(times.max()))
-        column = edges.column("label")
-        for label in sorted({str(name) for name in pc.unique(column).to_pylist()}):
-            mine = edges.filter(pc.equal(column, pa.scalar(label)))
-            self.counts[label] = self.counts.get(label, 0) + mine.num_rows
-            labels.setdefault(label, _Label()).add(mine)
+        self.numeric = self.numeric and all(_whole(edges.column(end)) for end in ("src", "trg"))
+        encoded = edges.column("label").dictionary_encode()
+        codes: NDArray[np.int32] = encoded.indices.to_numpy()
+        order = np.argsort(codes, kind="stable")
+        names = [str(name) for name in encoded.dictionary.to_pylist()]
+        bounds = np.searchsorted(codes[order], np.arange(len(names) + 1))
+        hashed = _hashed(edges)
+        for code, label in enumerate(names):
+            measured = labels.of(label)
+            if measured is not None:
+                rows = order[bounds[code] : bounds[code + 1]]
+                self.counts[label] = self.counts.get(label, 0) + len(rows)
+                measured.add(hashed, rows)
 
     @property
     def span(self) -> tuple[float, float] | None:
@@ -193,8 +302,15 @@ class _Part:
         return float(self.earliest), self.earliest + length
 
 
+def _whole(vertices: Column) -> bool:
+    """Whether strings are whole numbers, all of them."""
+    if not pa.types.is_string(vertices.type):
+        return False
+    return bool(pc.all(pc.match_substring_regex(vertices, "^-?[0-9]+$")).as_py())
+
+
 def _statistics(
-    labels: Mapping[str, _Label],
+    labels: _Labels,
     parts: Sequence[_Part],
     now: datetime | None,
     *,
@@ -203,20 +319,24 @@ def _statistics(
     measured_at = (now or datetime.now(UTC)).astimezone(UTC).isoformat(timespec="seconds")
     covered = _covered([part.span for part in parts if part.span is not None])
     statistics = {}
-    for label, seen in sorted(labels.items()):
+    for label, seen in sorted(labels.measured.items()):
         edges = sum(part.counts.get(label, 0) / part.fraction for part in parts)
-        skew = seen.vertices.skew
+        skew = seen.sketch("vertex").skew
         statistics[label] = LabelStatistics(
             rate=0.0 if stored or not covered else edges / covered,
-            distinct_src=_rounded(seen.sources.distinct),
-            distinct_trg=_rounded(seen.targets.distinct),
-            vertices=_rounded(seen.vertices.distinct),
-            distinct_pairs=_rounded(seen.pairs.distinct),
+            distinct_src=_distinct(seen, "src"),
+            distinct_trg=_distinct(seen, "trg"),
+            vertices=_distinct(seen, "vertex"),
+            distinct_pairs=_distinct(seen, "pair"),
             degree_skew=None if skew is None else round(skew, 3),
             population=_population(seen, parts, label) if stored else None,
             measured_at=measured_at,
             distinct_properties=MappingProxyType(
-                {name: _rounded(values.distinct) for name, values in seen.properties.items()}
+                {
+                    kind.removeprefix(_PROPERTY): _distinct(seen, kind)
+                    for kind in seen.kinds
+                    if kind.startswith(_PROPERTY)
+                }
             ),
         )
     return statistics
@@ -226,7 +346,7 @@ def _population(seen: _Label, parts: Sequence[_Part], label: str) -> float:
     """The different edges of a stored label; of a sample as many to the rest as to its part."""
     read = sum(part.counts.get(label, 0) for part in parts)
     edges = sum(part.counts.get(label, 0) / part.fraction for part in parts)
-    return _rounded(seen.pairs.distinct * edges / read) if read else 0.0
+    return _rounded(seen.sketch("pair").distinct * edges / read) if read else 0.0
 
 
 def _covered(spans: Sequence[tuple[float, float]]) -> float:
@@ -236,6 +356,10 @@ def _covered(spans: Sequence[tuple[float, float]]) -> float:
         length += max(0.0, stop - max(start, end))
         end = max(end, stop)
     return length
+
+
+def _distinct(seen: _Label, kind: str) -> float:
+    return _rounded(seen.sketch(kind).distinct)
 
 
 def _rounded(count: float) -> float:

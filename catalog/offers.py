@@ -13,41 +13,89 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from algebra.values import PropertyType
-from catalog import delimited
+from catalog import delimited, parquet
 from catalog.edges import EdgeFile
-from catalog.lines import EdgeFileError, blocks
+from catalog.lines import blocks
 from catalog.model import ROLES
 from catalog.raw import Column
 from catalog.values import converted
 
 LINES = 10_000
 """So many of a file are looked at."""
+_NEARLY_ALL = 0.9
+"""The share of numbers from which on it is doubtful that a property is text."""
 _NARROWEST: tuple[PropertyType, ...] = ("integer", "number", "boolean")
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A column of a file: its type, None without a value; how many of its ``values`` are
+    ``numbers``, and an ``other`` one."""
+
+    name: str
+    kind: PropertyType | None
+    values: int = 0
+    numbers: int = 0
+    other: str | None = None
+
 
 Columns = Mapping[str, Sequence[object]]
 
 
-def offered_properties(files: Iterable[EdgeFile]) -> dict[str, PropertyType]:
-    """The properties of edges that files have together, with their types.
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """The properties of edges with their types, and warnings about these, for a person."""
+
+    properties: Mapping[str, PropertyType]
+    doubts: tuple[str, ...] = ()
+
+
+def offered_properties(files: Iterable[EdgeFile]) -> Offered:
+    """The properties of edges that files have together.
 
     Raises:
         EdgeFileError: if a file cannot be read.
     """
     found: dict[str, set[PropertyType]] = {}
+    numeric: dict[str, list[_Column]] = {}
     for file in files:
         roles = (*file.roles, *ROLES)
         taken = {file.columns.get(role, role) for role in roles}
-        for name, kind in _offered(file):
+        for column in _offered(file):
+            name = column.name
             if name and not name.startswith("_") and name not in taken:
                 found.setdefault(name, set())
-                if kind is not None:
-                    found[name].add(kind)
-    return {name: _one(kinds) for name, kinds in sorted(found.items())}
+                if column.kind is not None:
+                    found[name].add(column.kind)
+                    numeric.setdefault(name, []).append(column)
+    types = {name: _one(kinds) for name, kinds in sorted(found.items())}
+    doubts = (
+        _doubt(name, numeric[name])
+        for name, kind in types.items()
+        if kind == "string" and found[name]
+    )
+    return Offered(MappingProxyType(types), tuple(doubt for doubt in doubts if doubt is not None))
+
+
+def _doubt(name: str, columns: Sequence[_Column]) -> str | None:
+    """That nearly all values of a property that is text are numbers."""
+    values = sum(column.values for column in columns)
+    numbers = sum(column.numbers for column in columns)
+    if not numbers or numbers < _NEARLY_ALL * values:
+        return None
+    other = next((column.other for column in columns if column.other is not None), None)
+    but = "" if other is None else f", but {other!r} is none"
+    return (
+        f"the property {name} is read as text: of {values:,} values {numbers:,} are numbers{but}. "
+        f"A catalog can say what it is, as properties: {{{name}: number}}; rows with another value "
+        "are rejected then"
+    )
 
 
 def files_with_times(files: Iterable[EdgeFile]) -> list[EdgeFile]:
@@ -55,13 +103,15 @@ def files_with_times(files: Iterable[EdgeFile]) -> list[EdgeFile]:
     return [
         file
         for file in files
-        if any(name == file.columns.get("ts", "ts") for name, _ in _offered(file))
+        if any(column.name == file.columns.get("ts", "ts") for column in _offered(file))
     ]
 
 
 def have_deletions(files: Iterable[EdgeFile]) -> bool:
     """Whether one has a column for the role ``op``; errors as :func:`offered_properties`."""
-    return any(name == file.columns.get("op", "op") for file in files for name, _ in _offered(file))
+    return any(
+        column.name == file.columns.get("op", "op") for file in files for column in _offered(file)
+    )
 
 
 def _one(kinds: set[PropertyType]) -> PropertyType:
@@ -70,32 +120,35 @@ def _one(kinds: set[PropertyType]) -> PropertyType:
     return "number" if kinds == {"integer", "number"} else "string"
 
 
-def _offered(file: EdgeFile) -> Iterator[tuple[str, PropertyType | None]]:
-    """Columns with their types, None for one without a value."""
+def _offered(file: EdgeFile) -> Iterator[_Column]:
     if file.format == "parquet":
-        yield from _of_parquet(file.path)
+        for name, kind in _of_parquet(file.path):
+            yield _Column(name, kind)
         return
     columns = _of_csv(file) if file.format == "csv" else _of_json(file)
     for name, texts in columns.items():
-        yield name, _type_of(pa.array(texts, pa.string()))
+        yield _column(name, pa.array(texts, pa.string()))
 
 
-def _type_of(texts: Column) -> PropertyType | None:
+def _column(name: str, texts: Column) -> _Column:
     values, _ = converted(texts, "string", "second")
-    if values.null_count == len(values):
-        return None
+    count = len(values) - values.null_count
+    if not count:
+        return _Column(name, None)
     fitting = (kind for kind in _NARROWEST if not converted(texts, kind, "second")[1].any())
-    return next(fitting, "string")
+    kind: PropertyType = next(fitting, "string")
+    if kind != "string":
+        return _Column(name, kind, count, count if kind != "boolean" else 0)
+    no_number = converted(texts, "number", "second")[1]
+    others = int(no_number.sum())
+    first = texts[int(no_number.argmax())].as_py() if others else None
+    return _Column(name, kind, count, count - others, first)
 
 
 def _of_csv(file: EdgeFile) -> dict[str, list[str]]:
-    lines = list(itertools.islice(_lines(file), LINES))
-    rows = []
-    for line in lines:
-        try:
-            rows.append(delimited.fields_of(line, file.separator))
-        except ValueError:
-            continue  # the reader of edges tells of it
+    reader = delimited.Reader(file.path, blocks(file.path), file.separator)
+    records = itertools.islice(iter(reader.record, None), LINES)
+    rows = [record.fields for record in records if record is not None and not record.fault]
     if file.header:
         names, rows = (rows[0], rows[1:]) if rows else ((), [])
     else:
@@ -130,10 +183,7 @@ def _lines(file: EdgeFile) -> Iterator[bytes]:
 
 
 def _of_parquet(path: str) -> Iterator[tuple[str, PropertyType | None]]:
-    try:
-        schema = pq.read_schema(path)
-    except (pa.ArrowException, OSError) as error:
-        raise EdgeFileError(f"{path}: cannot be read as Parquet: {error}") from error
+    schema = parquet.schema_of(path)
     for field in schema:
         kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
         if schema.names.count(field.name) > 1 or pa.types.is_nested(kind):

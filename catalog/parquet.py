@@ -10,20 +10,20 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from catalog.lines import EdgeFileError, Progress
+from catalog.lines import EdgeFileError, Progress, opened
 from catalog.raw import Column, RawRows
 
 ROWS = 1 << 16
 
 
-def names_of(path: str) -> tuple[str, ...]:
-    """The columns of a file.
+def schema_of(path: str) -> pa.Schema:
+    """The columns of a file, with their types.
 
     Raises:
         EdgeFileError: if it cannot be read as Parquet.
     """
     with _opened(path) as file:
-        return tuple(file.schema_arrow.names)
+        return file.schema_arrow
 
 
 def rows_of(
@@ -38,9 +38,9 @@ def rows_of(
     Raises:
         EdgeFileError: if the file cannot be read, or a column is of another type.
     """
-    total = Path(path).stat().st_size
     line = 1
     with _opened(path) as file:
+        total = Path(path).stat().st_size
         count = file.metadata.num_rows
         try:
             for batch in file.iter_batches(
@@ -67,6 +67,7 @@ def _rows(columns: Sequence[Column], batch: pa.RecordBatch, first: int) -> RawRo
 
 
 def _opened(path: str) -> pq.ParquetFile:
+    opened(path).close()  # Arrow would wait for a pipe
     try:
         return pq.ParquetFile(path)
     except (pa.ArrowException, OSError) as error:

@@ -60,6 +60,18 @@ class RawRows:
         return RawRows(columns, len(numbers), lambda row: numbers[row], text, torn)
 
     @staticmethod
+    def of_records(
+        columns: Sequence[Column],
+        numbers: Sequence[int],
+        texts: Sequence[bytes],
+        torn: tuple[Torn, ...],
+    ) -> RawRows:
+        """Rows whose texts begin in the lines ``numbers``."""
+        return RawRows(
+            columns, len(numbers), lambda row: numbers[row], lambda row: shown(texts[row]), torn
+        )
+
+    @staticmethod
     def only_torn(torn: Torn) -> RawRows:
         """No rows but a torn one."""
 

@@ -21,6 +21,10 @@ _LOCAL = _ISO + "$"
 _ZONED = _ISO + r"(Z|[+-][0-9]{2}(:?[0-9]{2})?)$"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
+_SIZES = {"second": 1_000_000, "millisecond": 1_000, "microsecond": 1}
+"""The units in which machines write times, in microseconds."""
+_YEAR_5138 = 10**17
+"""In microseconds; in seconds it has 12 digits."""
 
 
 def microseconds_per_tick(time_unit: str) -> int | None:
@@ -29,6 +33,16 @@ def microseconds_per_tick(time_unit: str) -> int | None:
         return ticks(f"1 {time_unit}", "microsecond")
     except DurationError:
         return None
+
+
+def finer_unit(ticks: int, time_unit: str) -> str | None:
+    """The unit in which a time since 1970 is one before the year 5138, where in ``time_unit`` it
+    is not: what milliseconds are that are read as seconds. None if there is nothing to doubt."""
+    per_tick = microseconds_per_tick(time_unit)
+    if per_tick is None or ticks * per_tick < _YEAR_5138:
+        return None
+    finer = (unit for unit, size in _SIZES.items() if ticks * size < _YEAR_5138)
+    return next(finer, None)
 
 
 def ticks_of_instants(instants: Column, time_unit: str) -> Column:

@@ -51,12 +51,16 @@ class UsageError(HeadraceError):
 
 
 class InvalidQueryError(UsageError):
-    """The query is wrong: a front end's error together with the text that it speaks of."""
+    """The query is wrong: a front end's error together with the text that it speaks of.
 
-    def __init__(self, error: QueryError, source: str) -> None:
+    ``warnings`` are about the input: they may say why the query does not fit it.
+    """
+
+    def __init__(self, error: QueryError, source: str, warnings: tuple[str, ...] = ()) -> None:
         super().__init__(error.message, code=error.code, hint=error.hint, remedies=error.remedies)
         self.error = error
         self.source = source
+        self.warnings = warnings
 
     def display(self, names: Names | None = None) -> str:
         """The error with the line of the query and a caret under the place."""

@@ -6,9 +6,8 @@ In: a :class:`PlanRequest`. Out: a :class:`Planned`, which holds every stage on 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import gcd
-from typing import TYPE_CHECKING
 
 from algebra import durations
 from algebra.deadline import LEAST_MS, Deadline, OutOfTimeError
@@ -23,21 +22,17 @@ from algebra.logical import (
 from algebra.plan import PhysicalPlan, PlanStream
 from algebra.remedy import Remedy
 from algebra.window import Window
-from catalog.defaults import DEFAULT_STATISTICS, DEFAULT_STREAM, default_catalog
 from catalog.model import Catalog, Stream
 from costmodel import Constants, CostModel
 from headrace.errors import InvalidQueryError, UsageError
+from headrace.measuring import catalog_of, time_unit_of
 from headrace.requests import PlanningOptions, PlanRequest
 from languages import QueryError, RegularQuery, detect, parse
 from languages.canonical import translate
-from languages.labels_read import input_labels, vertex_labels
 from languages.reports import operators_in, windows_in
 from optimizer import CannotPlanError, Optimization, Optimizer, Options
 from optimizer.trace import Tracing
 from rules.registry import UnknownRuleError
-
-if TYPE_CHECKING:
-    from catalog import Measurement
 
 
 @dataclass(frozen=True)
@@ -87,18 +82,18 @@ def translate_query(request: PlanRequest, deadline: Deadline | None = None) -> T
         UsageError: for inputs, a catalog or a window that cannot be used.
     """
     deadline = deadline or deadline_of(request.options)
+    doubts: tuple[str, ...] = ()
     try:
         language = request.language or detect(request.query, request.name)
-        time_unit = request.catalog.time_unit if request.catalog else _unit_of_inputs(request)
-        query = parse(request.query, language, time_unit, deadline)
-        catalog, doubts = _catalog_of(request, query)
+        query = parse(request.query, language, time_unit_of(request), deadline)
+        catalog, doubts = catalog_of(request, query)
         window = default_window(request.options, catalog.time_unit)
         semantics = PathSemantics(request.options.path_semantics)
         logical = translate(query, catalog, window, semantics, deadline)
     except OutOfTimeError as error:
         raise _out_of_time(error, request.options) from error
     except QueryError as error:
-        raise InvalidQueryError(error, request.query) from error
+        raise InvalidQueryError(error, request.query, doubts) from error
     return Translated(request, language, query, catalog, logical, doubts)
 
 
@@ -286,99 +281,6 @@ def default_window(options: PlanningOptions, time_unit: str) -> Window | None:
             hint="edges would be lost between windows; give a slide of at most the window's length",
         )
     return Window(range_, slide)
-
-
-def _unit_of_inputs(request: PlanRequest) -> str:
-    return request.inputs[0].time_unit if request.inputs else "second"
-
-
-def _catalog_of(request: PlanRequest, query: RegularQuery) -> tuple[Catalog, tuple[str, ...]]:
-    """The catalog to plan with, and what is doubtful about it."""
-    if request.catalog is not None:
-        return _with_statistics(request.catalog, query), ()
-    labels = input_labels(query)
-    streams = [clause.stream for clause in query.windows if clause.stream is not None]
-    if not request.inputs and not request.stored:
-        return default_catalog(labels, streams, vertex_labels(query)), ()
-    from catalog import EdgeFileError, measured_catalog
-    from catalog.offers import files_with_times
-
-    try:
-        catalog, measurements = measured_catalog(request.inputs, request.stored)
-        timed = files_with_times(request.stored)
-    except EdgeFileError as error:
-        raise UsageError(str(error), code="E-FILE") from error
-    doubts = [
-        f"{file.path}: its column ts is not read: a stored graph is valid always" for file in timed
-    ]
-    unseen = tuple(label for label in labels if not _has(catalog, label))
-    if not request.inputs:
-        assumed = default_catalog(unseen, streams, vertex_labels(query))
-        return replace(catalog, streams={**assumed.streams, **catalog.streams}), tuple(doubts)
-    given = all(file.label is not None for file in request.inputs)
-    any_label = bool(query.label_sets) and not given
-    if measurements[0].complete or not (unseen or any_label):
-        return catalog, tuple(doubts)
-    # What a sample does not show may still be there.
-    open_stream = replace(catalog.streams[DEFAULT_STREAM], open_labels=True)
-    if unseen:
-        doubts.append(f"not among the first {measurements[0].rows:,} edges: {', '.join(unseen)}")
-    known_streams = {**catalog.streams, DEFAULT_STREAM: open_stream}
-    return replace(catalog, streams=known_streams), tuple(doubts)
-
-
-def _has(catalog: Catalog, label: str) -> bool:
-    """Whether a stream has a label of edges, perhaps written ``stream.label``."""
-    name, _, own = label.partition(".")
-    return any(
-        label in stream.labels or (stream.name == name and own in stream.labels)
-        for stream in catalog.streams.values()
-        if not stream.vertices
-    )
-
-
-def _with_statistics(catalog: Catalog, query: RegularQuery) -> Catalog:
-    """The catalog with statistics for streams that declare none: those of files are measured, of
-    live sources nothing is known."""
-    catalog = replace(catalog, streams={n: _assumed(s) for n, s in catalog.streams.items()})
-    unknown = [s for s in catalog.streams.values() if _to_measure(s)]
-    if not unknown:
-        return catalog
-    from catalog import EdgeFileError, files_of_stream, measure_files
-
-    any_label = bool(query.label_sets) or bool(catalog.views)
-    try:
-        measured = {
-            stream.name: _measured(
-                stream, measure_files(files_of_stream(stream, catalog.time_unit)), any_label
-            )
-            for stream in unknown
-        }
-    except EdgeFileError as error:
-        raise UsageError(str(error), code="E-FILE") from error
-    return replace(catalog, streams={**catalog.streams, **measured})
-
-
-def _to_measure(stream: Stream) -> bool:
-    return stream.source is not None and not stream.labels and not stream.live
-
-
-def _assumed(stream: Stream) -> Stream:
-    """A live stream of which no statistics are declared has some that claim nothing."""
-    if not stream.live or stream.labels:
-        return stream
-    if stream.label is None:
-        return replace(stream, open_labels=True)
-    return replace(stream, labels={stream.label: DEFAULT_STATISTICS})
-
-
-def _measured(stream: Stream, measurement: Measurement, any_label: bool) -> Stream:
-    """The stream with the labels that were seen; others may be there, if not all was read."""
-    assert stream.source is not None
-    given = stream.label is not None or len(stream.source.path_labels) > 0
-    known = given or measurement.complete
-    open_labels = stream.open_labels or (any_label and not known)
-    return replace(stream, labels=measurement.statistics, open_labels=open_labels)
 
 
 def _plan_streams(query: LogicalQuery, catalog: Catalog) -> tuple[PlanStream, ...]:

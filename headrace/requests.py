@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from algebra.physical import DEFAULT_STEPS
-from catalog.model import Catalog
+from catalog.model import Catalog, VertexType
 
 if TYPE_CHECKING:
     from catalog.edges import EdgeFile
@@ -52,7 +52,7 @@ class PlanRequest:
     ``name`` is the place the query came from. Without a ``catalog`` the streams are those
     of ``inputs`` and the stored graph of ``stored``, of which a sample is measured; without
     ``catalog`` and ``inputs`` a stream is assumed that has the other labels of the query and of
-    which nothing is known.
+    which nothing is known. ``time_unit`` and ``vertex_type`` are those of that stream.
     """
 
     query: str
@@ -62,3 +62,5 @@ class PlanRequest:
     inputs: tuple[EdgeFile, ...] = ()
     options: PlanningOptions = field(default_factory=PlanningOptions)
     stored: tuple[EdgeFile, ...] = ()
+    time_unit: str = "second"
+    vertex_type: VertexType = "string"

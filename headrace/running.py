@@ -17,7 +17,7 @@ from catalog.defaults import DEFAULT_STREAM, VERTEX_STREAM
 from catalog.edges import EdgeFile, EdgeFileError, RejectedRowError
 from catalog.inputs import Layout, files_of_inputs, files_of_stream
 from catalog.live import LiveSource, live_source
-from catalog.model import Catalog, Stream
+from catalog.model import Catalog, Stream, VertexType
 from executor.spark.errors import (
     CancelledError,
     ExecutionError,
@@ -50,13 +50,14 @@ def read_inputs(
     separator: str | None = None,
     *,
     time_unit: str = "second",
+    vertex_type: VertexType = "string",
     stream: Stream | None = None,
     stored: bool = False,
 ) -> tuple[EdgeFile, ...]:
     """The files that ``FILE`` and ``LABEL=FILE`` mean.
 
-    ``stream`` is what a catalog says of their columns, label and vertices; ``stored`` files
-    are those of a stored graph.
+    ``stream`` is what a catalog says of their columns, label and vertices, ``vertex_type``
+    included; ``stored`` files are those of a stored graph.
 
     Raises:
         UsageError: if one is not there, or the layout makes no sense.
@@ -67,7 +68,7 @@ def read_inputs(
             remedies=(Remedy("input", "name the files"),),
         )
     try:
-        known = stream or Stream(DEFAULT_STREAM, {})
+        known = stream or Stream(DEFAULT_STREAM, {}, vertex_type=vertex_type)
         layout = Layout.of(columns, separator, time_unit, known.vertex_type)
         files = files_of_inputs(inputs, layout, stored=stored)
     except EdgeFileError as error:
@@ -84,10 +85,15 @@ def read_inputs(
 
 
 def read_vertices(
-    inputs: Sequence[str], *, time_unit: str = "second", stream: Stream | None = None
+    inputs: Sequence[str],
+    *,
+    time_unit: str = "second",
+    vertex_type: VertexType = "string",
+    stream: Stream | None = None,
 ) -> tuple[EdgeFile, ...]:
     """The files of stored vertices that ``FILE`` and ``LABEL=FILE`` mean, as `read_inputs`."""
-    known = replace(stream or Stream(VERTEX_STREAM, {}), vertices=True)
+    described = stream or Stream(VERTEX_STREAM, {}, vertex_type=vertex_type)
+    known = replace(described, vertices=True)
     return read_inputs(inputs, time_unit=time_unit, stream=known, stored=True)
 
 

@@ -45,6 +45,8 @@ from languages.regular_query import (
 from languages.values_text import value_text
 
 LARGEST_VERTEX: Final = 2**63
+_NAMING: Final = ("=", "<>")
+"""Signs beside which a whole number is the name of a vertex, as in an atom."""
 _KINDS: Final[Mapping[PropertyType, str]] = {
     "string": "a string",
     "integer": "a number",
@@ -139,10 +141,11 @@ def typed(condition: Condition, types: Types) -> Condition:
     """
     match condition:
         case Comparison(left, _, right):
-            if isinstance(left, Variable) and isinstance(right, Literal):
-                right = _as_vertex(right, types.get(left.name), condition.location)
-            elif isinstance(right, Variable) and isinstance(left, Literal):
-                left = _as_vertex(left, types.get(right.name), condition.location)
+            if condition.sign in _NAMING or _is_integer(left, types) or _is_integer(right, types):
+                if isinstance(left, Variable) and isinstance(right, Literal):
+                    right = _as_vertex(right, types.get(left.name), condition.location)
+                elif isinstance(right, Variable) and isinstance(left, Literal):
+                    left = _as_vertex(left, types.get(right.name), condition.location)
             kinds = [_kind(side, types, condition.location) for side in (left, right)]
             if None not in kinds and kinds[0] != kinds[1]:
                 raise QueryError(
@@ -151,7 +154,7 @@ def typed(condition: Condition, types: Types) -> Condition:
                     "they are never equal, and neither comes first",
                     at=condition.location,
                     text=condition.sign,
-                    hint="compare values of one type; the catalog declares those of properties",
+                    hint=_remedy((left, right), kinds),
                 )
             return replace(condition, left=left, right=right)
         case Negated(part):
@@ -162,6 +165,29 @@ def typed(condition: Condition, types: Types) -> Condition:
             return Either(tuple(typed(part, types) for part in parts))
         case Missing():
             return condition
+
+
+def _is_integer(side: Value, types: Types) -> bool:
+    return isinstance(side, Variable) and types.get(side.name) == "integer"
+
+
+def _remedy(sides: Sequence[Value], kinds: Sequence[str | None]) -> str:
+    """What to do about values of these kinds that are compared, or computed with."""
+    strings = [side for side, kind in zip(sides, kinds, strict=True) if kind == "a string"]
+    if "a number" in kinds:
+        for side in strings:
+            if isinstance(side, Variable):
+                return (
+                    f"{side.name} is a vertex: if the vertices of its stream are numbers, say "
+                    "vertex_type: integer in the catalog, or --vertex-type integer; if not, "
+                    "compare them with text in quotes"
+                )
+            if isinstance(side, Property):
+                return (
+                    f"if {value_text(side)} is a number, the catalog has to say so: "
+                    f"properties: {{{side.name}: number}}"
+                )
+    return "compare values of one type; the catalog declares those of properties"
 
 
 def _check_output(of: Output, types: Types, at: Location) -> None:
@@ -182,7 +208,9 @@ def _check_output(of: Output, types: Types, at: Location) -> None:
             f"{value_text(value)} is {kind}, and {of.function} is for numbers",
             at=at,
             text=value_text(value),
-            hint="count, min and max take values of any type",
+            hint=_remedy([value, value], [kind, "a number"])
+            if isinstance(value, Variable)
+            else "count, min and max take values of any type",
         )
 
 
@@ -202,6 +230,7 @@ def _kind(value: Value, types: Types, at: Location) -> str | None:
                         f"{value_text(part)} is {kind}, and arithmetic is for numbers",
                         at=at,
                         text=value_text(value),
+                        hint=_remedy([part, value], [kind, "a number"]),
                     )
             return "a number"
 

@@ -83,6 +83,18 @@ def references(condition: Condition) -> Iterator[Variable | Property]:
                 yield from references(part)
 
 
+def comparisons(conditions: Iterable[Condition]) -> Iterator[Comparison]:
+    """The comparisons in conditions, whatever they are part of."""
+    for condition in conditions:
+        match condition:
+            case Comparison():
+                yield condition
+            case Negated(part):
+                yield from comparisons([part])
+            case Both(parts) | Either(parts):
+                yield from comparisons(parts)
+
+
 def references_of(value: Value) -> Iterator[Variable | Property]:
     """The variables and properties in a value, with repeats."""
     match value:

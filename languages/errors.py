@@ -75,6 +75,8 @@ class QueryError(Exception):
         remedies: tuple[Remedy, ...] = (),
     ) -> None:
         assert code in CODES, code
+        if at is not None and at.view is not None and not message.startswith("in the view "):
+            message = f"in the view {at.view}: {message}"
         super().__init__(code, message)
         self.code = code
         self.message = message

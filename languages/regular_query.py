@@ -21,10 +21,14 @@ from algebra.window import Window
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """Where something stands in the query text; both count from 1."""
+    """Where something stands in the query text; both count from 1.
+
+    What stands in the text of a catalog's ``view`` has the place in the query that reads it.
+    """
 
     line: int
     column: int
+    view: str | None = None
 
     def __str__(self) -> str:
         return f"{self.line}:{self.column}"

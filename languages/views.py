@@ -7,8 +7,9 @@ coalesced results; without it their own intervals hold.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from typing import TypeVar
 
 from algebra import regex
 from algebra.deadline import NO_DEADLINE, Deadline
@@ -32,6 +33,7 @@ from languages.regular_query import (
     VertexAtom,
 )
 
+T = TypeVar("T")
 _X, _Y = Variable("x"), Variable("y")
 Labels = Mapping[str, str]
 """The predicate of each label that a view constructs."""
@@ -56,6 +58,17 @@ def with_views(
     return _Reading(catalog, default_window, deadline, taken=taken).of(query, ())
 
 
+def queries_of_views(
+    catalog: Catalog,
+) -> Iterator[tuple[str, tuple[tuple[str, ...], RegularQuery]]]:
+    """The views of a catalog whose text can be read: what each constructs, and its query."""
+    reading = _Reading(catalog, None, NO_DEADLINE, taken=set(labels_of(catalog)))
+    for view in catalog.views:
+        constructed = reading.constructed(view)
+        if constructed:
+            yield view, (constructed, reading.parsed(view))
+
+
 @dataclass(slots=True)
 class _Reading:
     """``rules`` and ``leaves`` are those of the views that were read so far."""
@@ -69,6 +82,7 @@ class _Reading:
     _read: dict[str, RegularQuery] = field(default_factory=dict)
     _known: dict[str, Labels] = field(default_factory=dict)
     _windowed: dict[tuple[str, Window], str] = field(default_factory=dict)
+    _outside: Location = field(default_factory=lambda: Location(1, 1))
 
     def of(
         self, query: RegularQuery, inside: tuple[str, ...]
@@ -138,7 +152,7 @@ class _Reading:
         name, dot, _ = label.partition(".")
         if dot and name in self.catalog.views and name not in self.catalog.streams:
             return name
-        found = [view for view in sorted(self.catalog.views) if label in self._constructed(view)]
+        found = [view for view in sorted(self.catalog.views) if label in self.constructed(view)]
         if len(found) > 1:
             raise QueryError(
                 "E-AMBIGUOUS",
@@ -149,14 +163,14 @@ class _Reading:
             )
         return found[0] if found else None
 
-    def _constructed(self, view: str) -> tuple[str, ...]:
+    def constructed(self, view: str) -> tuple[str, ...]:
         """The labels of a view, as far as its text can be read."""
         try:
-            return tuple(_labels(self._parsed(view)))
+            return tuple(_labels(self.parsed(view)))
         except QueryError:
             return ()
 
-    def _parsed(self, view: str) -> RegularQuery:
+    def parsed(self, view: str) -> RegularQuery:
         if view not in self._read:
             text = self.catalog.views[view]
             language = registry.language_named(text.language or registry.detect(text.query))
@@ -177,8 +191,10 @@ class _Reading:
                 hint="repetition is written as a closure, as follows+(x, y)",
             )
         if view not in self._known:
+            if not inside:
+                self._outside = at
             try:
-                self._known[view] = self._added(view, (*inside, view))
+                self._known[view] = self._added(view, (*inside, view), at)
             except QueryError as error:
                 if error.code == "E-REC":
                     raise
@@ -193,8 +209,8 @@ class _Reading:
                 ) from None
         return self._known[view]
 
-    def _added(self, view: str, inside: tuple[str, ...]) -> Labels:
-        parsed = self._parsed(view)
+    def _added(self, view: str, inside: tuple[str, ...], at: Location) -> Labels:
+        parsed = self.parsed(view)
         if parsed.emit is not None:
             raise QueryError(
                 "E-SYNTAX",
@@ -223,9 +239,10 @@ class _Reading:
                     )
                     names[name] = self._free(f"{view}.{name}")
                     self.leaves[names[name]] = Leaf(f"{scan.stream}.{scan.label}", scan.window)
-        self.rules += [
-            renamed(rule, lambda n: names.get(n, n), vertices=True) for rule in query.rules
-        ]
+        # What is found to be wrong later has a place in the query, and not in the view's text.
+        place = replace(at if len(inside) == 1 else self._outside, view=view)
+        rules = [renamed(rule, lambda n: names.get(n, n), vertices=True) for rule in query.rules]
+        self.rules += [_placed(rule, place) for rule in rules]
         return {label: names[predicate] for label, predicate in labels.items()}
 
     def _known_names(self) -> set[str]:
@@ -305,3 +322,15 @@ def _labels(query: RegularQuery) -> dict[str, str]:
             hint=f"let it be {query.answer}(x, y)",
         )
     return {query.answer: query.answer}
+
+
+def _placed(part: T, at: Location) -> T:
+    """The same rule, or part of one, as if it stood somewhere else."""
+    if isinstance(part, Location):
+        return at  # type: ignore[return-value]
+    if isinstance(part, tuple):
+        return tuple(_placed(inner, at) for inner in part)  # type: ignore[return-value]
+    if not is_dataclass(part) or isinstance(part, type):
+        return part
+    parts = {f.name: getattr(part, f.name) for f in fields(part) if f.init}
+    return replace(part, **{name: _placed(value, at) for name, value in parts.items()})

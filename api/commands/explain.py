@@ -74,6 +74,8 @@ def explain(
     vertices: opt.Vertices,
     columns: opt.Columns = None,
     sep: opt.Separator = None,
+    time_unit: opt.TimeUnit = None,
+    vertex_type: opt.VertexTypeOf = None,
     catalog: opt.CatalogFile = None,
     window: opt.WindowRange = None,
     slide: opt.WindowSlide = None,
@@ -113,6 +115,8 @@ def explain(
         vertices=vertices,
         columns=columns,
         separator=sep,
+        time_unit=time_unit,
+        vertex_type=vertex_type,
         options=PlanningOptions(
             window,
             slide,

@@ -17,6 +17,8 @@ def optimize(
     vertices: opt.Vertices,
     columns: opt.Columns = None,
     sep: opt.Separator = None,
+    time_unit: opt.TimeUnit = None,
+    vertex_type: opt.VertexTypeOf = None,
     catalog: opt.CatalogFile = None,
     window: opt.WindowRange = None,
     slide: opt.WindowSlide = None,
@@ -46,6 +48,8 @@ def optimize(
             vertices=vertices,
             columns=columns,
             separator=sep,
+            time_unit=time_unit,
+            vertex_type=vertex_type,
             options=PlanningOptions(
                 window,
                 slide,

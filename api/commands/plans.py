@@ -51,6 +51,8 @@ def plans(
     vertices: opt.Vertices,
     columns: opt.Columns = None,
     sep: opt.Separator = None,
+    time_unit: opt.TimeUnit = None,
+    vertex_type: opt.VertexTypeOf = None,
     catalog: opt.CatalogFile = None,
     window: opt.WindowRange = None,
     slide: opt.WindowSlide = None,
@@ -83,6 +85,8 @@ def plans(
             vertices=vertices,
             columns=columns,
             separator=sep,
+            time_unit=time_unit,
+            vertex_type=vertex_type,
             options=PlanningOptions(
                 window,
                 slide,

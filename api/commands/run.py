@@ -121,6 +121,8 @@ def run(
     vertices: opt.Vertices,
     columns: opt.Columns = None,
     sep: opt.Separator = None,
+    time_unit: opt.TimeUnit = None,
+    vertex_type: opt.VertexTypeOf = None,
     catalog: opt.CatalogFile = None,
     window: opt.WindowRange = None,
     slide: opt.WindowSlide = None,
@@ -160,6 +162,7 @@ def run(
             ("--parallelism", parallelism > 1), ("--language", language),
             ("--path-semantics", path_semantics != "arbitrary"),
             ("--evaluate", evaluate != "eager"),
+            ("--time-unit", time_unit), ("--vertex-type", vertex_type),
         ):  # fmt: skip
             if given:
                 raise UsageError(f"{option} is for planning, and {read.name} is a plan already")
@@ -177,6 +180,8 @@ def run(
                 vertices=vertices,
                 columns=columns,
                 separator=sep,
+                time_unit=time_unit,
+                vertex_type=vertex_type,
                 options=PlanningOptions(
                     window,
                     slide,

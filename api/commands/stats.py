@@ -34,15 +34,8 @@ def stats(
             rich_help_panel=opt.READING,
         ),
     ] = None,
-    time_unit: Annotated[
-        str,
-        typer.Option(
-            metavar="UNIT",
-            help="What ts counts, and rates are per: second, millisecond, minute, hour, day, ...; "
-            "ISO 8601 timestamps are rounded down to it.",
-            rich_help_panel=opt.READING,
-        ),
-    ] = "second",
+    time_unit: opt.TimeUnit = None,
+    vertex_type: opt.VertexTypeOf = None,
     strict: Annotated[
         bool,
         typer.Option(
@@ -66,6 +59,7 @@ def stats(
     debug: opt.Debug = False,
 ) -> None:
     """Measure a stream, or a stored graph: rates and distinct vertices of each label."""
+    from api.request import unit_of
     from catalog import CatalogError, EdgeFileError, RejectedRowError, dump, dumps, measured_catalog
     from catalog.measurement import ROWS
     from headrace.errors import RunError
@@ -75,11 +69,10 @@ def stats(
         raise UsageError(
             "there is nothing to measure: name files with --input, --stored or --vertices"
         )
-    if not time_unit.strip():
-        raise UsageError("--time-unit is empty")
-    files = read_inputs(input_, columns, sep, time_unit=time_unit)
-    graph = read_inputs(stored, stored=True, time_unit=time_unit)
-    graph += read_vertices(vertices, time_unit=time_unit)
+    unit, kind = unit_of(time_unit), vertex_type or "string"
+    files = read_inputs(input_, columns, sep, time_unit=unit, vertex_type=kind)
+    graph = read_inputs(stored, stored=True, time_unit=unit, vertex_type=kind)
+    graph += read_vertices(vertices, time_unit=unit, vertex_type=kind)
     try:
         catalog, measured = measured_catalog(files, graph, rows=rows or ROWS, strict=strict)
     except EdgeFileError as error:
@@ -98,6 +91,15 @@ def stats(
 
 
 def _warn(measurement: Measurement) -> None:
+    for doubt in measurement.doubts:
+        say_warning(doubt)
+    if measurement.more_labels:
+        from catalog.measurement import MOST_LABELS
+
+        say_warning(
+            f"there are more labels than the {MOST_LABELS:,} that are measured; of the others "
+            "nothing is known (open_labels: true)"
+        )
     if not measurement.rejected_count:
         return
     first = "\n".join(f"  {row}" for row in measurement.rejected[:_REJECTED_SHOWN])

@@ -128,7 +128,8 @@ class Advice(BaseModel):
 class Problem(BaseModel):
     """What is wrong (RFC 9457); ``position`` is the place in the query, from 1.
 
-    ``hint`` says what to do in the words of this service, ``advice`` the same as data.
+    ``hint`` says what to do in the words of this service, ``advice`` the same as data; ``warnings``
+    are about the query's input.
     """
 
     type: str
@@ -142,6 +143,7 @@ class Problem(BaseModel):
     text: str | None = None
     expected: list[str] | None = None
     display: str | None = None
+    warnings: list[str] | None = None
     request_id: str | None = None
 
 

@@ -152,8 +152,7 @@ def document_of(catalog: Catalog | None) -> dict[str, Any] | None:
 def files_of(catalog: Catalog | None) -> str:
     """A digest of the state of the files in which statistics are measured; nothing for none.
 
-    Raises:
-        UsageError: if they cannot be found.
+    A file that cannot be found is a state as others: only who plans knows whether it is read.
     """
     measured = [s for s in catalog.streams.values() if _measured(s)] if catalog else []
     if catalog is None or not measured:
@@ -165,7 +164,7 @@ def files_of(catalog: Catalog | None) -> str:
                 state = Path(file.path).stat()
                 digest.update(f"{file.path}\0{state.st_size}\0{state.st_mtime_ns}\0".encode())
         except (EdgeFileError, OSError) as error:
-            raise UsageError(f"stream {stream.name}: {error}", code="E-FILE") from error
+            digest.update(f"{stream.name}\0{error}\0".encode(errors="backslashreplace"))
     return digest.hexdigest()
 
 

@@ -55,6 +55,7 @@ def document_of(error: HeadraceError) -> dict[str, Any]:
             text=cause.text,
             expected=list(cause.expected),
             display=error.display(REST),
+            warnings=list(error.warnings),
         )
     if not isinstance(error, UsageError):
         status = HTTPStatus.INTERNAL_SERVER_ERROR

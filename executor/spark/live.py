@@ -25,10 +25,10 @@ from executor.spark.batches import Batches
 from executor.spark.checkpoint import Pin, Work, open_work
 from executor.spark.dead_letters import DeadLetters, Growing
 from executor.spark.errors import CancelledError, ExecutionError, InputError, OutputError
+from executor.spark.fingerprint import fingerprint
 from executor.spark.formats import ResultShape
 from executor.spark.packages import packages_for_kafka
 from executor.spark.query import RunOptions, complete, described, failures_told, set_aside
-from executor.spark.replay import fingerprint
 from executor.spark.report import OnProgress, Progress
 from executor.spark.session import SessionOptions, running_session, spark_session
 from executor.spark.settings import streaming_session

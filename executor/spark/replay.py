@@ -17,8 +17,8 @@ import itertools
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -28,19 +28,17 @@ import pyarrow.parquet as pq
 
 from algebra.plan import PhysicalPlan, PlanStream
 from algebra.remedy import Remedy
-from catalog.edges import EdgeFile, EdgeFileError, RejectedRowError, read
+from catalog.edges import EdgeFile, EdgeFileError, RejectedRowError, check_not_empty, read
 from catalog.model import PropertyType, VertexType
 from executor.leaves import OWN_TIME, Field, leaves
 from executor.spark.arrival import ORDER, ArrivalOrder
 from executor.spark.columns import SQL_TYPES, properties_of
 from executor.spark.errors import InputError, OtherQueryError
 from executor.spark.files import written_aside
+from executor.spark.fingerprint import Inputs, check_unchanged, fingerprint
 from executor.spark.time_sort import TimeSorter, slices, spans
 from executor.values import ARROW_TYPES
 from executor.watermarks import in_disorder, streams_read
-
-Inputs = Mapping[str, Sequence[EdgeFile]]
-"""The files of each stream of a plan, by the stream's name."""
 
 ReadProgress = Callable[[int, int], None]
 """Called with (bytes read so far, bytes in all) over all files."""
@@ -77,36 +75,6 @@ class Spool:
         vertex = SQL_TYPES[self.vertex_type]
         edge = f"stream string, label string, src {vertex}, trg {vertex}, ts bigint"
         return ", ".join([edge, *(f"{name} {SQL_TYPES[kind]}" for name, kind in self.properties)])
-
-
-def fingerprint(inputs: Inputs) -> list[dict[str, Any]]:
-    """What tells these inputs from others: the files, how they are read, size and age.
-
-    Raises:
-        InputError: if a file is not there.
-    """
-    described = []
-    for stream, files in sorted(inputs.items()):
-        for file in files:
-            try:
-                status = os.stat(file.path)
-            except OSError as error:
-                raise InputError(f"{file.path}: cannot be read: {error.strerror}") from error
-            reading = {f.name: getattr(file, f.name) for f in fields(file)}
-            reading |= {
-                "path": os.path.abspath(file.path),
-                "columns": dict(file.columns),
-                "properties": dict(file.properties),
-            }
-            described.append(
-                {
-                    "stream": stream,
-                    "bytes": status.st_size,
-                    "mtime_ns": status.st_mtime_ns,
-                    "reading": reading,
-                }
-            )
-    return described
 
 
 def spool(
@@ -154,6 +122,7 @@ def spool(
     spooling = _Spooling(folder, plan, inputs)
     with _RejectedRows(rejected) as aside:
         made = spooling.run(aside, largest_slice, span, strict=strict, on_read=on_read)
+        check_unchanged(described, inputs)
     manifest = {
         **{k: v for k, v in asdict(made).items() if k != "folder"},
         "version": _VERSION,
@@ -240,6 +209,7 @@ class _Spooling:
         self, rejected: _RejectedRows, strict: bool, on_read: ReadProgress | None
     ) -> Iterator[pa.Table]:
         """The edges with a label that the plan reads; counts all, sets aside the others."""
+        self._check_not_empty()
         sizes = [os.path.getsize(file.path) for _, file in self._files]
         for position, (stream, file) in enumerate(self._files):
             order = None if self._arrival is None else self._arrival.file(stream)
@@ -264,6 +234,13 @@ class _Spooling:
                     "Mend it.",
                     Remedy("strict", "run without stopping at such rows"),
                 ) from error
+
+    def _check_not_empty(self) -> None:
+        for stream in dict.fromkeys(stream for stream, _ in self._files):
+            try:
+                check_not_empty([file for name, file in self._files if name == stream])
+            except EdgeFileError as error:
+                raise InputError(f"The stream {stream!r} has no rows: {error}") from error
 
     def _write_slices(self, tables: Iterable[pa.Table]) -> Iterator[int]:
         end = 0

@@ -24,13 +24,14 @@ from executor.checking import check_document
 from executor.spark.batches import Batches
 from executor.spark.checkpoint import Pin, open_work
 from executor.spark.errors import CancelledError
+from executor.spark.fingerprint import fingerprint
 from executor.spark.formats import ResultShape
 from executor.spark.leaf_rows import Arrival
 from executor.spark.live import run_live
 from executor.spark.pace import Pace
 from executor.spark.query import RunOptions, complete, described, failures_told, set_aside
 from executor.spark.reading import Reading
-from executor.spark.replay import Spool, fingerprint, spool
+from executor.spark.replay import Spool, spool
 from executor.spark.report import OnProgress, RunReport
 from executor.spark.session import jvm_peak_bytes, running_session, spark_session
 from executor.spark.settings import readable, streaming_session

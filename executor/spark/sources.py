@@ -21,7 +21,14 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
 from algebra.plan import PhysicalPlan, PlanStream
-from catalog.edges import EdgeFile, EdgeFileError, Rejected, RejectedRowError, read
+from catalog.edges import (
+    EdgeFile,
+    EdgeFileError,
+    Rejected,
+    RejectedRowError,
+    check_not_empty,
+    read,
+)
 from catalog.live import LiveSource, edges_of_messages
 from catalog.rows import Expectation, checked
 from executor.leaves import OWN_TIME
@@ -109,6 +116,10 @@ def stored_frame(
 ) -> DataFrame:
     """The static DataFrame of the edges of a stored graph."""
     stream = next(s for s in plan.streams if s.name == name)
+    try:
+        check_not_empty(files)
+    except EdgeFileError as error:
+        raise InputError(f"The stored graph {name!r} has no rows: {error}") from error
     layouts = {str(Path(file.path).absolute()): file_for(file, plan, stream) for file in files}
     paths = spark.createDataFrame([(path,) for path in layouts], "path string")
     schema = next(iter(layouts.values())).schema

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from algebra import durations
-from algebra.durations import DurationError
+from algebra.durations import DurationError, unit
 
 
 @pytest.mark.parametrize(
@@ -92,3 +92,11 @@ def test_any_text_is_a_number_of_ticks_or_refused(text: str) -> None:
 )
 def test_writes(count: int, time_unit: str, text: str) -> None:
     assert durations.text(count, time_unit) == text
+
+
+def test_units_have_one_name() -> None:
+    assert {unit(text) for text in ("ms", "MS", "millisecond", "milliseconds")} == {"millisecond"}
+    assert [unit(text) for text in ("s", "min", "hrs", "us")] == [
+        "second", "minute", "hour", "microsecond",
+    ]  # fmt: skip
+    assert [unit(text) for text in ("step", "Tick", " ")] == ["step", "Tick", " "]

@@ -274,3 +274,61 @@ def test_statistics_in_a_unit_of_time(headrace: Commands, tmp_path: Path) -> Non
     planned = headrace("optimize", "Answer(x, y) <- a(x, y) WINDOW 1w", "--catalog", catalog)
     assert json.loads(planned.out)["windows"][0]["range"] == 7
     assert headrace("stats", "-i", edges, "--time-unit", " ").code == 2
+
+
+NUMBERED = "src,trg,label,ts\n" + "".join(f"1,{k},a,{1_700_000_000_000 + k}\n" for k in range(12))
+
+
+@pytest.mark.parametrize("command", ["explain", "optimize", "plans", "run"])
+def test_a_vertex_is_not_silently_compared_with_a_number(
+    headrace: Commands, tmp_path: Path, command: str
+) -> None:
+    edges = tmp_path / "edges.csv"
+    edges.write_text(NUMBERED)
+    query = "Answer(x, y) <- a(x, y), y > 3 WINDOW 1h"
+    done = headrace(command, query, "--input", edges)
+    assert done.code == 2
+    assert "E-TYPE 1:26: >: y is a string and 3 is a number" in done.error
+    assert "vertex_type: integer in the catalog, or --vertex-type integer" in done.error
+    assert "if they are milliseconds, say --time-unit millisecond" in done.err
+
+
+def test_types_and_units_without_a_catalog(headrace: Commands, tmp_path: Path) -> None:
+    edges, people, catalog = (tmp_path / name for name in ("edges.csv", "people.csv", "c.yaml"))
+    edges.write_text(NUMBERED)
+    people.write_text("id,label\n1,P\n")
+    query = "Answer(x, y) <- a(x, y), P(x), y > 3 WINDOW 1h"
+    options = ("--vertex-type", "integer", "--time-unit", "ms")
+    done = headrace("optimize", query, "-i", edges, "--vertices", people, *options)
+    assert done.err == ""
+    plan = json.loads(done.out)
+    assert plan["time_unit"] == "millisecond"
+    assert plan["windows"][0]["range"] == 3_600_000
+    assert {stream["vertex_type"] for stream in plan["streams"]} == {"integer"}
+    # The same without any input, and from the catalog that stats writes.
+    assumed = json.loads(headrace("optimize", query, *options).out)
+    assert {stream["vertex_type"] for stream in assumed["streams"]} == {"integer"}
+    assert assumed["time_unit"] == "millisecond"
+    assert headrace("stats", "-i", edges, *options, "--out", catalog).code == 0
+    assert "time_unit: millisecond\n" in catalog.read_text()
+    assert "vertex_type: integer\n" in catalog.read_text()
+    edges_alone = "Answer(x, y) <- a(x, y), y > 3 WINDOW 1h"
+    assert headrace("optimize", edges_alone, "--catalog", catalog).code == 0
+    refused = headrace("optimize", edges_alone, "--catalog", catalog, "--vertex-type", "integer")
+    assert "--vertex-type is for input without a catalog" in refused.error
+    made = tmp_path / "plan.json"
+    made.write_text(done.out)
+    refused = headrace("run", made, "--vertex-type", "string")
+    assert "--vertex-type is for planning" in refused.error
+
+
+def test_an_order_of_numbers_that_are_text_is_warned_of(headrace: Commands, tmp_path: Path) -> None:
+    edges = tmp_path / "edges.csv"
+    for query in ("Answer(x) <- a(x, y), x < y", "Answer(x, max(y) as m) <- a(x, y)"):
+        edges.write_text("src,trg,label,ts\n9,10,a,5\n")
+        done = headrace("optimize", f"{query} WINDOW 1h", "-i", edges)
+        assert "warning: the query orders vertices, which are compared as text" in done.err
+        done = headrace("optimize", f"{query} WINDOW 1h", "-i", edges, "--vertex-type", "integer")
+        assert done.err == ""
+        edges.write_text("src,trg,label,ts\n9,v10,a,5\n")
+        assert headrace("optimize", f"{query} WINDOW 1h", "-i", edges).err == ""

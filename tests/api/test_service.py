@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from jsonschema import Draft202012Validator
 from algebra.plan_schema import plan_schema
 from api.service import create_app
 from api.service.bodies import LONGEST_QUERY
-from catalog import load
+from catalog import from_document, load
 from tests.api.command import CATALOG, EXAMPLES, QUERY, Commands
 from tests.api.serving import LOOPBACK, problem, served, settings
 
@@ -268,3 +269,52 @@ def test_searches_are_bounded_in_time(tmp_path: Path) -> None:
         document = client.post("/optimize", json=body).json()
     assert document["stop_reason"] == "budget_ms"
     SCHEMA.validate(document["plan"])
+
+
+def test_an_unreadable_stream_concerns_only_what_reads_it(tmp_path: Path) -> None:
+    (tmp_path / "good.csv").write_text("src,trg,ts\n1,2,5\n")
+    os.mkfifo(tmp_path / "pipe.csv")
+    held = os.open(tmp_path / "pipe.csv", os.O_RDWR)  # so that a reader would wait for ever
+    document = {
+        "streams": {
+            name: {
+                "source": {"format": "csv", "path": str(tmp_path / f"{name}.csv")},
+                "label": name,
+            }
+            for name in ("good", "pipe", "missing")
+        }
+    }
+    made = settings(tmp_path / "home", catalog=from_document(document), hosts=LOOPBACK)
+    try:
+        with served(create_app(made)) as client:
+            assert [s["name"] for s in client.get("/streams").json()] == ["good", "missing", "pipe"]
+            for name, said in (("pipe", "it is a pipe"), ("missing", "there is no such file")):
+                body = {"query": f"Answer(x, y) <- {name}(x, y) WINDOW 9"}
+                found = problem(client.post("/optimize", json=body), 422)
+                assert found["code"] == "E-FILE"
+                assert found["detail"].startswith(f"stream {name}: ")
+                assert said in found["detail"]
+            answer = client.post("/optimize", json={"query": "Answer(x, y) <- good(x, y) WINDOW 9"})
+            assert answer.status_code == 200
+            assert answer.json()["warnings"] == []
+    finally:
+        os.close(held)
+
+
+def test_doubts_about_the_input_are_in_the_documents(tmp_path: Path) -> None:
+    rows = "".join(f"1,{k},{1_700_000_000_000 + k}\n" for k in range(12))
+    (tmp_path / "a.csv").write_text("src,trg,ts\n" + rows)
+    source = {"format": "csv", "path": str(tmp_path / "a.csv")}
+    catalog = from_document({"streams": {"a": {"source": source, "label": "a"}}})
+    made = settings(tmp_path / "home", catalog=catalog, hosts=LOOPBACK)
+    with served(create_app(made)) as client:
+        body = {"query": "Answer(x, y) <- a(x, y), x < y WINDOW 1h"}
+        for path in ("/optimize", "/explain"):
+            warnings = client.post(path, json=body).json()["warnings"]
+            assert "if they are milliseconds, say time_unit: millisecond" in warnings[0]
+            assert "the query orders vertices" in warnings[1]
+        body = {"query": "Answer(x, y) <- a(x, y), y > 3 WINDOW 1h"}
+        found = problem(client.post("/optimize", json=body), 422)
+        assert found["code"] == "E-TYPE"
+        assert "vertex_type: integer in the catalog" in found["hint"]
+        assert "if they are milliseconds" in found["warnings"][0]

@@ -7,7 +7,6 @@ import gzip
 import io
 import json
 import tracemalloc
-from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -149,7 +148,6 @@ CSV_FAULTS = [
     (f"1,2,a,{LATEST}", f"ts {LATEST} is too large"),
     (f"1,2,a,{10**30}", f"ts '{10**30}' is neither a whole number nor ISO-8601"),
     (",,,", "src is empty"),
-    ('"x,2,a,1', "the quotes of the line do not fit: unexpected end of data"),
     ('"x"y,2,a,1', "the quotes of the line do not fit: ',' expected after '\"'"),
 ]
 
@@ -268,13 +266,14 @@ def test_strict_reading_ends_at_the_first_faulty_row(tmp_path: Path) -> None:
         (
             "1 4 1254192988\n",
             {"label": "a"},
-            "no column 'src'; it has '1 4 1254192988': say which column is src, or what a file",
+            "no column 'src'; it has '1 4 1254192988': if ' ' separates its fields, say --sep ' ' "
+            r"\(and --columns src,trg,ts",
         ),
         ("src,trg,ts\n1,2,3\n", {}, "no column 'label'; it has 'src', 'trg', 'ts': .* one label"),
         ("src,trg\n", {"label": "a"}, "no column 'ts'"),
         ("A,trg,ts\n", {"label": "a", "columns": {"src": "B"}}, "no column 'B' for src"),
         ("src,src,trg,ts\n", {"label": "a"}, "two columns are called 'src'"),
-        ('"src,trg,ts\n', {"label": "a"}, "its first line cannot be read: the quotes"),
+        ('"src,trg,ts\n', {"label": "a"}, "its first line cannot be read: a quote of the line"),
         (b"\xff\n", {"label": "a"}, "its first line cannot be read: the line is not UTF-8"),
         (gzip.compress(b"src,trg,ts\n1,2,3\n")[:-9], {"label": "a"}, "damaged or cut off"),
         (b"\x1f\x8b\x08rubbish", {"label": "a"}, "damaged or cut off"),
@@ -354,6 +353,78 @@ def test_memory_follows_the_block_and_not_the_file(tmp_path: Path) -> None:
     assert python < 16 << 20
 
 
+WITH_LINE_ENDS = 'src,trg,ts,note\n1,2,5,"a\n3,4,6,b"\n5,6,7,"c\r\n\r\nd ""e"", f"\n7,8,9,\n'
+
+
+def test_a_quoted_value_may_hold_line_ends(tmp_path: Path) -> None:
+    for data in (
+        WITH_LINE_ENDS,
+        WITH_LINE_ENDS.rstrip("\n"),
+        WITH_LINE_ENDS.replace("\r", "").replace("\n", "\r\n"),
+    ):
+        path = written(tmp_path, "x.csv", data)
+        file = EdgeFile(path, label="a", properties={"note": "string"})
+        rows = [row for batch in read(file) for row in batch.edges.to_pylist()]
+        assert [(row["src"], row["ts"]) for row in rows] == [("1", 5), ("5", 7), ("7", 9)]
+        notes = [row["note"] and row["note"].replace("\r\n", "\n") for row in rows]
+        assert notes == ["a\n3,4,6,b", 'c\n\nd "e", f', None]
+        assert rejected_of(file) == []
+
+
+def test_a_record_of_several_lines_is_set_aside_whole_at_its_first_line(tmp_path: Path) -> None:
+    fields = ['"a\r\n1,2,5\nb",2,x', '1,"2\n3,4,6",7,8', '1,"2"\t"\n3,4,6', '1,2,"\n3,4,6']
+    body = f"{fields[0]}\n1,2,5\n{fields[1]}\n\n{fields[2]}\r\n{fields[3]}\n9,9,9\n"
+    path = written(tmp_path, "x.csv", "src,trg,ts\n" + body)
+    file = EdgeFile(path, label="a")
+    assert edges_of(file) == [("1", "2", "a", 5), ("3", "4", "a", 6)]
+    assert rejected_of(file) == [
+        (2, "ts 'x' is neither a whole number nor ISO-8601", fields[0]),
+        (6, "expected 3 fields, found 4", fields[1]),
+        (9, "the quotes of the line do not fit: ',' expected after '\"'", '1,"2"\t"'),
+        (11, "a quote of the record of 3 lines is never closed", fields[3] + "\n9,9,9"),
+    ]
+    with pytest.raises(RejectedRowError, match=r"x\.csv:2: ts 'x'"):
+        list(read(file, strict=True))
+
+
+def test_an_open_quote_ends_with_the_file(tmp_path: Path) -> None:
+    path = written(tmp_path, "x.csv", 'src,trg,ts\n1,2,5\n"1,2,6\n3,4,7\n')
+    file = EdgeFile(path, label="a")
+    assert edges_of(file) == [("1", "2", "a", 5)]
+    reason = "a quote of the record of 2 lines is never closed"
+    assert rejected_of(file) == [(3, reason, '"1,2,6\n3,4,7')]
+
+
+def test_a_record_may_be_longer_than_a_block(tmp_path: Path) -> None:
+    note = "\n1,2,3" * 500_000
+    path = written(tmp_path, "x.csv", f'src,trg,ts,note\n1,2,5,"{note}"\n3,4,x,y\n')
+    file = EdgeFile(path, label="a", properties={"note": "string"})
+    (row,) = (row for batch in read(file) for row in batch.edges.to_pylist())
+    assert row["note"] == note
+    assert rejected_of(file) == [
+        (500_003, "ts 'x' is neither a whole number nor ISO-8601", "3,4,x,y")
+    ]
+
+
+@pytest.mark.parametrize("line", [b"1,2,3\n", b"x" * 1_000_000])
+def test_a_quote_that_is_not_closed_ends_the_reading_of_a_long_file(
+    tmp_path: Path, line: bytes
+) -> None:
+    path = written(
+        tmp_path, "x.csv", b'src,trg,ts\n1,2,3\n"' + line * (LONGEST_LINE // len(line) + 2)
+    )
+    message = "x.csv:3: the record that begins in this line is longer than 16 MB: perhaps a quote"
+    with pytest.raises(EdgeFileError, match=message):
+        edges_of(EdgeFile(path, label="a"))
+
+
+def test_a_header_is_a_record_and_may_follow_blank_lines(tmp_path: Path) -> None:
+    path = written(tmp_path, "x.csv", '\n"src","trg","the\ntime"\n1,2,5\n1,2,x\n')
+    file = EdgeFile(path, label="a", columns={"ts": "the\ntime"})
+    assert edges_of(file) == [("1", "2", "a", 5)]
+    assert [line for line, _, _ in rejected_of(file)] == [5]
+
+
 def _progress(file: EdgeFile) -> list[tuple[int, int]]:
     seen: list[tuple[int, int]] = []
     for _ in read(file, on_progress=lambda done, total: seen.append((done, total))):
@@ -372,9 +443,9 @@ def test_progress_counts_the_bytes_as_stored(tmp_path: Path) -> None:
         assert seen[-1][0] == len(data)
 
 
-fields = st.text(st.sampled_from('ab1,;" \té-\r'), max_size=4)
+fields = st.text(st.sampled_from('ab1,;" \té-\r\n'), max_size=4)
 numbers = st.integers(-3, 10**6).map(str)
-csv_lines = st.one_of(
+csv_records = st.one_of(
     st.tuples(fields, fields, numbers).map(",".join),
     st.tuples(numbers, numbers, numbers).map(",".join),
     st.lists(fields, max_size=5).map(",".join),
@@ -384,38 +455,62 @@ csv_lines = st.one_of(
 )
 
 
-def _naive(lines: Iterable[str]) -> tuple[list[Edge], list[int]]:
-    """What the reader should make of lines ``src,trg,ts``, one by one."""
+def _records(text: str) -> list[tuple[int, str]]:
+    """The records of a text with their first lines, told sign by sign as RFC 4180 says."""
+    text = text.removesuffix("\n")
+    found, begin, line, first = [], 0, 1, 1
+    inside, may_open = False, True
+    for at, sign in enumerate(text):
+        if sign == '"' and (inside or may_open):
+            inside = not inside
+            may_open = not inside  # directly behind a closing quote one opens again
+            continue
+        may_open = sign in ",\n"
+        line += sign == "\n"
+        if sign == "\n" and not inside:
+            found.append((first, text[begin:at]))
+            begin, first = at + 1, line
+    return [*found, (first, text[begin:])]
+
+
+def _naive(text: str) -> tuple[list[Edge], list[tuple[int, str]]]:
+    """What the reader should make of records ``src,trg,ts``, one by one."""
     edges: list[Edge] = []
     rejected = []
-    for number, line in enumerate(lines, start=1):
-        text = line.removesuffix("\r")
-        if not text:
+    for number, record in _records(text):
+        whole = record.removesuffix("\r")
+        if not whole:
             continue
         try:
-            row = next(csv.reader([text], strict=True)) if '"' in text else text.split(",")
+            quoted = '"' in whole
+            row = next(csv.reader([whole], strict=True)) if quoted else whole.split(",")
             src, trg, ts = row
             time = int(ts) if ts.strip().removeprefix("-").isdigit() else -1
             assert src
             assert trg
             assert time >= 0
         except (csv.Error, ValueError, AssertionError):
-            rejected.append(number)
+            rejected.append((number, whole))
         else:
             edges.append((src, trg, "a", time))
     return edges, rejected
 
 
-@given(st.lists(csv_lines, max_size=30))
-def test_csv_is_read_as_line_by_line(
-    tmp_path_factory: pytest.TempPathFactory, lines: list[str]
+@given(st.lists(csv_records, max_size=30), st.integers(1, 40))
+def test_csv_is_read_as_record_by_record(
+    tmp_path_factory: pytest.TempPathFactory, records: list[str], size: int
 ) -> None:
-    folder = tmp_path_factory.mktemp("csv")
-    path = written(folder, "x.csv", "\n".join(lines) + "\n")
+    text = "\n".join(records)
+    path = written(tmp_path_factory.mktemp("csv"), "x.csv", text)
     file = EdgeFile(path, label="a", header=False, names=("src", "trg", "ts"))
-    edges, rejected = _naive(lines)
+    edges, rejected = _naive(text)
     assert edges_of(file) == edges
-    assert [line for line, _, _ in rejected_of(file)] == rejected
+    assert [(line, text) for line, _, text in rejected_of(file)] == rejected
+    # However the text is cut into blocks, the rows are the same.
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("catalog.lines.BLOCK", size)
+        assert edges_of(file) == edges
+        assert [(line, text) for line, _, text in rejected_of(file)] == rejected
 
 
 plain = st.text(st.sampled_from("ab1; é-"), max_size=3)
@@ -425,9 +520,12 @@ plain = st.text(st.sampled_from("ab1; é-"), max_size=3)
 def test_both_ways_through_csv_agree(lines: list[str]) -> None:
     block = Block(1, "\n".join(lines).encode())
     fast = delimited._fast(block, 3, [2, 0], ",")
-    careful = delimited._careful(block, 3, [2, 0], ",")
+    # A record in quotes has the careful way taken; it is the last one of all.
+    quoted = Block(1, block.data + b'\n"a","b","c"')
+    (careful,) = delimited.Reader("x", iter([quoted]), ",").rows(3, [2, 0])
     assert fast is not None
-    assert [c.to_pylist() for c in fast.columns] == [c.to_pylist() for c in careful.columns]
+    assert careful.rows == fast.rows + 1
+    assert [c.to_pylist() for c in fast.columns] == [c.to_pylist()[:-1] for c in careful.columns]
     for row in range(fast.rows):
         assert (fast.line(row), fast.text(row)) == (careful.line(row), careful.text(row))
 
@@ -451,7 +549,7 @@ def test_both_ways_through_json_agree(rows: list[dict[str, object]]) -> None:
 
 
 @given(st.binary(max_size=200))
-def test_every_line_of_any_bytes_is_an_edge_rejected_or_blank(
+def test_every_record_of_any_bytes_is_an_edge_rejected_or_blank(
     tmp_path_factory: pytest.TempPathFactory, data: bytes
 ) -> None:
     folder = tmp_path_factory.mktemp("bytes")
@@ -460,6 +558,7 @@ def test_every_line_of_any_bytes_is_an_edge_rejected_or_blank(
     lines = [line.removesuffix(b"\r") for line in body.split(b"\n")]
     fields = EdgeFile(path, "csv", "a", header=False, names=("src", "trg", "ts"))
     objects = EdgeFile(path, "json", "a")
-    assert len(edges_of(fields)) + len(rejected_of(fields)) == sum(map(bool, lines))
+    records = [text.removesuffix("\r") for _, text in _records(body.decode("latin-1"))]
+    assert len(edges_of(fields)) + len(rejected_of(fields)) == sum(map(bool, records))
     full = sum(bool(line.strip()) for line in lines)
     assert len(edges_of(objects)) + len(rejected_of(objects)) == full

@@ -101,3 +101,34 @@ def test_entries_that_do_not_fit(source: dict[str, Any], mention: str) -> None:
 def test_what_is_no_live_source(source: dict[str, Any], more: dict[str, Any], mention: str) -> None:
     with pytest.raises(EdgeFileError, match=mention):
         source_of(source, **more)
+
+
+def test_a_message_of_csv_is_one_record() -> None:
+    layout = source_of(
+        {
+            "format": "kafka",
+            "value": "csv",
+            "fields": ["src", "trg", "ts", "note"],
+            "options": {"sep": "\\t"},
+        },
+        properties={"note": "string"},
+        label="a",
+        open_labels=False,
+    ).message
+    assert layout is not None
+    messages = [
+        b'1\t2\t5\t"two\nlines"\n',
+        b"1\t2\t6\t",  # the last field is empty, and no blank at the end of a line
+        b'1\t2\t7\t"open',
+        b"1\t2\t8\tx\n1\t2\t9\ty",
+        b"\t\t\t",
+        b" \n",
+    ]
+    received = edges_of_messages(layout, messages)
+    rows = received.edges.to_pylist()
+    assert [(row["ts"], row["note"]) for row in rows] == [(5, "two\nlines"), (6, None)]
+    assert [position for position, _ in received.bad] == [2, 3, 4, 5]
+    reasons = dict(received.bad)
+    assert reasons[2] == "a quote of the line is never closed"
+    assert reasons[3].startswith("the quotes of the record of 2 lines do not fit: new-line")
+    assert reasons[4] == reasons[5] == "the message is empty"

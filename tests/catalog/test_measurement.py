@@ -14,7 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from catalog import EdgeFile, RejectedRowError, measure, measure_files
+from catalog import EdgeFile, RejectedRowError, measure, measure_files, measured_catalog
+from catalog.measurement import MOST_LABELS
 from catalog.rows import Expectation
 from catalog.sketch import Sketch, hashes_of, pair_hashes
 
@@ -209,3 +210,49 @@ def test_pairs_have_a_direction() -> None:
 def test_hashes_are_the_same_in_every_process() -> None:
     assert hashes_of(pa.array(["a"])).tolist() == [hashes_of(pa.array(["b", "a"])).tolist()[1]]
     assert hashes_of(pa.array([1])).tolist() == [6238072747940578789]
+
+
+def test_records_of_several_lines_are_counted_once(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text('src,trg,ts,n\n1,2,5,"7\n8,9,9,1"\n1,2,soon,"\n8,9,9,1"\n3,4,6,8\n')
+    catalog, (measured,) = measured_catalog([EdgeFile(str(path), label="a")])
+    assert (measured.rows, measured.rejected_count) == (2, 1)
+    assert catalog.streams["input"].labels["a"].vertices == 4
+    assert catalog.streams["input"].properties == {"n": "string"}
+
+
+def test_very_many_labels_are_measured_in_bounded_memory(tmp_path: Path) -> None:
+    """Those that are asked for, and of the others as many as come first."""
+    path = tmp_path / "x.csv"
+    rows = [f"{k},{k + 1},l{k},{k}" for k in range(60_000)]
+    path.write_text("\n".join(["src,trg,label,ts", *rows, *rows[:7]]) + "\n")
+    measured = measure_files([EdgeFile(str(path))], labels=["l59999", "l3", "none"])
+    assert measured.more_labels
+    assert len(measured.statistics) == MOST_LABELS + 1
+    assert {"l0", "l3", "l59999"} <= measured.statistics.keys()
+    assert measured.rows == 60_007
+    assert measured.statistics["l3"].rate == pytest.approx(2 / 60_000)
+    assert measured.statistics["l59999"].distinct_pairs == 1
+    catalog, _ = measured_catalog([EdgeFile(str(path))])
+    assert catalog.streams["input"].open_labels
+
+
+def test_labels_are_measured_as_if_each_stood_alone(tmp_path: Path) -> None:
+    generator = random.Random(3)
+    rows = [
+        (str(generator.randrange(900)), str(generator.randrange(50)), generator.choice("abc"), k)
+        for k in range(40_000)
+    ]
+    files = {}
+    for label in ("a", "b", "c", None):
+        own = [row for row in rows if label in (None, row[2])]
+        path = tmp_path / f"{label}.csv"
+        lines = [f"{s},{t},{la},{ts},{int(s) % 7 or ''}" for s, t, la, ts in own]
+        path.write_text("\n".join(["src,trg,label,ts,p", *lines]) + "\n")
+        files[label] = EdgeFile(str(path), properties={"p": "integer"})
+    together = measure_files([files[None]]).statistics
+    for label in "abc":
+        alone = measure_files([files[label]]).statistics[label]
+        for name in ("distinct_src", "distinct_trg", "vertices", "distinct_pairs", "degree_skew"):
+            assert getattr(together[label], name) == getattr(alone, name)
+        assert together[label].distinct_properties == {"p": 6}

@@ -90,7 +90,7 @@ def test_the_same_values_in_every_format(tmp_path: Path) -> None:
         file = EdgeFile(path, format_of(path), properties=TYPES)
         assert values_of(file) == ROWS, path
         assert file.schema.names == NAMES
-        assert offered_properties([EdgeFile(path, format_of(path))]) == TYPES, path
+        assert offered_properties([EdgeFile(path, format_of(path))]).properties == TYPES, path
 
 
 @given(
@@ -279,3 +279,42 @@ def test_the_catalog_of_the_documentation() -> None:
     shown = {name: found for one in whole for name, found in loads(one).streams.items()}
     assert shown["people"].vertices
     assert shown["people"].columns == {"id": "nodeid"}
+
+
+@pytest.mark.parametrize(
+    ("numbers", "others", "said"),
+    [
+        (99, ["n/a"], "of 100 values 99 are numbers, but 'n/a' is none. A catalog can say"),
+        (95, ["", "-", "?"], "of 97 values 95 are numbers, but '-' is none"),
+        (50, ["n/a"] * 50, None),
+        (0, ["x", "y"], None),
+        (10, [], None),
+    ],
+)
+def test_text_that_is_nearly_all_numbers_is_doubtful(
+    tmp_path: Path, numbers: int, others: list[str], said: str | None
+) -> None:
+    values = [*map(str, range(numbers)), *others]
+    csv, lines = tmp_path / "x.csv", tmp_path / "x.jsonl"
+    csv.write_text("src,trg,ts,n\n" + "".join(f"1,2,3,{value}\n" for value in values))
+    rows = [{"src": 1, "trg": 2, "ts": 3, "n": value} for value in values]
+    lines.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    for path in (csv, lines):
+        offered = offered_properties([EdgeFile(str(path), format_of(str(path)))])
+        if said is None:
+            assert offered.doubts == ()
+        else:
+            assert offered.properties == {"n": "string"}
+            (doubt,) = offered.doubts
+            assert said in doubt
+            assert doubt.startswith("the property n is read as text")
+
+
+def test_text_in_one_file_alone_is_doubtful(tmp_path: Path) -> None:
+    for name, last in (("a", "7"), ("b", "none")):
+        rows = "".join(f"1,2,3,{k}\n" for k in range(20))
+        (tmp_path / f"{name}.csv").write_text(f"src,trg,ts,n\n{rows}1,2,3,{last}\n")
+    files = [EdgeFile(str(tmp_path / f"{name}.csv"), label="a") for name in ("a", "b")]
+    catalog, (measured,) = measured_catalog(files)
+    assert catalog.streams["input"].properties == {"n": "string"}
+    assert "of 42 values 41 are numbers, but 'none' is none" in measured.doubts[0]

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from catalog.timestamps import (
+    finer_unit,
     microseconds_per_tick,
     ticks_of_instants,
     ticks_of_texts,
@@ -106,3 +107,22 @@ def test_whole_numbers_are_those_of_python(texts: list[str | None]) -> None:
         return int(digits) if -(2**63) <= int(digits) < 2**63 else None
 
     assert whole_numbers(pa.array(texts, pa.string())).to_pylist() == list(map(expected, texts))
+
+
+@pytest.mark.parametrize(
+    ("ticks", "unit", "finer"),
+    [
+        (1_700_000_000, "second", None),
+        (1_700_000_000_000, "second", "millisecond"),
+        (1_700_000_000_000_000, "second", "microsecond"),
+        (1_700_000_000_000_000_000, "second", None),  # there is no unit for it
+        (1_700_000_000_000, "ms", None),
+        (1_700_000_000_000_000, "millisecond", "microsecond"),
+        (1_700_000_000, "hour", "second"),
+        (20_000, "day", None),
+        (10**15, "step", None),
+        (0, "second", None),
+    ],
+)
+def test_times_that_are_too_large_for_their_unit(ticks: int, unit: str, finer: str | None) -> None:
+    assert finer_unit(ticks, unit) == finer

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -155,7 +156,7 @@ def test_a_label_that_only_a_sample_does_not_show(
     import catalog.inputs
 
     whole = catalog.inputs.measured_catalog
-    monkeypatch.setattr("catalog.measured_catalog", lambda *files: whole(*files, rows=1000))
+    monkeypatch.setattr("catalog.measured_catalog", partial(whole, rows=1000))
     query = PlanRequest("Answer(x, y) <- late(x, y) WINDOW 1d", inputs=read_inputs([str(file)]))
     translated = translate_query(query)
     assert any("late" in warning for warning in translated.warnings)

@@ -9,7 +9,7 @@ from algebra.scalar import Literal
 from algebra.text import one_line
 from algebra.window import Window
 from catalog.defaults import DEFAULT_STATISTICS
-from catalog.model import Catalog, Stream
+from catalog.model import Catalog, Stream, View
 from languages import QueryError, parse
 from languages.canonical import translate
 from languages.checks import checked
@@ -155,6 +155,15 @@ def test_columns_of_the_answer() -> None:
         ("A(x) <- a(x,y), x(w,z), x < z", "E-TYPE", "1:25", "<", "neither comes first"),
         ("A(x) <- x(x,y), y = 'u'", "E-TYPE", "1:17", "'u'", "integers of 64 bits"),
         ("A(x) <- a(x,y), y = 1.5", "E-TYPE", "1:17", "=", "y is a string and 1.5 is a number"),
+        *(
+            (f"A(x) <- a(x,y), {test}", "E-TYPE", "1:17", sign, "or --vertex-type integer")
+            for test, sign in (("y > 3", ">"), ("3 > y", ">"), ("y <= 3", "<="), ("y < 1 + 2", "<"),
+                               ("y >= 1.5", ">="), ("y = 1 + 2", "="))
+        ),
+        ("A(x) <- a(x,y), y + 1 > 3", "E-TYPE", "1:17", "y + 1", "vertex_type: integer in the"),
+        ("A(sum(y) as s) <- a(x,y)", "E-TYPE", "1:3", "y", "vertex_type: integer in the"),
+        ("A(x) <- a(x,y) as e, y < e.n", "E-TYPE", "1:22", "<", "vertex_type: integer in the"),
+        ("A(x) <- a(x,y) as e, e.note < 1", "E-TYPE", "1:22", "<", "properties: {note: number}"),
     ],
 )  # fmt: skip
 def test_what_cannot_be(query: str, code: str, place: str, text: str, said: str) -> None:
@@ -163,6 +172,32 @@ def test_what_cannot_be(query: str, code: str, place: str, text: str, said: str)
     error = caught.value
     assert (error.code, f"{error.line}:{error.column}", error.text) == (code, place, text)
     assert said in str(error)
+
+
+@pytest.mark.parametrize(
+    ("test", "stream", "expected"),
+    [
+        ("y > 3", "x", "trg > 3"),
+        ("3 <= y", "x", "trg >= 3"),
+        ("y > '3'", "x", "trg > 3"),
+        ("y > '3'", "a", "trg > '3'"),
+        # A whole number beside = names a vertex, as in an atom.
+        ("y = 3", "a", "trg = '3'"),
+        ("y <> 3", "a", "trg <> '3'"),
+        ("x < y", "a", "src < trg"),
+    ],
+)
+def test_vertices_are_compared_as_what_they_are(test: str, stream: str, expected: str) -> None:
+    assert f"F[{expected}]" in expression(f"A(x, y) <- {stream}(x,y), {test}")
+
+
+def test_views_do_not_compare_vertices_with_numbers_either() -> None:
+    views = {"v": View("big(x, y) <- a(x, y), y > 3 WINDOW 9")}
+    catalog = Catalog(CATALOG.streams, views=views)
+    with pytest.raises(QueryError, match="in the view v: y is a string and 3 is") as caught:
+        translate(parse("A(x, y) <- big(x, y)", "rq"), catalog, Window(9))
+    assert (caught.value.line, caught.value.column) == (1, 12)  # where the view is read
+    assert "--vertex-type integer" in caught.value.hint
 
 
 def test_too_many_conditions() -> None:

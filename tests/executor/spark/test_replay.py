@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -102,6 +103,19 @@ def test_rows_that_are_no_edges_are_kept_aside(tmp_path: Path) -> None:
     assert all(row["file"] == str(path) and row["reason"] for row in rejected)
 
 
+def test_records_of_several_lines_are_spooled_whole_or_kept_aside_whole(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    bad = '1,2,a,soon,"x\r\n9,9,a,9,"'
+    path.write_bytes(f'src,trg,label,ts,note\n1,2,a,0,"x\n9,9,a,9,"\n{bad}\n3,4,a,5,\n'.encode())
+    made = spool(tmp_path / "in", reach(), {"input": [EdgeFile(str(path))]}, tmp_path / "bad")
+    assert [edge[-3:] for rows in slices_of(made) for edge in rows] == [
+        ("1", "2", 0),
+        ("3", "4", 5),
+    ]
+    (row,) = map(json.loads, (tmp_path / "bad").read_text().splitlines())
+    assert (row["line"], row["text"]) == (4, bad)
+
+
 def test_strict_stops_at_such_a_row(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("src,trg,label,ts\n1,2,a,0\n1,,a,1\n")
@@ -163,3 +177,47 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"no\.csv: cannot be read: No such file"):
         spool(tmp_path / "in", reach(), inputs, tmp_path / "bad")
     assert not (tmp_path / "in").exists()
+
+
+@pytest.mark.parametrize("how", ["grown", "cut", "rewritten", "deleted", "replaced"])
+def test_a_file_that_changes_while_it_is_read_ends_the_run(tmp_path: Path, how: str) -> None:
+    path = tmp_path / "a.csv"
+    text = "src,trg,label,ts\n" + "".join(f"{k},{k + 1},a,{k}\n" for k in range(200_000))
+    path.write_text(text)
+    again = tmp_path / "b.csv"
+    again.write_text(text.replace("1", "2"))
+
+    def change(done: int, total: int) -> None:
+        if done == total:
+            return
+        match how:
+            case "grown":
+                path.open("a").write("7,8,a,200000\n")
+            case "cut":
+                os.truncate(path, total // 2)
+            case "rewritten":
+                path.write_text(again.read_text())
+            case "deleted":
+                path.unlink(missing_ok=True)
+            case "replaced" if again.exists():
+                again.replace(path)
+
+    inputs = {"input": [EdgeFile(str(path))]}
+    with pytest.raises(InputError, match=r"a\.csv: .*(changed while it was read|No such file)"):
+        spool(tmp_path / "in", reach(), inputs, tmp_path / "bad", on_read=change)
+    assert not (tmp_path / "in" / "_manifest.json").exists()
+    # The same call takes the file as it is then.
+    path.write_text("src,trg,label,ts\n1,2,a,0\n")
+    made = spool(tmp_path / "in", reach(), inputs, tmp_path / "bad")
+    assert slices_of(made) == [[("input", "a", "1", "2", 0)]]
+
+
+@pytest.mark.parametrize("data", ["", "\n\n"])
+def test_a_stream_of_empty_files_alone_is_refused(tmp_path: Path, data: str) -> None:
+    empty, header = tmp_path / "empty.csv", tmp_path / "header.csv"
+    empty.write_text(data)
+    header.write_text("src,trg,label,ts\n")
+    with pytest.raises(InputError, match=r"The stream 'input' has no rows: .*empty\.csv: the file"):
+        spool(tmp_path / "in", reach(), {"input": [EdgeFile(str(empty))]}, tmp_path / "bad")
+    both = {"input": [EdgeFile(str(empty)), EdgeFile(str(header))]}
+    assert spool(tmp_path / "other", reach(), both, tmp_path / "bad").edges == 0

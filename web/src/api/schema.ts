@@ -370,18 +370,6 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /**
-         * Advice
-         * @description One thing to do; of a ``setting``, the change of it, to ``value`` if one helps.
-         */
-        readonly Advice: {
-            /** Setting */
-            readonly setting?: ("window" | "evaluate" | "path_semantics" | "simple_budget" | "input" | "stored" | "vertices" | "catalog" | "strict" | "checkpoint" | "output" | "packages" | "logs") | null;
-            /** Text */
-            readonly text: string;
-            /** Value */
-            readonly value?: string | null;
-        };
-        /**
          * Alternative
          * @description One of the cheapest plans of a query; ``rank`` counts from 1.
          */
@@ -1301,13 +1289,10 @@ export interface components {
         };
         /**
          * Problem
-         * @description What is wrong (RFC 9457); ``position`` is the place in the query, from 1.
-         *
-         *     ``hint`` says what to do in the words of this service, ``advice`` the same as data.
+         * @description What is wrong (RFC 9457); ``position`` is the place in the query, from 1; ``warnings`` are
+         *     about its input.
          */
         readonly Problem: {
-            /** Advice */
-            readonly advice?: readonly components["schemas"]["Advice"][] | null;
             /** Code */
             readonly code?: string | null;
             /** Detail */
@@ -1332,6 +1317,8 @@ export interface components {
             readonly title: string;
             /** Type */
             readonly type: string;
+            /** Warnings */
+            readonly warnings?: readonly string[] | null;
         };
         /**
          * ProgressDocument
@@ -1817,7 +1804,6 @@ export interface components {
     headers: never;
     pathItems: never;
 }
-export type Advice = components['schemas']['Advice'];
 export type Alternative = components['schemas']['Alternative'];
 export type Alternatives = components['schemas']['Alternatives'];
 export type Ancestor = components['schemas']['Ancestor'];
@@ -1907,7 +1893,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description No such thing */
@@ -1916,7 +1929,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Not in this state */
@@ -1925,7 +1965,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Too large a body */
@@ -1934,7 +2001,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -1943,7 +2037,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -1952,7 +2073,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -1961,7 +2109,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
         };
@@ -1994,7 +2169,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description No such thing */
@@ -2003,7 +2205,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Not in this state */
@@ -2012,7 +2241,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Too large a body */
@@ -2021,7 +2277,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -2030,7 +2313,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -2039,7 +2349,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -2048,7 +2385,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
         };
@@ -2079,7 +2443,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description No such thing */
@@ -2088,7 +2479,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Not in this state */
@@ -2097,7 +2515,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Too large a body */
@@ -2106,7 +2551,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -2115,7 +2587,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -2124,7 +2623,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -2133,7 +2659,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
         };
@@ -2162,7 +2715,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description No such thing */
@@ -2171,7 +2751,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Not in this state */
@@ -2180,7 +2787,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Too large a body */
@@ -2189,7 +2823,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -2198,7 +2859,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -2207,7 +2895,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -2216,7 +2931,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
         };
@@ -2249,7 +2991,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description No such thing */
@@ -2258,7 +3027,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Not in this state */
@@ -2267,7 +3063,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Too large a body */
@@ -2276,7 +3099,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -2285,7 +3135,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -2294,7 +3171,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -2303,7 +3207,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
         };
@@ -2335,7 +3266,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description No such thing */
@@ -2344,7 +3302,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Not in this state */
@@ -2353,7 +3338,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Too large a body */
@@ -2362,7 +3374,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -2371,7 +3410,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -2380,7 +3446,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -2389,7 +3482,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
         };
@@ -2423,7 +3543,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description No such thing */
@@ -2432,7 +3579,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Not in this state */
@@ -2441,7 +3615,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Too large a body */
@@ -2450,7 +3651,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -2459,7 +3687,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -2468,7 +3723,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -2477,7 +3759,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
         };
@@ -2509,7 +3818,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description No such thing */
@@ -2518,7 +3854,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Not in this state */
@@ -2527,7 +3890,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Too large a body */
@@ -2536,7 +3926,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -2545,7 +3962,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -2554,7 +3998,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -2563,7 +4034,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
         };
@@ -2595,7 +4093,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description No such thing */
@@ -2604,7 +4129,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Not in this state */
@@ -2613,7 +4165,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Too large a body */
@@ -2622,7 +4201,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -2631,7 +4237,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -2640,7 +4273,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -2649,7 +4309,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
         };
@@ -2686,7 +4373,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description No such thing */
@@ -2695,7 +4409,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Not in this state */
@@ -2704,7 +4445,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Too large a body */
@@ -2713,7 +4481,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -2722,7 +4517,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -2731,7 +4553,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -2740,7 +4589,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
         };
@@ -2769,7 +4645,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description No such thing */
@@ -2778,7 +4681,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Not in this state */
@@ -2787,7 +4717,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Too large a body */
@@ -2796,7 +4753,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -2805,7 +4789,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -2814,7 +4825,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -2823,7 +4861,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
         };
@@ -2856,7 +4921,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description No such thing */
@@ -2865,7 +4957,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Not in this state */
@@ -2874,7 +4993,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Too large a body */
@@ -2883,7 +5029,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -2892,7 +5065,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -2901,7 +5101,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -2910,7 +5137,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
         };
@@ -2942,7 +5196,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description No such thing */
@@ -2951,7 +5232,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Not in this state */
@@ -2960,7 +5268,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Too large a body */
@@ -2969,7 +5304,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -2978,7 +5340,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -2987,7 +5376,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -2996,7 +5412,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
         };
@@ -3026,7 +5469,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description No such thing */
@@ -3035,7 +5505,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Not in this state */
@@ -3044,7 +5541,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Too large a body */
@@ -3053,7 +5577,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -3062,7 +5613,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -3071,7 +5649,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -3080,7 +5685,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
         };
@@ -3116,7 +5748,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description No such thing */
@@ -3125,7 +5784,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Not in this state */
@@ -3134,7 +5820,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Too large a body */
@@ -3143,7 +5856,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -3152,7 +5892,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -3161,7 +5928,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -3170,7 +5964,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
         };
@@ -3202,7 +6023,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description No such thing */
@@ -3211,7 +6059,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Not in this state */
@@ -3220,7 +6095,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Too large a body */
@@ -3229,7 +6131,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -3238,7 +6167,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -3247,7 +6203,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -3256,7 +6239,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
         };
@@ -3288,7 +6298,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description No such thing */
@@ -3297,7 +6334,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Not in this state */
@@ -3306,7 +6370,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Too large a body */
@@ -3315,7 +6406,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -3324,7 +6442,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -3333,7 +6478,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -3342,7 +6514,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
         };
@@ -3381,7 +6580,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description No such thing */
@@ -3390,7 +6616,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Not in this state */
@@ -3399,7 +6652,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Too large a body */
@@ -3408,7 +6688,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -3417,7 +6724,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -3426,7 +6760,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -3435,7 +6796,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
         };
@@ -3467,7 +6855,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description No such thing */
@@ -3476,7 +6891,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Not in this state */
@@ -3485,7 +6927,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Too large a body */
@@ -3494,7 +6963,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -3503,7 +6999,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -3512,7 +7035,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -3521,7 +7071,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
         };
@@ -3553,7 +7130,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description No such thing */
@@ -3562,7 +7166,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Not in this state */
@@ -3571,7 +7202,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Too large a body */
@@ -3580,7 +7238,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -3589,7 +7274,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -3598,7 +7310,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -3607,7 +7346,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
         };
@@ -3636,7 +7402,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description No such thing */
@@ -3645,7 +7438,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Not in this state */
@@ -3654,7 +7474,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Too large a body */
@@ -3663,7 +7510,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -3672,7 +7546,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -3681,7 +7582,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -3690,7 +7618,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
         };
@@ -3719,7 +7674,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description No such thing */
@@ -3728,7 +7710,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Not in this state */
@@ -3737,7 +7746,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Too large a body */
@@ -3746,7 +7782,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -3755,7 +7818,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -3764,7 +7854,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -3773,7 +7890,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
         };
@@ -3804,7 +7948,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description No such thing */
@@ -3813,7 +7984,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Not in this state */
@@ -3822,7 +8020,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Too large a body */
@@ -3831,7 +8056,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -3840,7 +8092,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -3849,7 +8128,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -3858,7 +8164,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
         };
@@ -3895,7 +8228,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description No such thing */
@@ -3904,7 +8264,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Not in this state */
@@ -3913,7 +8300,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Too large a body */
@@ -3922,7 +8336,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -3931,7 +8372,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -3940,7 +8408,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -3949,7 +8444,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
         };
@@ -3978,7 +8500,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description No such thing */
@@ -3987,7 +8536,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Not in this state */
@@ -3996,7 +8572,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Too large a body */
@@ -4005,7 +8608,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -4014,7 +8644,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -4023,7 +8680,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -4032,7 +8716,34 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": components["schemas"]["Problem"];
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                        /** Warnings */
+                        readonly warnings?: readonly string[] | null;
+                    };
                 };
             };
         };
