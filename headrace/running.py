@@ -19,6 +19,7 @@ from catalog.live import LiveSource, live_source
 from catalog.model import Catalog, Stream
 from executor.spark.errors import (
     CancelledError,
+    DamagedError,
     ExecutionError,
     InputError,
     OtherQueryError,
@@ -285,6 +286,8 @@ def as_headrace_error(error: ExecutionError) -> HeadraceError:
         return StoppedError(error.message, hint=error.hint)
     if isinstance(error.__cause__, RejectedRowError):
         return RunError(error.message, code="E-ROW", hint=error.hint)
+    if isinstance(error, DamagedError):
+        return RunError(error.message, code="E-CHECKPOINT", hint=error.hint)
     code = _USAGE.get(type(error))
     if code is not None:
         return UsageError(error.message, code=code, hint=error.hint)

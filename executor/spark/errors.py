@@ -1,5 +1,9 @@
 """What can go wrong when a plan runs on Spark, said so that a user knows what to do."""
 
+from __future__ import annotations
+
+from pathlib import Path
+
 
 class ExecutionError(Exception):
     """A run that cannot start or go on.
@@ -35,6 +39,25 @@ class OtherQueryError(ExecutionError):
 
 class OutputError(ExecutionError):
     """The place for the results cannot be used."""
+
+
+class StorageError(ExecutionError):
+    """A file cannot be written or read: the disk is full, a folder is read-only."""
+
+
+class ResourceError(ExecutionError):
+    """Memory, open files or processes do not suffice."""
+
+
+class DamagedError(ExecutionError):
+    """A file of a checkpoint is not as it was written."""
+
+    def __init__(self, path: Path | str) -> None:
+        super().__init__(
+            f"{path} is damaged: it is not as Headrace wrote it.",
+            "Put back a copy of the whole checkpoint; or start anew, with another --checkpoint "
+            "and --output.",
+        )
 
 
 class UnsafePlanError(ExecutionError):

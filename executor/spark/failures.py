@@ -10,6 +10,7 @@ import re
 from pyspark.errors import PySparkException
 
 from executor.spark.errors import BudgetError, ExecutionError, InputError, SparkFailedError
+from executor.spark.storage import error_in
 
 _REJECTED = re.compile(r"RejectedRowError: (.*)")
 _OVER_BUDGET = re.compile(r"StepBudgetError: (.*?\.) (.*)")
@@ -23,6 +24,9 @@ def failure_of(error: Exception) -> ExecutionError:
     rejected = _REJECTED.search(str(error))
     if rejected is not None:
         return InputError(f"A row is no edge: {rejected[1]}", "Mend it, or run without --strict.")
+    short = error_in(str(error))
+    if short is not None:
+        return short
     if isinstance(error, PySparkException):
         what = f"The query failed in Spark: {_reason(str(error))}"
     else:

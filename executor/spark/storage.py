@@ -1,0 +1,90 @@
+"""What is told where the machine has no room left: on a disk, in memory, of open files.
+
+In: an error of the operating system, or the text of one of Spark's that was caused by one. Out: an
+error that says what is short, where, and what to do.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Final
+
+from executor.spark.errors import DamagedError, ExecutionError, ResourceError, StorageError
+
+_AGAIN: Final = "then give the same command again: it goes on from there."
+_FULL: Final = f"Free some space there (or let TMPDIR name a larger folder), {_AGAIN}"
+_FORBIDDEN: Final = f"Let it be written to (mount, owner, permissions), {_AGAIN}"
+_MEMORY: Final = (
+    "Give Spark less or more memory (--conf spark.driver.memory=2g), stop other programs, or raise "
+    f"the limit (ulimit -v, a container's); {_AGAIN}"
+)
+_CLOSED: Final = "Let it be open, or give an --output."
+_HINTS: Final[Mapping[int, str]] = {
+    errno.ENOSPC: _FULL,
+    errno.EDQUOT: _FULL,
+    errno.EFBIG: f"Raise the limit on the size of files (ulimit -f), {_AGAIN}",
+    errno.EROFS: _FORBIDDEN,
+    errno.EACCES: _FORBIDDEN,
+    errno.EPERM: _FORBIDDEN,
+    errno.EMFILE: f"Raise the limit on open files (ulimit -n), {_AGAIN}",
+    errno.ENFILE: f"Raise the machine's limit on open files (fs.file-max), {_AGAIN}",
+    errno.EAGAIN: f"Raise the limit on processes (ulimit -u), {_AGAIN}",
+    errno.ENOMEM: _MEMORY,
+    errno.EBADF: _CLOSED,
+}
+_OF_RESOURCES: Final = (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)
+_CONTEXT: Final = re.compile(r"(?:file:)?(?<![\w/])(/[^\s:'\",()\[\]]+)")
+_CHECKSUM: Final = re.compile(r"Checksum error: (?:file:)?(\S+)")
+_OF_MEMORY: Final = re.compile(
+    r"OutOfMemoryError: [^\n]+|Cannot allocate memory|\bMemoryError\b|ArrowMemoryError|"
+    r"unable to create (?:a )?native thread"
+)
+
+
+def error_of(error: OSError, where: str = "") -> ExecutionError:
+    """What a user is told of an error of the operating system.
+
+    ``where`` is said if the error names no file.
+    """
+    place = error.filename if error.filename is not None else where
+    said = error.strerror or str(error)
+    named = f"{os.fsdecode(place)}: {said}." if place else f"{said}."
+    kind = ResourceError if error.errno in _OF_RESOURCES else StorageError
+    return kind(named, _HINTS.get(error.errno or 0, f"Mend that, {_AGAIN}"))
+
+
+@contextmanager
+def storage_told(where: str = "") -> Iterator[None]:
+    """Raises errors of the operating system inside this block as `StorageError` or `ResourceError`.
+
+    Those of connections (a reader that has gone) pass as they are.
+    """
+    try:
+        yield
+    except ConnectionError:
+        raise
+    except OSError as error:
+        raise error_of(error, where) from error
+
+
+def error_in(text: str) -> ExecutionError | None:
+    """What Spark's text says of a disk, a limit or a damaged file; None if it is something else."""
+    checksum = _CHECKSUM.search(text)
+    if checksum is not None:
+        return DamagedError(checksum[1])
+    for line in text.splitlines():
+        for number, hint in _HINTS.items():
+            said = os.strerror(number)
+            if number not in (errno.EAGAIN, errno.EPERM, errno.EBADF) and said in line:
+                paths = _CONTEXT.findall(line)
+                where = f" ({paths[0]})" if paths else ""
+                kind = ResourceError if number in _OF_RESOURCES else StorageError
+                return kind(f"The query failed in Spark: {said}{where}.", hint)
+    memory = _OF_MEMORY.search(text)
+    if memory is not None:
+        return ResourceError(f"The query failed in Spark: {memory[0]}.", _MEMORY)
+    return None
