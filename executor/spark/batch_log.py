@@ -100,6 +100,22 @@ class BatchLog:
             raise DamagedError(self._offsets(batch))
         return list(reports)
 
+    def damaged(self) -> Path | None:
+        """The first file of Spark's checkpoint that is not as it was written, or has gone.
+
+        To be asked when Spark could not read it: files that it needs no more may differ from their
+        checksums where it was killed between writing these and those.
+        """
+        for beside in sorted(self._spark.rglob(".*.crc")):
+            file = beside.with_name(beside.name.removeprefix(".").removesuffix(".crc"))
+            if file.name.endswith(".tmp"):
+                continue
+            try:
+                check_checksums(file)
+            except (DamagedError, FileNotFoundError):
+                return file
+        return None
+
     def _offsets(self, batch: int) -> Path:
         return self._spark / "offsets" / str(batch)
 

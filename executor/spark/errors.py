@@ -25,6 +25,10 @@ class SparkFailedError(ExecutionError):
     """Spark did not start, or a running query failed."""
 
 
+class CheckpointFailedError(SparkFailedError):
+    """Spark cannot read its checkpoint, or finds that parts of it are missing."""
+
+
 class PackageError(SparkFailedError):
     """Spark did not start, since something it is to read with could not be fetched."""
 

@@ -9,10 +9,20 @@ import re
 
 from pyspark.errors import PySparkException
 
-from executor.spark.errors import BudgetError, ExecutionError, InputError, SparkFailedError
+from executor.spark.errors import (
+    BudgetError,
+    CheckpointFailedError,
+    ExecutionError,
+    InputError,
+    SparkFailedError,
+)
 from executor.spark.storage import error_in
 
 _REJECTED = re.compile(r"RejectedRowError: (.*)")
+_OF_CHECKPOINT = re.compile(
+    r"CANNOT_LOAD_STATE_STORE|CHECKPOINT|STDS_FAILED|Incomplete log file|"
+    r"(?:batch \d+|/(?:sources|state|offsets|commits)/\S+) (?:doesn't|does not) exist"
+)
 _OVER_BUDGET = re.compile(r"StepBudgetError: (.*?\.) (.*)")
 
 
@@ -29,6 +39,10 @@ def failure_of(error: Exception) -> ExecutionError:
         return short
     if isinstance(error, PySparkException):
         what = f"The query failed in Spark: {_reason(str(error))}"
+        if _OF_CHECKPOINT.search(str(error)):
+            return CheckpointFailedError(
+                what, "Its checkpoint may be damaged: put back a copy of it, or start anew."
+            )
     else:
         what = f"Spark's Java process ended unexpectedly ({error})."
     return SparkFailedError(

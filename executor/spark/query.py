@@ -18,7 +18,12 @@ from executor.spark.batches import Batches
 from executor.spark.checkpoint import Work
 from executor.spark.claims import identity
 from executor.spark.clock import SteppedClock
-from executor.spark.errors import CancelledError, SparkFailedError
+from executor.spark.errors import (
+    CancelledError,
+    CheckpointFailedError,
+    DamagedError,
+    SparkFailedError,
+)
 from executor.spark.failures import failure_of
 from executor.spark.leftovers import let_go
 from executor.spark.replay import LARGEST_SLICE
@@ -93,6 +98,11 @@ def complete(
         try:
             if _wait(_started(blocks, batches, interval), batches, cancelled, clock):
                 return
+        except CheckpointFailedError as error:
+            damaged = batches.work.batches.damaged()
+            if damaged is None:
+                raise
+            raise DamagedError(damaged) from error
         except SparkFailedError as error:
             again += 1
             if again == _STARTS or batches.batches > done or _SLOW_START not in error.message:

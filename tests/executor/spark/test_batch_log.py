@@ -128,3 +128,15 @@ def test_files_without_checksums_are_taken(tmp_path: Path) -> None:
 def test_the_note_names_the_batch(spark: Path) -> None:
     noted = read_sealed(spark.parent / "counted.json")
     assert (noted["batch"], noted["reports"]) == (3, [{"edges": 3}])
+
+
+def test_the_file_that_spark_could_not_read_is_found(spark: Path) -> None:
+    state = spark / "state/0/0"
+    for version in range(1, 4):
+        written_by_hadoop(state / f"{version}.changelog", f"state {version}")
+    (state / ".7.tmp.crc").write_bytes(b"half")  # of a file that was about to be written
+    assert log(spark.parent).damaged() is None
+    (state / "2.changelog").write_text("state 3")
+    assert log(spark.parent).damaged() == state / "2.changelog"
+    (state / "1.changelog").unlink()
+    assert log(spark.parent).damaged() == state / "1.changelog"

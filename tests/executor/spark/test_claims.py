@@ -14,13 +14,12 @@ import pytest
 
 from executor.spark import checkpoint as module
 from executor.spark.checkpoint import Pin, Work, open_work
-from executor.spark.claims import WrittenFile
 from executor.spark.errors import DamagedError, ExecutionError, OtherQueryError, OutputError
 from executor.spark.files import read_sealed, write_sealed
 from executor.spark.formats import ResultShape
 from executor.spark.parts import Part
 from executor.spark.query import described
-from executor.spark.sinks import Output, ToFile, ToFolder, sink_of
+from executor.spark.sinks import Output, ToFile, ToFolder, WrittenFile, sink_of
 from tests.executor.spark.plans import reach
 from tests.executor.spark.shortage import read_only
 

@@ -109,6 +109,7 @@ def test_notes_without_a_seal_are_of_earlier_versions(tmp_path: Path) -> None:
 )
 def test_what_spark_says_of_a_shortage_is_told(text: str, kind: type, told: str) -> None:
     error = error_in(text)
+    assert error is not None
     assert type(error) is kind
     assert told in error.message
     assert error.hint
