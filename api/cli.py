@@ -93,7 +93,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     open_standard_streams()
     with _stopped_by(signal.SIGTERM, signal.SIGHUP) as stopped:
         code = _main(arguments)
-    return 128 + stopped[0] if stopped and code == INTERRUPTED else code
+    return 128 + stopped[0] if stopped and code else code
 
 
 @contextlib.contextmanager
@@ -200,12 +200,19 @@ def _out_of(error: OSError | MemoryError) -> str:
     """What is said where the machine has no room, or does not let us."""
     from executor.spark.storage import error_of
 
+    if isinstance(error, OSError) and error.errno is None:
+        return _unexpected(error)
     system = error if isinstance(error, OSError) else OSError(errno.ENOMEM, str(error) or "no more")
     told = error_of(system, "standard output" if system.errno in _OF_OUTPUT else "")
     return f"{told.message}\n  {told.hint}"
 
 
 def _unexpected(error: Exception) -> str:
+    from executor.spark.storage import limit_in_the_way
+
+    limited = limit_in_the_way("Headrace does not run")
+    if limited is not None and isinstance(error, OSError | ImportError):
+        return f"{limited.message}\n  {limited.hint}"  # a library could not be loaded
     said = " ".join(str(error).split())
     return (
         f"{type(error).__name__}: {said}\n"

@@ -38,22 +38,35 @@ def written_aside(path: Path, *, replacing: bool = True) -> Iterator[BinaryIO]:
     """
     aside = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_native_id()}.tmp")
     try:
-        aside.unlink(missing_ok=True)  # of a killed thread that had this one's number
-        with aside.open("xb") as file:  # exclusive: a link that somebody put there is an error
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        if replacing:
-            os.replace(aside, path)
-        else:
-            _named_newly(aside, path)
+        with errors_named(path):
+            aside.unlink(missing_ok=True)  # of a killed thread that had this one's number
+            with aside.open("xb") as file:  # exclusive: a link that somebody put there is an error
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            if replacing:
+                os.replace(aside, path)
+            else:
+                _named_newly(aside, path)
+    finally:
+        with suppress(OSError):
+            aside.unlink(missing_ok=True)
+
+
+@contextmanager
+def errors_named(path: Path) -> Iterator[None]:
+    """Errors of the operating system inside this block name ``path`` if they name no file.
+
+    Those of writing name none. Errors of connections pass as they are.
+    """
+    try:
+        yield
+    except ConnectionError:
+        raise
     except OSError as error:
         if error.filename is None and error.errno is not None:
             raise OSError(error.errno, error.strerror, str(path)) from error
         raise
-    finally:
-        with suppress(OSError):
-            aside.unlink(missing_ok=True)
 
 
 def _named_newly(aside: Path, path: Path) -> None:

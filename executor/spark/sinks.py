@@ -12,7 +12,7 @@ import os
 import shutil
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -20,8 +20,8 @@ from typing import BinaryIO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from executor.spark.errors import OutputError
-from executor.spark.files import read_sealed, write_sealed, written_aside
+from executor.spark.errors import DamagedError, OutputError
+from executor.spark.files import digest_of, read_sealed, write_sealed, written_aside
 from executor.spark.formats import ResultFormat, ResultShape, csv_header
 from executor.spark.parts import Part, PartSpec
 from executor.spark.storage import storage_told
@@ -29,6 +29,8 @@ from executor.spark.storage import storage_told
 NOTE = "_headrace"
 """The folder of ours inside an output folder."""
 _STAGING = "staging"
+_SEALED = "-sha256-"
+"""Before the digest in the name of a part; those of earlier versions have none."""
 
 _ENDINGS: dict[str, ResultFormat] = {
     ".jsonl": "jsonl",
@@ -158,11 +160,21 @@ class _FileSink(Sink):
         super().__init__(spec)
         self._path = path
         self._folder = work / "parts"
-        self._parts = _FolderSink(spec, self._folder)
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self._there = {part.stem.partition(_SEALED)[0] for part in self._folder.glob("part-*")}
         self._written = WrittenFile(work)
 
+    @storage_told()
     def deliver(self, batch: int, parts: Sequence[Part]) -> None:
-        self._parts.deliver(batch, parts)
+        for part in parts:
+            # The digest is in the name: a part lies here for as long as the run takes.
+            name = f"part-{batch:08}-{part.partition:03}"
+            if name in self._there:
+                os.unlink(part.path)
+            else:
+                sealed = f"{name}{_SEALED}{digest_of(Path(part.path))}.{self.spec.format}"
+                os.replace(part.path, self._folder / sealed)
+                self._there.add(name)
 
     @storage_told()
     def finish(self) -> None:
@@ -194,8 +206,17 @@ class _FileSink(Sink):
                 for rows in pq.ParquetFile(part).iter_batches():
                     writer.write_batch(rows)
 
-    def _published(self) -> list[Path]:
-        return sorted(self._folder.glob("part-*"))
+    def _published(self) -> Iterator[Path]:
+        """The parts in their order.
+
+        Raises:
+            DamagedError: at one that is not as it was written.
+        """
+        for part in sorted(self._folder.glob("part-*")):
+            _, sealed, digest = part.stem.partition(_SEALED)
+            if sealed and digest_of(part) != digest:
+                raise DamagedError(part)
+            yield part
 
 
 class WrittenFile:

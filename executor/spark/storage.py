@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+import resource
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Final
@@ -37,6 +38,19 @@ _HINTS: Final[Mapping[int, str]] = {
     errno.EBADF: _CLOSED,
 }
 _OF_RESOURCES: Final = (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)
+_LIMITS: Final = (
+    (
+        resource.RLIMIT_NOFILE,
+        512,
+        "a process may open {soft} files (ulimit -n), and needs some hundreds",
+    ),
+    (
+        resource.RLIMIT_AS,
+        6 << 30,
+        "a process may use {megabytes:,} MB of addresses (ulimit -v), and needs some 6,000",
+    ),
+)
+"""What Spark needs at least, as seen with Spark 4.3.0 on Java 17."""
 _CONTEXT: Final = re.compile(r"(?:file:)?(?<![\w/])(/[^\s:'\",()\[\]]+)")
 _CHECKSUM: Final = re.compile(r"Checksum error: (?:file:)?(\S+)")
 _OF_MEMORY: Final = re.compile(
@@ -71,8 +85,26 @@ def storage_told(where: str = "") -> Iterator[None]:
         raise error_of(error, where) from error
 
 
-def error_in(text: str) -> ExecutionError | None:
-    """What Spark's text says of a disk, a limit or a damaged file; None if it is something else."""
+def limit_in_the_way(what: str) -> ResourceError | None:
+    """A limit of this process that is too low for Spark, where ``what`` has failed without a word.
+
+    Neither Java nor the loader of libraries says that it was a limit which ended it.
+    """
+    for limit, least, told in _LIMITS:
+        soft, _ = resource.getrlimit(limit)
+        if soft != resource.RLIM_INFINITY and soft < least:
+            return ResourceError(
+                f"{what}: {told.format(soft=soft, megabytes=soft >> 20)}.",
+                f"Raise the limit, {_AGAIN}",
+            )
+    return None
+
+
+def error_in(text: str, what: str = "The query failed in Spark") -> ExecutionError | None:
+    """What Spark's text says of a disk, a limit or a damaged file; None if it is something else.
+
+    ``what`` begins the message.
+    """
     checksum = _CHECKSUM.search(text)
     if checksum is not None:
         return DamagedError(checksum[1])
@@ -83,8 +115,8 @@ def error_in(text: str) -> ExecutionError | None:
                 paths = _CONTEXT.findall(line)
                 where = f" ({paths[0]})" if paths else ""
                 kind = ResourceError if number in _OF_RESOURCES else StorageError
-                return kind(f"The query failed in Spark: {said}{where}.", hint)
+                return kind(f"{what}: {said}{where}.", hint)
     memory = _OF_MEMORY.search(text)
     if memory is not None:
-        return ResourceError(f"The query failed in Spark: {memory[0]}.", _MEMORY)
+        return ResourceError(f"{what}: {memory[0]}.", _MEMORY)
     return None

@@ -9,22 +9,26 @@ import subprocess
 import termios
 import time
 from pathlib import Path
+from typing import IO
 
 from tests.api.command import ROOT, command_line, environment
 
 QUERY = "Answer(x, y) <- a(x, y) WINDOW 10"
 
 
-def ran(*arguments: str, shell: str = "", **more: object) -> subprocess.CompletedProcess[str]:
-    """A command in a process of its own; ``shell`` does what a shell does before and after."""
-    streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+def ran(
+    *arguments: str, redirection: str = "", out: IO[str] | None = None, err: IO[str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """A command in a process of its own, with an empty standard input."""
     return subprocess.run(
-        in_shell(shell, *arguments),
+        in_shell(redirection, *arguments),
         cwd=ROOT,
         env=environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE if out is None else out,
+        stderr=subprocess.PIPE if err is None else err,
         text=True,
         check=False,
-        **{**streams, **more},  # type: ignore[arg-type]
     )
 
 
@@ -35,11 +39,11 @@ def in_shell(redirection: str, *arguments: str) -> list[str]:
 
 def test_what_cannot_be_written_to_stdout_is_an_error() -> None:
     with Path("/dev/full").open("w") as full:
-        done = ran("optimize", QUERY, stdout=full)
+        done = ran("optimize", QUERY, out=full)
     assert done.returncode == 1
     assert done.stderr.startswith("error: standard output: No space left on device.\n  Free")
     assert "Exception ignored" not in done.stderr
-    done = ran("optimize", QUERY, shell=">&-")
+    done = ran("optimize", QUERY, redirection=">&-")
     assert done.returncode == 1
     assert done.stderr.startswith("error: standard output: Bad file descriptor.\n  Let it be open")
     assert "Exception ignored" not in done.stderr
@@ -48,18 +52,18 @@ def test_what_cannot_be_written_to_stdout_is_an_error() -> None:
 def test_messages_that_nobody_hears_go_nowhere_else(tmp_path: Path) -> None:
     """Not into the results, and not into the next file that is opened."""
     shown = ran("optimize", QUERY)
-    deaf = ran("optimize", QUERY, shell="2>&-")
+    deaf = ran("optimize", QUERY, redirection="2>&-")
     assert (deaf.returncode, deaf.stdout) == (0, shown.stdout)
     out = tmp_path / "plan.json"
-    wrong = ran("optimize", QUERY, "--nope", "--out", str(out), shell="2>&-")
+    wrong = ran("optimize", QUERY, "--nope", "--out", str(out), redirection="2>&-")
     assert (wrong.returncode, wrong.stdout) == (2, "")
     assert not out.exists()
     with Path("/dev/full").open("w") as full:
-        assert ran("optimize", QUERY, "--nope", stderr=full).returncode == 2
+        assert ran("optimize", QUERY, "--nope", err=full).returncode == 2
 
 
 def test_a_closed_standard_input_is_an_empty_one() -> None:
-    done = ran("optimize", "-", shell="<&-")
+    done = ran("optimize", "-", redirection="<&-")
     assert done.returncode == 2
     assert "standard input is empty" in done.stderr
 

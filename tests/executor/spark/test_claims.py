@@ -214,6 +214,26 @@ def test_a_run_that_was_killed_after_it_named_its_file_ends(place: Path) -> None
     assert [p.name for p in place.glob("out.jsonl*")] == ["out.jsonl"]
 
 
+def test_damaged_parts_do_not_come_into_the_file(place: Path) -> None:
+    output = ToFile(place / "out.jsonl")
+    work = opened(output)
+    sink = sink_of(output, SHAPE, work.folder)
+    for batch in range(3):
+        for _ in range(2):  # a batch that is run again, too
+            part = Path(sink.spec.staging) / f"{batch}.part"
+            part.write_text(f"result {batch}\n")
+            sink.deliver(batch, [Part(str(part), 0, 1, 9)])
+    (damaged,) = (work.folder / "parts").glob("part-00000001-*")
+    damaged.write_text("result 7\n")
+    with pytest.raises(DamagedError, match=f"{damaged} is damaged"):
+        sink.finish()
+    assert not (place / "out.jsonl").exists()
+    damaged.write_text("result 1\n")
+    sink.finish()
+    assert (place / "out.jsonl").read_text() == "result 0\nresult 1\nresult 2\n"
+    work.close()
+
+
 def test_the_end_of_a_run_removes_no_results(place: Path) -> None:
     """Also where the folder of the file, and those above, were made by the run."""
     output = ToFile(place / "new/folder/out.jsonl")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import resource
 import threading
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 
 from executor.spark.errors import DamagedError, ResourceError, StorageError
 from executor.spark.files import read_sealed, write_sealed, written_aside
-from executor.spark.storage import error_in, error_of, storage_told
+from executor.spark.storage import error_in, error_of, limit_in_the_way, storage_told
 from tests.executor.spark.shortage import no_room_for_files
 
 DOCUMENT = {"batch": 7, "offsets": "ab12", "reports": [{"edges": 3}]}
@@ -124,3 +125,19 @@ def test_a_reader_that_has_gone_is_no_fault_of_the_disk() -> None:
         raise BrokenPipeError
     told = error_of(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)), "standard output")
     assert told.message == "standard output: No space left on device."
+
+
+def test_a_low_limit_is_named_where_something_fails_without_a_word(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    low = {resource.RLIMIT_NOFILE: 60, resource.RLIMIT_AS: resource.RLIM_INFINITY}
+    monkeypatch.setattr(resource, "getrlimit", lambda limit: (low[limit], low[limit]))
+    found = limit_in_the_way("Spark did not start")
+    assert found is not None
+    assert found.message.startswith("Spark did not start: a process may open 60 files (ulimit -n)")
+    low[resource.RLIMIT_NOFILE] = 1024
+    assert limit_in_the_way("Spark did not start") is None
+    low[resource.RLIMIT_AS] = 1 << 30
+    found = limit_in_the_way("Java does not start")
+    assert found is not None
+    assert "1,024 MB of addresses (ulimit -v)" in found.message
