@@ -106,6 +106,10 @@ def _stopped_by(*signals: signal.Signals) -> Iterator[list[int]]:
 
     def stop(number: int, frame: object) -> None:
         came.append(number)
+        of_command = signal.getsignal(signal.SIGTERM)
+        if number != signal.SIGTERM and of_command is not stop and callable(of_command):
+            of_command(signal.SIGTERM, None)  # a server that ends by itself
+            return
         raise KeyboardInterrupt
 
     if threading.current_thread() is not threading.main_thread():

@@ -38,7 +38,7 @@ def failure_of(error: Exception) -> ExecutionError:
     if short is not None:
         return short
     if isinstance(error, PySparkException):
-        what = f"The query failed in Spark: {_reason(str(error))}"
+        what = f"The query failed in Spark: {reason_in(str(error))}"
         if _OF_CHECKPOINT.search(str(error)):
             return CheckpointFailedError(
                 what, "Its checkpoint may be damaged: put back a copy of it, or start anew."
@@ -55,7 +55,7 @@ _OF_JAVA = re.compile(r"^(?:Caused by)?: [\w.]+\.(\w+(?:Exception|Error): .+)$",
 _TRACEBACK = re.compile(r"\W*(Return Message:)?\s*Traceback \(most recent call last\).*")
 
 
-def _reason(text: str) -> str:
+def reason_in(text: str) -> str:
     """The line of Spark's message that says most: a Python worker's error, or what made a task
     fail too often, or the last cause in Java, else the first."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]

@@ -28,6 +28,7 @@ from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from executor.spark.errors import PackageError, SparkFailedError
+from executor.spark.failures import reason_in
 from executor.spark.folders import own_folder
 from executor.spark.jvm import find_java
 from executor.spark.storage import error_in, limit_in_the_way
@@ -182,8 +183,10 @@ def _started(folder: Path, options: SessionOptions, held: Sequence[int]) -> Iter
             )
             if short is not None:
                 raise short from error
+            # A Java that has ended tells why in its log alone.
+            tail = "" if isinstance(error, Py4JError) else f"\n{log_tail(folder)}"
             raise SparkFailedError(
-                f"{_NOT_STARTED}: {error}\n{log_tail(folder)}".rstrip(),
+                f"{_NOT_STARTED}: {reason_in(str(error))}{tail}".rstrip(),
                 "Run with --debug to see all that it says.",
             ) from error
         finally:
