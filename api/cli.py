@@ -1,7 +1,7 @@
 """The command line: ``headrace explain | optimize | plans | run | stats | demo | serve``.
 
-Exit codes: 0 good, 1 the run failed, 2 wrong usage or an invalid query, 130 interrupted,
-143 terminated.
+Exit codes: 0 good, 1 the run failed, 2 wrong usage or an invalid query, 129 hung up, 130
+interrupted, 143 terminated.
 Every error is one message on stderr; ``--debug`` shows the traceback too. Commands import
 what they need when they run, so that a small one answers at once.
 """
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import codecs
 import contextlib
+import errno
 import io
 import json
 import os
@@ -29,12 +30,13 @@ from api.commands.plans import plans
 from api.commands.run import run
 from api.commands.serve import serve
 from api.commands.stats import stats
-from api.console import Session, say, say_error, say_warning
+from api.console import Session, open_standard_streams, say, say_error, say_warning
 from api.wording import COMMAND_LINE
 from headrace.errors import HeadraceError, InvalidQueryError, StoppedError, UsageError
 
 INTERRUPTED = 130
-TERMINATED = 143
+_OF_OUTPUT = (errno.EBADF, errno.ENOSPC, errno.EIO)
+"""Errors that name no file: all that Headrace opens has a name."""
 
 
 class _ReaderGoneError(Exception):
@@ -89,28 +91,41 @@ for command in (explain, optimize, plans, run, stats, demo, serve):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command and gives its exit code."""
-    with _stopped_by_sigterm() as terminated:
+    open_standard_streams()
+    with _stopped_by(signal.SIGTERM, signal.SIGHUP) as stopped:
         code = _main(arguments)
-    return TERMINATED if terminated.is_set() and code == INTERRUPTED else code
+    return 128 + stopped[0] if stopped and code else code
 
 
 @contextlib.contextmanager
-def _stopped_by_sigterm() -> Iterator[threading.Event]:
-    """Lets SIGTERM stop a command as Ctrl-C does; the event says whether it came."""
-    terminated = threading.Event()
+def _stopped_by(*signals: signal.Signals) -> Iterator[list[int]]:
+    """Lets signals stop a command as Ctrl-C does; the list has those that came.
+
+    One that is ignored stays ignored, as ``nohup`` wants it of SIGHUP.
+    """
+    came: list[int] = []
 
     def stop(number: int, frame: object) -> None:
-        terminated.set()
+        came.append(number)
+        of_command = signal.getsignal(signal.SIGTERM)
+        if number != signal.SIGTERM and of_command is not stop and callable(of_command):
+            of_command(signal.SIGTERM, None)  # a server that ends by itself
+            return
         raise KeyboardInterrupt
 
     if threading.current_thread() is not threading.main_thread():
-        yield terminated
+        yield came
         return
-    before = signal.signal(signal.SIGTERM, stop)
+    before = {
+        number: signal.signal(number, stop)
+        for number in signals
+        if signal.getsignal(number) is not signal.SIG_IGN
+    }
     try:
-        yield terminated
+        yield came
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _main(arguments: Sequence[str] | None) -> int:
@@ -132,11 +147,16 @@ def _main(arguments: Sequence[str] | None) -> int:
         for warning in error.warnings if isinstance(error, InvalidQueryError) else ():
             say_warning(warning)
         say_error(error.display(COMMAND_LINE), error if session.debug else None)
+        _drop_output()
         return 2 if isinstance(error, UsageError) else 1
     except (_ReaderGoneError, BrokenPipeError):
         return _reader_gone()
     except KeyboardInterrupt:
         return _interrupted()
+    except (OSError, MemoryError) as error:
+        say_error(_out_of(error), error if session.debug else None)
+        _drop_output()
+        return 1
     except Exception as error:
         say_error(_unexpected(error), error if session.debug else None)
         return 1
@@ -183,9 +203,17 @@ def _interrupted() -> int:
 
 def _reader_gone() -> int:
     """The reader of stdout has seen enough (``| head``): nothing is wrong."""
-    with contextlib.suppress(OSError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    _drop_output()
     return 0
+
+
+def _drop_output() -> None:
+    """Lets go what stdout would not take: Python would try again at its end, and complain."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        with contextlib.suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _escaped(error: UnicodeError) -> tuple[str, int]:
@@ -195,7 +223,23 @@ def _escaped(error: UnicodeError) -> tuple[str, int]:
     return json.dumps(error.object[error.start : error.end])[1:-1], error.end
 
 
+def _out_of(error: OSError | MemoryError) -> str:
+    """What is said where the machine has no room, or does not let us."""
+    from executor.spark.storage import error_of
+
+    if isinstance(error, OSError) and error.errno is None:
+        return _unexpected(error)
+    system = error if isinstance(error, OSError) else OSError(errno.ENOMEM, str(error) or "no more")
+    told = error_of(system, "standard output" if system.errno in _OF_OUTPUT else "")
+    return f"{told.message}\n  {told.hint}"
+
+
 def _unexpected(error: Exception) -> str:
+    from executor.spark.storage import limit_in_the_way
+
+    limited = limit_in_the_way("Headrace does not run")
+    if limited is not None and isinstance(error, OSError | ImportError):
+        return f"{limited.message}\n  {limited.hint}"  # a library could not be loaded
     said = " ".join(str(error).split())
     return (
         f"{type(error).__name__}: {said}\n"

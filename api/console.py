@@ -10,6 +10,7 @@ import os
 import sys
 import tempfile
 import traceback
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
@@ -32,7 +33,8 @@ def watched(stream: TextIO) -> bool:
 def say_error(message: str, error: BaseException | None = None) -> None:
     """One message on stderr; with ``error`` its traceback before it."""
     if error is not None:
-        traceback.print_exception(error, file=sys.stderr)
+        with suppress(OSError):
+            traceback.print_exception(error, file=sys.stderr)
     _say("error", "1;31", message)
 
 
@@ -42,8 +44,28 @@ def say_warning(message: str) -> None:
 
 
 def say(message: str = "") -> None:
-    """A line about the run, on stderr."""
-    print(message, file=sys.stderr, flush=True)
+    """A line about the run, on stderr; nothing fails where nobody can hear it."""
+    with suppress(OSError):
+        print(message, file=sys.stderr, flush=True)
+
+
+def open_standard_streams() -> None:
+    """Opens those of the standard streams that the caller has closed.
+
+    Otherwise the next file that is opened takes the number of one, and gets what is said there.
+    Writing to a closed standard output fails; to a closed standard error says nothing to nobody.
+    """
+    for number, mode in ((0, os.O_RDONLY), (1, os.O_RDONLY), (2, os.O_WRONLY)):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, mode)  # gets the lowest number that is free, which is this one
+    if sys.stdin is None:
+        sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 - for all the time
+    if sys.stdout is None:
+        sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+    if sys.stderr is None:
+        sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
 
 
 def styled(text: str, code: str, stream: TextIO) -> str:

@@ -9,7 +9,6 @@ once a minute; here, where a window takes seconds, once in two seconds.
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from random import Random
@@ -26,6 +25,7 @@ from bench.kernels import plan_of
 from bench.measuring import headline, machine, save
 from catalog.edges import EdgeFile
 from catalog.model import Catalog, LabelStatistics, Stream
+from executor.spark.files import read_sealed
 from executor.spark.report import Progress
 from executor.spark.run import RunOptions, run
 from executor.spark.session import SessionOptions
@@ -91,7 +91,7 @@ def held(query: str, windows: int, per_tick: int, folder: Path) -> list[Held]:
 def _now(windows: int, checkpoint: Path) -> Held:
     python = [p for p in psutil.Process().children(recursive=True) if p.name() != "java"]
     counts = next(checkpoint.rglob("counted.json"), None)
-    reports: list[dict[str, Any]] = [] if counts is None else json.loads(counts.read_text())
+    reports: list[dict[str, Any]] = [] if counts is None else read_sealed(counts)["reports"]
     state = checkpoint / "spark" / "state"
     return Held(
         windows,

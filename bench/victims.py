@@ -153,7 +153,7 @@ class Watch:
             case "any":
                 return frozenset()
             case "staged":  # a part is empty until the task has all results
-                return _files(self._folder / "checkpoint" / "staging", ".part", least=1)
+                return _files(self._folder / "out" / "_headrace" / "staging", ".part", least=1)
             case "stored":
                 state = self._folder / "checkpoint" / "spark" / "state"
                 return frozenset(str(path) for path in state.glob("*/*/*.changelog"))

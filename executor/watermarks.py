@@ -55,6 +55,8 @@ class Watermark:
         seen = _largest(self.seen, batch.times)
         heard = dict(self.heard)
         if batch.clock is not None:
+            # Where the clock was set back, silence counts from there on.
+            heard = {name: min(at, batch.clock) for name, at in heard.items()}
             for stream in streams:
                 if stream.name in batch.times or stream.name not in heard:
                     heard[stream.name] = batch.clock

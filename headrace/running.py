@@ -20,6 +20,7 @@ from catalog.live import LiveSource, live_source
 from catalog.model import Catalog, Stream, VertexType
 from executor.spark.errors import (
     CancelledError,
+    DamagedError,
     ExecutionError,
     InputError,
     OtherQueryError,
@@ -298,6 +299,10 @@ def as_headrace_error(error: ExecutionError) -> HeadraceError:
         return StoppedError(error.message, hint=error.hint, remedies=error.remedies)
     if isinstance(error.__cause__, RejectedRowError):
         return RunError(error.message, code="E-ROW", hint=error.hint, remedies=error.remedies)
+    if isinstance(error, DamagedError):
+        return RunError(
+            error.message, code="E-CHECKPOINT", hint=error.hint, remedies=error.remedies
+        )
     code = _USAGE.get(type(error))
     if code is not None:
         return UsageError(error.message, code=code, hint=error.hint, remedies=error.remedies)

@@ -42,7 +42,13 @@ from api.service.progress import Account
 from api.service.query_folder import QueryFolder
 from catalog.document import from_document
 from catalog.live import LiveSource
-from executor.spark.errors import ExecutionError, PackageError, SparkFailedError
+from executor.spark.errors import (
+    ExecutionError,
+    PackageError,
+    ResourceError,
+    SparkFailedError,
+    StorageError,
+)
 from executor.spark.packages import packages_for_kafka
 from executor.spark.replay import LARGEST_SLICE
 from executor.spark.report import Progress, RunReport
@@ -142,7 +148,7 @@ class _Run(threading.Thread):
             if isinstance(error, RunError) and self.cancelled.is_set():
                 self._send(Ended(query, "stopped"))  # it was interrupted in its work
                 return
-            passes = isinstance(error.__cause__, SparkFailedError)
+            passes = isinstance(error.__cause__, (SparkFailedError, StorageError, ResourceError))
             self._send(Ended(query, "interrupted" if passes else "failed", document_of(error)))
         except Exception as error:
             detail = f"a fault of Headrace: {type(error).__name__}"

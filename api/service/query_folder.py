@@ -46,4 +46,5 @@ class QueryFolder:
     @property
     def ballast(self) -> tuple[Path, ...]:
         """What is of no use any more when the query cannot go on."""
-        return tuple(self.checkpoint / name for name in ("input", "spark", "staging"))
+        of_checkpoint = (self.checkpoint / name for name in ("input", "spark"))
+        return (*of_checkpoint, self.results / "_headrace" / "staging")

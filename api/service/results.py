@@ -19,7 +19,7 @@ from executor.spark.files import written_aside
 
 MOST_BYTES_AT_ONCE = 65_536
 _COUNTED_AT_ONCE = 1 << 20
-_CLOCK_NS = 100_000_000
+_CLOCK_SECONDS = 0.1
 """Files that come within so little time may leave a folder with one time of change."""
 
 
@@ -49,7 +49,9 @@ class Results:
         self._kept = kept
         self._lock = threading.Lock()
         self._files: list[_File] = []
-        self._seen_ns = -1
+        self._changed_ns = -1
+        self._changed_at = 0.0
+        self._settled = False
         self._pruned, self._through = self._noted()
 
     @property
@@ -102,9 +104,13 @@ class Results:
             changed_ns = self._folder.stat().st_mtime_ns
         except FileNotFoundError:
             return
-        if changed_ns == self._seen_ns:
+        if changed_ns != self._changed_ns:
+            self._changed_ns, self._changed_at = changed_ns, time.monotonic()
+            self._settled = False
+        elif self._settled:
             return
-        settled = time.time_ns() - changed_ns > _CLOCK_NS
+        # Not by the clock of the files, which may be set back or forth.
+        self._settled = time.monotonic() - self._changed_at > _CLOCK_SECONDS
         last = self._files[-1].path.name if self._files else self._through
         names = sorted(path.name for path in self._folder.glob("part-*.jsonl"))
         for name in names:
@@ -114,7 +120,6 @@ class Results:
                 self._files.append(_File(path, size, self._end + lines))
             elif name <= self._through:
                 path.unlink(missing_ok=True)  # the service was killed while it pruned
-        self._seen_ns = changed_ns if settled else -1
 
     def _noted(self) -> tuple[int, str]:
         try:

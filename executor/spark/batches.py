@@ -17,7 +17,6 @@ from pyspark.sql import DataFrame, Row
 from executor.counters import Counters
 from executor.spark.checkpoint import Work
 from executor.spark.dead_letters import DeadLetters
-from executor.spark.files import written_aside
 from executor.spark.late import LateFolder, added
 from executor.spark.leftovers import Callbacks
 from executor.spark.parts import PART, WRITTEN, Part, part_writer
@@ -25,6 +24,7 @@ from executor.spark.processor import LATE, REPORT
 from executor.spark.replay import Spool
 from executor.spark.report import OnProgress, Progress
 from executor.spark.sinks import Sink
+from executor.spark.storage import storage_told
 from executor.spark.workers import own_workers
 
 
@@ -98,11 +98,16 @@ class Batches:
         self.found = 0
         self.counted = Counted()
         self.last_batch: Mapping[int, Counters] = {}
-        self.finished = spool is not None and (
-            work.slices(work.last_batch) == len(spool.slice_ends)
-        )
-        if work.counts.exists():
-            self.counted = Counted.of(json.loads(work.counts.read_text()))
+        self._log = work.batches
+        self._reports = self._log.checked_reports()
+        self.finished = False
+        if spool is not None:
+            taken = self._log.slices(self._log.committed)
+            self.finished = taken == len(spool.slice_ends)
+            if not work.fresh:
+                spool.check(taken)
+        if self._reports:
+            self.counted = Counted.of(self._reports)
             self._edges = self.counted.edges
 
     @property
@@ -138,11 +143,13 @@ class Batches:
         parts = [Part(**json.loads(row.payload)) for row in written if row.kind == PART]
         reports = [json.loads(row.payload) for row in written if row.kind == REPORT]
         late = [row.payload.encode() for row in written if row.kind == LATE]
-        self.late.write(batch, late)
+        with storage_told():
+            self.late.write(batch, late)
         self.sink.deliver(batch, sorted(parts, key=lambda part: part.partition))
+        self._reports = reports or self._reports
+        with storage_told():
+            self._log.note(batch, self._reports)
         if reports:
-            with written_aside(self.work.counts) as file:
-                file.write(json.dumps(reports).encode())
             before, self.counted = self.counted.operators, Counted.of(reports)
             self.last_batch = {
                 node: done.since(before.get(node, Counters()))
@@ -151,14 +158,15 @@ class Batches:
         done, self._edges = self._edges, self.counted.edges
         if self._spool is not None:
             ends = (0, *self._spool.slice_ends)
-            slices = self.work.slices(batch)
-            done, self._edges = ends[self.work.slices(batch - 1)], ends[slices]
+            slices = self._log.slices(batch)
+            done, self._edges = ends[self._log.slices(batch - 1)], ends[slices]
             self.finished = slices + 1 == len(ends)
         self.batches += 1
         self.processed += self._edges - done
         self.found += sum(part.rows for part in parts)
         if self._letters is not None:
-            self._letters.add(batch)
+            with storage_told():
+                self._letters.add(batch)
         if self._on_progress is not None:
             self._on_progress(self._progress(batch))
 

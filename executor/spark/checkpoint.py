@@ -11,7 +11,6 @@ Everything is looked at before anything is made: what is refused is left as it w
 from __future__ import annotations
 
 import fcntl
-import json
 import os
 import shutil
 import tempfile
@@ -23,18 +22,21 @@ from pathlib import Path
 from typing import Any, Literal
 
 from algebra.plan import PhysicalPlan
-from executor.spark.errors import (
-    NEW_CHECKPOINT,
-    NEW_OUTPUT,
-    ExecutionError,
-    OtherQueryError,
-    OutputError,
+from executor.spark.batch_log import BatchLog
+from executor.spark.claims import (
+    check_output,
+    check_without_links,
+    check_writable,
+    claim,
+    identity,
 )
-from executor.spark.files import written_aside
-from executor.spark.sinks import Output, ToFile, ToFolder
+from executor.spark.errors import NEW_CHECKPOINT, DamagedError, ExecutionError, OtherQueryError
+from executor.spark.files import read_sealed, write_sealed
+from executor.spark.sinks import NOTE, Output, ToFile, ToFolder
+from executor.spark.storage import storage_told
 
 _PIN = "query.json"
-NOTE = "_headrace"
+_LOCK = "lock"
 _VERSION = 1
 _LOCK_SECONDS = 10.0
 
@@ -87,6 +89,7 @@ class Work:
         self,
         folder: Path,
         document: dict[str, Any],
+        lock: int,
         *,
         fresh: bool,
         at_end: AtEnd,
@@ -97,7 +100,7 @@ class Work:
         self._document = document
         self._at_end = at_end
         self._made = made
-        self.lock = _locked(folder)
+        self.lock = lock
         if fresh:
             self._write()
 
@@ -123,32 +126,16 @@ class Work:
         return self.folder / "spark"
 
     @property
-    def last_batch(self) -> int:
-        """The last micro-batch that is done; -1 before the first."""
-        names = (path.name for path in (self.spark / "commits").glob("[0-9]*"))
-        return max((int(name) for name in names if name.isdigit()), default=-1)
-
-    def slices(self, batch: int) -> int:
-        """How many slices of the spooled input Spark had taken with a micro-batch.
-
-        Mostly one more than with the one before; but a Spark that was killed after it noted the
-        next slice, and before the next batch, takes two at once when it goes on.
-        """
-        if batch < 0:
-            return 0
-        offsets = (self.spark / "offsets" / str(batch)).read_text().splitlines()
-        return int(json.loads(offsets[-1])["logOffset"]) + 1
-
-    @property
-    def counts(self) -> Path:
-        """The file for what was counted so far."""
-        return self.folder / "counted.json"
+    def batches(self) -> BatchLog:
+        """What is noted of the micro-batches."""
+        return BatchLog(self.spark, self.folder / "counted.json")
 
     @property
     def late(self) -> Path:
         """The folder for edges that came too late, until the run ends."""
         return self.folder / "late"
 
+    @storage_told()
     def complete(self, report: dict[str, Any]) -> None:
         """All results are out; a folder that nobody asked for is emptied or removed."""
         self._document["report"] = report
@@ -157,7 +144,7 @@ class Work:
             for part in ("input", "spark", "staging", "late"):
                 shutil.rmtree(self.folder / part, ignore_errors=True)
         elif self._at_end == "remove":
-            self.discard()
+            shutil.rmtree(self.folder, ignore_errors=True)
 
     def discard(self) -> None:
         """Removes all that was made for this run, also what it is nested in."""
@@ -174,8 +161,7 @@ class Work:
             shutil.rmtree(self.folder, ignore_errors=True)
 
     def _write(self) -> None:
-        with written_aside(self.folder / _PIN) as file:
-            file.write(json.dumps(self._document, indent=1).encode())
+        write_sealed(self.folder / _PIN, self._document)
 
 
 def open_work(pin: Pin, output: Output, checkpoint: Path | None) -> Work:
@@ -189,29 +175,56 @@ def open_work(pin: Pin, output: Output, checkpoint: Path | None) -> Work:
     Raises:
         OtherQueryError: if the checkpoint or the output belongs to another query.
         OutputError: if the output holds what is not ours.
+        DamagedError: if a file of the checkpoint is damaged.
+        StorageError: if one of them cannot be read or written.
         ExecutionError: if another run uses the checkpoint now.
     """
-    folder = _work_folder(output, checkpoint)
+    with storage_told():
+        return _open_work(pin, output, checkpoint)
+
+
+def _open_work(pin: Pin, output: Output, checkpoint: Path | None) -> Work:
+    given = _work_folder(output, checkpoint)
+    at_end = "keep" if checkpoint is not None else _at_end(output)
+    while True:
+        folder, found = _looked_at(given, pin, output)
+        own = {"id": uuid.uuid4().hex, "folder": str(folder)}
+        document = {**pin.document(), **own} if found is None else found
+        places = [folder, output.path / NOTE] if isinstance(output, ToFolder) else [folder]
+        made = tuple(path for place in places for path in _first_missing(place.absolute()))
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = _locked(folder)
+        if _is_locked(folder, lock) and _read(folder) == found:
+            break
+        os.close(lock)  # another run has begun or ended meanwhile: look again
+    try:
+        work = Work(folder, document, lock, fresh=found is None, at_end=at_end, made=made)
+        if isinstance(output, ToFolder):
+            claim(output.path, work.id, pin.plan.digest)
+    except BaseException:
+        os.close(lock)
+        raise
+    return work
+
+
+def _looked_at(given: Path, pin: Pin, output: Output) -> tuple[Path, dict[str, Any] | None]:
+    """The work folder by its one name, and its pin if it has one, when all may be used."""
+    folder = identity(given)
     found = _read(folder)
     if found is not None:
+        if "folder" not in found:
+            folder = given.absolute()  # of a version that took the name as it was given
         _same(folder, found, pin)
-    _check_output(output, found, folder)
-    if found is None and folder.exists() and any(folder.iterdir()):
+    check_output(output, found, folder)
+    if found is None and folder.exists() and any(p.name != _LOCK for p in folder.iterdir()):
         raise OtherQueryError(
             f"{folder} is not empty and is no checkpoint of Headrace.",
             "Remove what is in it.",
             NEW_CHECKPOINT,
         )
-    fresh = found is None
-    document = {**pin.document(), "id": uuid.uuid4().hex} if found is None else found
-    places = [folder, output.path / NOTE] if isinstance(output, ToFolder) else [folder]
-    made = tuple(path for place in places for path in _first_missing(place.absolute()))
-    folder.mkdir(parents=True, exist_ok=True)
-    at_end = "keep" if checkpoint is not None else _at_end(output)
-    work = Work(folder, document, fresh=fresh, at_end=at_end, made=made)
-    if isinstance(output, ToFolder):
-        _claim(output.path, work.id, pin)
-    return work
+    check_without_links(folder)
+    check_writable(folder)
+    return folder, found
 
 
 def _first_missing(folder: Path) -> list[Path]:
@@ -246,18 +259,20 @@ def _work_folder(output: Output, checkpoint: Path | None) -> Path:
 def _read(folder: Path) -> dict[str, Any] | None:
     """The pin of a work folder, None where there is none."""
     try:
-        document: dict[str, Any] = json.loads((folder / _PIN).read_text())
+        document: dict[str, Any] = read_sealed(folder / _PIN)
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except (OSError, ValueError) as error:
-        raise ExecutionError(f"{folder / _PIN} cannot be read: {error}") from error
-    if document.get("version") != _VERSION:
+    if not isinstance(document, dict) or "version" not in document:
+        raise DamagedError(folder / _PIN)
+    if document["version"] != _VERSION:
         raise OtherQueryError(
-            f"{folder} is a checkpoint of version {document.get('version')!r}, "
+            f"{folder} is a checkpoint of version {document['version']!r}, "
             f"this Headrace reads version {_VERSION}.",
             "Go on with the version that made it, or start anew with another output.",
             NEW_CHECKPOINT,
         )
+    if not {"id", "digest", "plan", "output", "parallelism"} <= document.keys():
+        raise DamagedError(folder / _PIN)
     return document
 
 
@@ -269,12 +284,20 @@ def _same(folder: Path, found: dict[str, Any], pin: Pin) -> None:
         ("digest", "another plan or query"),
         ("output", "another output"),
     ):
-        if found[key] != wanted[key]:
+        if _located(found[key]) != _located(wanted[key]):
             raise OtherQueryError(
                 f"{folder} belongs to {what}: {found[key]}, not {wanted[key]}.",
                 "Run what it belongs to, or start anew with another output.",
                 NEW_CHECKPOINT,
             )
+    made_as = found.get("folder", str(folder))
+    if made_as != str(folder) and "sources" not in found and "report" not in found:
+        raise OtherQueryError(
+            f"{folder} was made as {made_as}; it has been moved or copied, and names its files by "
+            "their full paths.",
+            f"Move it back to {made_as}, or start anew with another output.",
+            NEW_CHECKPOINT,
+        )
     before, now = found.get("sources"), wanted.get("sources")
     if before != now:
         changed = sorted(
@@ -287,54 +310,16 @@ def _same(folder: Path, found: dict[str, Any], pin: Pin) -> None:
         )
 
 
+def _located(pinned: Any) -> Any:
+    """What is pinned, a path among it without links: earlier versions noted it as it was given."""
+    if not isinstance(pinned, str) or not pinned.startswith("/"):
+        return pinned
+    path, _, file_format = pinned.rpartition(" (")
+    return f"{identity(Path(path))} ({file_format}"
+
+
 def _of(sources: Mapping[str, Any] | None, name: str) -> Any:
     return None if sources is None else sources.get(name)
-
-
-def _check_output(output: Output, found: dict[str, Any] | None, folder: Path) -> None:
-    """Raises unless the output is free, or belongs to the work folder ``found``."""
-    match output:
-        case ToFile(path):
-            if path.is_dir() or (path.exists() and (found is None or "report" not in found)):
-                raise OutputError(f"{path} exists.", "Remove it.", NEW_OUTPUT)
-        case ToFolder(path):
-            if path.exists() and not path.is_dir():
-                raise OutputError(f"{path} is not a folder.", "Remove it.", NEW_OUTPUT)
-            owner = _owner(path)
-            if owner is not None and (found is None or owner != found["id"]):
-                raise OtherQueryError(
-                    f"{path} holds the results of another query or of an earlier run.",
-                    "Give the checkpoint of that run to go on with it.",
-                    NEW_OUTPUT,
-                )
-            if owner is None and found is not None and (folder / "spark").exists():
-                raise OutputError(
-                    f"The results that this query wrote to {path} are no longer there.",
-                    "Start anew.",
-                    NEW_CHECKPOINT,
-                )
-            others = {p.name for p in path.iterdir()} - {NOTE} if path.exists() else set()
-            if owner is None and others - {folder.name if folder.parent == path else ""}:
-                raise OutputError(f"{path} is not empty.", "Remove what is in it.", NEW_OUTPUT)
-        case _:
-            pass
-
-
-def _owner(path: Path) -> str | None:
-    """The id of the work folder that an output folder belongs to."""
-    try:
-        note: dict[str, Any] = json.loads((path / NOTE / "owner.json").read_text())
-    except (OSError, ValueError):
-        return None
-    return str(note["id"])
-
-
-def _claim(path: Path, work_id: str, pin: Pin) -> None:
-    note = path / NOTE
-    note.mkdir(parents=True, exist_ok=True)
-    if _owner(path) != work_id:
-        with written_aside(note / "owner.json") as file:
-            file.write(json.dumps({"id": work_id, "digest": pin.plan.digest}).encode())
 
 
 def _locked(folder: Path) -> int:
@@ -342,12 +327,12 @@ def _locked(folder: Path) -> int:
 
     A driver that was killed leaves its JVM at work for a moment; it is waited for.
     """
-    handle = os.open(folder / "lock", os.O_CREAT | os.O_RDWR, 0o644)
+    handle = os.open(folder / _LOCK, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW, 0o644)
     patience = time.monotonic() + _LOCK_SECONDS
     while True:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
+        except BlockingIOError as error:
             if time.monotonic() < patience:
                 time.sleep(0.1)
                 continue
@@ -356,3 +341,11 @@ def _locked(folder: Path) -> int:
                 f"Another run uses {folder} now.", "Wait for its end, or stop it first."
             ) from error
         return handle
+
+
+def _is_locked(folder: Path, lock: int) -> bool:
+    """Whether a lock is the one that others would find: a run that ends may remove its folder."""
+    try:
+        return os.path.samestat(os.fstat(lock), os.stat(folder / _LOCK))
+    except FileNotFoundError:
+        return False

@@ -6,16 +6,18 @@ are added to one file, once, also where the batch is run again after a crash.
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from executor.spark.files import written_aside
+from executor.spark.errors import StorageError
+from executor.spark.files import read_sealed, write_sealed
+from executor.spark.storage import storage_told
 
 _NOTE = "added.json"
 _DIGITS = 18
 """Of where a file starts, in its name: that of no file that somebody has put aside."""
+_APPEND = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
 _SEGMENTS = 8
 """How many files what may be kept is in, about."""
 
@@ -28,6 +30,7 @@ class Growing:
     what is beyond that is of an attempt that was killed.
     """
 
+    @storage_told()
     def __init__(self, path: Path, folder: Path, most_bytes: int | None = None) -> None:
         self._path = path
         self._folder = folder
@@ -36,7 +39,7 @@ class Growing:
         self._bytes = self.lines = 0
         note = folder / _NOTE
         if note.exists():
-            noted = json.loads(note.read_text())
+            noted = read_sealed(note)
             self._batch, self.lines = noted["batch"], noted["lines"]
             self._bytes = noted["bytes"]
         for part in folder.glob("*.jsonl"):
@@ -50,15 +53,15 @@ class Growing:
         if data and batch > self._batch:
             start, file = self._segment(len(data))
             file.parent.mkdir(parents=True, exist_ok=True)
-            with file.open("ab") as adding:
+            _refuse_link(file)
+            with os.fdopen(os.open(file, _APPEND, 0o666), "ab") as adding:
                 adding.write(data)
                 adding.flush()
                 os.fsync(adding.fileno())
                 self._bytes = start + adding.tell()
             self._batch, self.lines = batch, self.lines + data.count(b"\n")
             noted = {"batch": batch, "bytes": self._bytes, "lines": self.lines}
-            with written_aside(self._folder / _NOTE) as note:
-                note.write(json.dumps(noted).encode())
+            write_sealed(self._folder / _NOTE, noted)
             self._prune()
         for part in parts:
             part.unlink()
@@ -88,10 +91,20 @@ class Growing:
             if start > 0 and start >= self._bytes:
                 file.unlink()
                 continue
+            _refuse_link(file)
             if start + file.stat().st_size > self._bytes:
                 os.truncate(file, self._bytes - start)
             end = start + file.stat().st_size
         self._bytes = min(end, self._bytes)  # somebody may have taken files away
+
+
+def _refuse_link(file: Path) -> None:
+    """Raises if a file is a link, which would lead writing elsewhere."""
+    if file.is_symlink():
+        raise StorageError(
+            f"{file} is a link (to {os.readlink(file)}), and Headrace made none there.",
+            "Remove it; then give the same command again: it goes on from there.",
+        )
 
 
 def segments(path: Path) -> list[tuple[int, Path]]:

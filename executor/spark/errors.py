@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from algebra.remedy import Remedy, advice
 
 NEW_CHECKPOINT = Remedy("checkpoint", "give an empty or a new folder as checkpoint")
@@ -31,6 +33,10 @@ class SparkFailedError(ExecutionError):
     """Spark did not start, or a running query failed."""
 
 
+class CheckpointFailedError(SparkFailedError):
+    """Spark cannot read its checkpoint, or finds that parts of it are missing."""
+
+
 class PackageError(SparkFailedError):
     """Spark did not start, since something it is to read with could not be fetched."""
 
@@ -45,6 +51,25 @@ class OtherQueryError(ExecutionError):
 
 class OutputError(ExecutionError):
     """The place for the results cannot be used."""
+
+
+class StorageError(ExecutionError):
+    """A file cannot be written or read: the disk is full, a folder is read-only."""
+
+
+class ResourceError(ExecutionError):
+    """Memory, open files or processes do not suffice."""
+
+
+class DamagedError(ExecutionError):
+    """A file of a checkpoint is not as it was written."""
+
+    def __init__(self, path: Path | str) -> None:
+        super().__init__(
+            f"{path} is damaged: it is not as Headrace wrote it.",
+            "Put back a copy of the whole checkpoint, or start anew with another output.",
+            NEW_CHECKPOINT,
+        )
 
 
 class UnsafePlanError(ExecutionError):

@@ -10,9 +10,20 @@ import re
 from pyspark.errors import PySparkException
 
 from algebra.remedy import Remedy
-from executor.spark.errors import BudgetError, ExecutionError, InputError, SparkFailedError
+from executor.spark.errors import (
+    BudgetError,
+    CheckpointFailedError,
+    ExecutionError,
+    InputError,
+    SparkFailedError,
+)
+from executor.spark.storage import error_in
 
 _REJECTED = re.compile(r"RejectedRowError: (.*)")
+_OF_CHECKPOINT = re.compile(
+    r"CANNOT_LOAD_STATE_STORE|CHECKPOINT|STDS_FAILED|Incomplete log file|"
+    r"(?:batch \d+|/(?:sources|state|offsets|commits)/\S+) (?:doesn't|does not) exist"
+)
 _OVER_BUDGET = re.compile(r"StepBudgetError: (.*)")
 _LESS_TO_SEARCH = "Shorten the window, bound the repeats of the path ({1,4} for +)."
 _MORE_STEPS = Remedy("simple_budget", "allow more steps")
@@ -29,8 +40,15 @@ def failure_of(error: Exception) -> ExecutionError:
     rejected = _REJECTED.search(str(error))
     if rejected is not None:
         return InputError(f"A row is no edge: {rejected[1]}", "Mend it.", _LENIENT)
+    short = error_in(str(error))
+    if short is not None:
+        return short
     if isinstance(error, PySparkException):
-        what = f"The query failed in Spark: {_reason(str(error))}"
+        what = f"The query failed in Spark: {reason_in(str(error))}"
+        if _OF_CHECKPOINT.search(str(error)):
+            return CheckpointFailedError(
+                what, "Its checkpoint may be damaged: put back a copy of it, or start anew."
+            )
     else:
         what = f"Spark's Java process ended unexpectedly ({error})."
     return SparkFailedError(what, "Try again: the same run goes on from its checkpoint.", _SEE_ALL)
@@ -41,7 +59,7 @@ _OF_JAVA = re.compile(r"^(?:Caused by)?: [\w.]+\.(\w+(?:Exception|Error): .+)$",
 _TRACEBACK = re.compile(r"\W*(Return Message:)?\s*Traceback \(most recent call last\).*")
 
 
-def _reason(text: str) -> str:
+def reason_in(text: str) -> str:
     """The line of Spark's message that says most: a Python worker's error, or what made a task
     fail too often, or the last cause in Java, else the first."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]

@@ -1,26 +1,120 @@
-"""Files that are there as a whole or not at all."""
+"""Files that are there as a whole or not at all, and notes that tell when they were damaged.
+
+A *sealed* note is a line of JSON and a line with its SHA-256. Notes without the second line are of
+versions that wrote none; they are read as they are.
+"""
 
 from __future__ import annotations
 
+import errno
+import hashlib
+import json
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
+
+from executor.spark.errors import DamagedError
+
+_SEAL = "sha256 "
 
 
 @contextmanager
-def written_aside(path: Path) -> Iterator[BinaryIO]:
+def written_aside(path: Path, *, replacing: bool = True) -> Iterator[BinaryIO]:
     """A file to write that gets its name ``path`` when all is written and on disk.
 
-    After an error nothing is left of it, and what ``path`` was before still is.
+    After an error nothing is left of it, and what ``path`` was before still is. A symbolic link at
+    ``path`` is replaced, never followed.
+
+    Args:
+        path: the name.
+        replacing: whether a file that has the name already is replaced.
+
+    Raises:
+        FileExistsError: if not, and there is one.
+        OSError: with a file's name in it, also where the disk is full.
     """
-    aside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    aside = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_native_id()}.tmp")
     try:
-        with aside.open("wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(aside, path)
+        with errors_named(path):
+            aside.unlink(missing_ok=True)  # of a killed thread that had this one's number
+            with aside.open("xb") as file:  # exclusive: a link that somebody put there is an error
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            if replacing:
+                os.replace(aside, path)
+            else:
+                _named_newly(aside, path)
     finally:
-        aside.unlink(missing_ok=True)
+        with suppress(OSError):
+            aside.unlink(missing_ok=True)
+
+
+@contextmanager
+def errors_named(path: Path) -> Iterator[None]:
+    """Errors of the operating system inside this block name ``path`` if they name no file.
+
+    Those of writing name none. Errors of connections pass as they are.
+    """
+    try:
+        yield
+    except ConnectionError:
+        raise
+    except OSError as error:
+        if error.filename is None and error.errno is not None:
+            raise OSError(error.errno, error.strerror, str(path)) from error
+        raise
+
+
+def _named_newly(aside: Path, path: Path) -> None:
+    """Gives a file a name that no other file has."""
+    try:
+        os.link(aside, path, follow_symlinks=False)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without hard links
+        if os.path.lexists(path):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path)) from None
+        os.replace(aside, path)
+
+
+def write_sealed(
+    path: Path, document: Mapping[str, Any] | list[Any], *, replacing: bool = True
+) -> None:
+    """Writes a document as a sealed note, as `written_aside` writes files.
+
+    Raises:
+        FileExistsError: if there is one already, and not ``replacing``.
+        OSError: if it cannot be written.
+    """
+    line = json.dumps(document).encode()
+    seal = f"\n{_SEAL}{hashlib.sha256(line).hexdigest()}\n"
+    with written_aside(path, replacing=replacing) as file:
+        file.write(line + seal.encode())
+
+
+def read_sealed(path: Path) -> Any:
+    """The document of a note.
+
+    Raises:
+        FileNotFoundError: if there is none.
+        OSError: if it cannot be read.
+        DamagedError: if it is not as it was written.
+    """
+    line, end, rest = path.read_bytes().partition(b"\n" + _SEAL.encode())
+    try:
+        document = json.loads(line)
+    except ValueError as error:
+        raise DamagedError(path) from error
+    if end and rest.decode("ascii", "replace").strip() != hashlib.sha256(line).hexdigest():
+        raise DamagedError(path)
+    return document
+
+
+def digest_of(path: Path) -> str:
+    """The SHA-256 of a file's content."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -17,6 +17,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from executor.spark.storage import storage_told
+
 _PREFIX = "headrace-"
 _LOCK = "session.lock"
 _LOCKS = (f"{_PREFIX}*/{_LOCK}", f"{_PREFIX}run-*/lock")
@@ -28,9 +30,10 @@ _SECONDS_TO_LOCK = 60.0
 @contextmanager
 def own_folder() -> Iterator[tuple[Path, int]]:
     """A temporary folder, and the open file that locks it; removed at the end."""
-    remove_abandoned()
-    folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
-    lock = os.open(folder / _LOCK, os.O_CREAT | os.O_RDWR, 0o600)
+    with storage_told("the folder for temporary files"):
+        remove_abandoned()
+        folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
+        lock = os.open(folder / _LOCK, os.O_CREAT | os.O_RDWR, 0o600)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield folder, lock

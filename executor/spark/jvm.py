@@ -20,6 +20,7 @@ from importlib import util
 from pathlib import Path
 
 from executor.spark.errors import JavaMissingError
+from executor.spark.storage import limit_in_the_way
 
 OLDEST_JAVA = 17
 _VECTOR_MODULE = "--add-modules=jdk.incubator.vector"
@@ -71,6 +72,9 @@ def find_java(environment: Mapping[str, str] | None = None) -> JavaRuntime:
         if isinstance(found, JavaRuntime):
             return found
         rejected.append(f"  {source}: {found}")
+    limited = limit_in_the_way("Java does not start")
+    if limited is not None:
+        raise limited
     raise JavaMissingError(
         f"Spark needs a Java runtime, version {OLDEST_JAVA} or newer, and none was found:\n"
         + "\n".join(rejected),

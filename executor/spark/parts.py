@@ -18,6 +18,7 @@ from pathlib import Path
 import pyarrow as pa
 from pyspark import TaskContext
 
+from executor.spark.files import errors_named
 from executor.spark.formats import PartFormat, ResultShape, result_writer
 from executor.spark.packing import table_of
 from executor.spark.processor import RESULTS
@@ -77,7 +78,7 @@ def _write_part(
     partition = 0 if context is None else context.partitionId()
     rows = 0
     try:
-        with path.open("wb", buffering=1 << 20) as file:
+        with errors_named(path), path.open("wb", buffering=1 << 20) as file:
             writer = result_writer(spec.format, spec.shape, file, header=spec.header)
             for batch in batches:
                 for kind, payload in zip(batch["kind"], batch["payload"], strict=True):

@@ -15,14 +15,21 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
 from executor.spark.batches import Batches
-from executor.spark.checkpoint import NOTE, Work
-from executor.spark.errors import CancelledError, SparkFailedError
+from executor.spark.checkpoint import Work
+from executor.spark.claims import identity
+from executor.spark.clock import SteppedClock
+from executor.spark.errors import (
+    CancelledError,
+    CheckpointFailedError,
+    DamagedError,
+    SparkFailedError,
+)
 from executor.spark.failures import failure_of
 from executor.spark.leftovers import let_go
 from executor.spark.replay import LARGEST_SLICE
 from executor.spark.session import SessionOptions, stop_within
 from executor.spark.settings import location
-from executor.spark.sinks import Output, ToFile, ToFolder, ToFunction, ToStdout
+from executor.spark.sinks import NOTE, Output, ToFile, ToFolder, ToFunction, ToStdout
 
 _POLL_SECONDS = 0.1
 _LAST_BATCH_SECONDS = 10.0
@@ -77,17 +84,28 @@ def complete(
 ) -> None:
     """Runs the query that gives ``blocks`` to its end, if it has one.
 
+    With an interval Spark waits for the next batch by the clock of the machine. So the query is
+    started again if that is set back, instead of waiting until it is as late as before.
+
     Raises:
         CancelledError: on Ctrl-C or ``cancelled``, when the query has been stopped.
         ExecutionError: if it fails.
     """
-    for again in range(_STARTS):
+    again = 0
+    while True:
         done = batches.batches
+        clock = None if interval is None else SteppedClock()
         try:
-            return _wait(_started(blocks, batches, interval), batches, cancelled)
+            if _wait(_started(blocks, batches, interval), batches, cancelled, clock):
+                return
+        except CheckpointFailedError as error:
+            damaged = batches.work.batches.damaged()
+            if damaged is None:
+                raise
+            raise DamagedError(damaged) from error
         except SparkFailedError as error:
-            last = again + 1 == _STARTS
-            if last or batches.batches > done or _SLOW_START not in error.message:
+            again += 1
+            if again == _STARTS or batches.batches > done or _SLOW_START not in error.message:
                 raise
         finally:
             let_go(blocks.sparkSession, batches.callbacks)
@@ -107,7 +125,7 @@ def described(output: Output) -> str:
     """What a checkpoint remembers of an output."""
     match output:
         case ToFolder(path, file_format) | ToFile(path, file_format):
-            return f"{path.absolute()} ({file_format})"
+            return f"{identity(path)} ({file_format})"
         case ToStdout(file_format):
             return f"- ({file_format})"
         case ToFunction():
@@ -128,8 +146,16 @@ def set_aside(output: Output, work: Work, rejected: Path | None, what: str) -> P
             return work.folder / f"{what}.jsonl"
 
 
-def _wait(query: StreamingQuery, batches: Batches, cancelled: threading.Event) -> None:
-    """Waits for the end of a query where Ctrl-C is heard, not in a call of the JVM."""
+def _wait(
+    query: StreamingQuery,
+    batches: Batches,
+    cancelled: threading.Event,
+    clock: SteppedClock | None,
+) -> bool:
+    """Waits for the end of a query where Ctrl-C is heard, not in a call of the JVM.
+
+    Gives whether it is at its end; if not, it was stopped since the clock was set back.
+    """
     ended = threading.Event()
     failures: list[Exception] = []
 
@@ -151,6 +177,9 @@ def _wait(query: StreamingQuery, batches: Batches, cancelled: threading.Event) -
                 until = until or time.monotonic() + _ASKING_SECONDS
                 if time.monotonic() > until or not _asks(query, batches):
                     raise KeyboardInterrupt
+            elif clock is not None and clock.was_set_back() and _waits(query):
+                stop_within(_STOP_SECONDS, query.stop)
+                return False
     except KeyboardInterrupt:
         stop_within(_STOP_SECONDS, query.stop)
         batches.wait_until_idle(_LAST_BATCH_SECONDS)
@@ -162,6 +191,15 @@ def _wait(query: StreamingQuery, batches: Batches, cancelled: threading.Event) -
         raise batches.error
     if failures:
         raise failure_of(failures[0]) from failures[0]
+    return True
+
+
+def _waits(query: StreamingQuery) -> bool:
+    """Whether Spark is between two batches."""
+    try:
+        return not query.status["isTriggerActive"]
+    except (PySparkException, Py4JError, OSError):
+        return False
 
 
 def _asks(query: StreamingQuery, batches: Batches) -> bool:

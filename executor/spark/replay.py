@@ -5,14 +5,16 @@ files (:mod:`executor.spark.arrival`).
 
 Spark's unit of a file source is the file, and it takes files by their modification time.
 So the edges that a plan reads are *spooled* once: one Parquet file per micro-batch, the
-files' modification times rising. Edges of stored graphs are of time 0, so they come first. At the
-end of the last one stands a row without a stream: no more will come. The manifest is written last:
-a spool without one is of a
-run that was killed while it read, and is made anew.
+files' modification times rising, their digests in the manifest. Edges of stored graphs are of
+time 0, so they come first. At the end of the last one stands a row without a stream: no more will
+come. The manifest is written last: a spool without one is of a run that was killed while it read,
+and is made anew.
 """
 
 from __future__ import annotations
 
+import hashlib
+import io
 import itertools
 import json
 import os
@@ -20,7 +22,7 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -33,9 +35,11 @@ from catalog.model import PropertyType, VertexType
 from executor.leaves import OWN_TIME, Field, leaves
 from executor.spark.arrival import ORDER, ArrivalOrder
 from executor.spark.columns import SQL_TYPES, properties_of
-from executor.spark.errors import InputError, OtherQueryError
-from executor.spark.files import written_aside
+from executor.spark.errors import DamagedError, InputError, OtherQueryError
+from executor.spark.files import digest_of, read_sealed, write_sealed, written_aside
 from executor.spark.fingerprint import Inputs, check_unchanged, fingerprint
+from executor.spark.rejected import RejectedRows
+from executor.spark.storage import storage_told
 from executor.spark.time_sort import TimeSorter, slices, spans
 from executor.values import ARROW_TYPES
 from executor.watermarks import in_disorder, streams_read
@@ -58,7 +62,8 @@ class Spool:
     ``edges`` counts all edges of the inputs, ``relevant`` those with a label that the
     plan reads, ``rejected`` the rows that are no edges. ``slice_ends[i]`` is the number of
     relevant edges in the first ``i + 1`` slices. ``properties`` are the columns of properties
-    (:mod:`executor.spark.columns`) with their types.
+    (:mod:`executor.spark.columns`) with their types. ``digests`` are the SHA-256 of the slices;
+    there are none in a spool of a version that made none.
     """
 
     folder: Path
@@ -68,6 +73,7 @@ class Spool:
     rejected: int
     slice_ends: tuple[int, ...]
     properties: tuple[tuple[str, PropertyType], ...] = ()
+    digests: tuple[str, ...] = ()
 
     @property
     def ddl(self) -> str:
@@ -76,7 +82,30 @@ class Spool:
         edge = f"stream string, label string, src {vertex}, trg {vertex}, ts bigint"
         return ", ".join([edge, *(f"{name} {SQL_TYPES[kind]}" for name, kind in self.properties)])
 
+    def slice(self, number: int) -> Path:
+        """The file of a slice."""
+        return self.folder / f"edges-{number:08}.parquet"
 
+    @storage_told()
+    def check(self, since: int) -> None:
+        """Looks whether the slices from a number on are as they were written.
+
+        Their modification times are set again: a copy of the folder may have lost them.
+
+        Raises:
+            DamagedError: if one is not.
+            StorageError: if one cannot be read.
+        """
+        for number in range(since, len(self.slice_ends)):
+            file = self.slice(number)
+            if not file.exists():
+                raise DamagedError(file)
+            if self.digests and digest_of(file) != self.digests[number]:
+                raise DamagedError(file)
+            _order(file, number)
+
+
+@storage_told()
 def spool(
     folder: Path,
     plan: PhysicalPlan,
@@ -87,6 +116,7 @@ def spool(
     on_read: ReadProgress | None = None,
     largest_slice: int = LARGEST_SLICE,
     span: int | None = None,
+    begun: bool = False,
 ) -> Spool:
     """Reads the inputs into ``folder``, unless that was done already.
 
@@ -100,11 +130,14 @@ def spool(
         largest_slice: at most so many edges are one micro-batch; the first ones are
             smaller, so that first results come early.
         span: cuts slices at the multiples of so many time units instead.
+        begun: slices were taken already, so they cannot be made anew, perhaps of other sizes.
 
     Raises:
         InputError: if a file cannot be read, a stream has none, or a row is no edge and
             ``strict``.
         OtherQueryError: if the folder holds other inputs.
+        DamagedError: if its manifest is damaged, or has gone and the run has ``begun``.
+        StorageError: if it cannot be written.
     """
     described = fingerprint(inputs)
     found = _opened(folder)
@@ -117,10 +150,12 @@ def spool(
                 Remedy("checkpoint", "start anew with another checkpoint"),
             )
         return known
+    if begun and not (folder / _MANIFEST).exists():
+        raise DamagedError(folder / _MANIFEST)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     spooling = _Spooling(folder, plan, inputs)
-    with _RejectedRows(rejected) as aside:
+    with RejectedRows(rejected) as aside:
         made = spooling.run(aside, largest_slice, span, strict=strict, on_read=on_read)
         check_unchanged(described, inputs)
     manifest = {
@@ -128,23 +163,27 @@ def spool(
         "version": _VERSION,
         "inputs": described,
     }
-    with written_aside(folder / _MANIFEST) as file:
-        file.write(json.dumps(manifest).encode())
+    write_sealed(folder / _MANIFEST, manifest)
     return made
 
 
 def _opened(folder: Path) -> tuple[dict[str, Any], Spool] | None:
     """The finished spool in ``folder``, if there is one."""
     try:
-        manifest = json.loads((folder / _MANIFEST).read_text())
+        manifest = read_sealed(folder / _MANIFEST)
     except FileNotFoundError:
         return None
-    if manifest["version"] != _VERSION:
-        return None
-    numbers = {k: manifest[k] for k in ("vertex_type", "edges", "relevant", "rejected")}
-    properties = tuple((name, kind) for name, kind in manifest["properties"])
-    ends = tuple(manifest["slice_ends"])
-    return manifest, Spool(folder, slice_ends=ends, properties=properties, **numbers)
+    try:
+        if manifest["version"] != _VERSION:
+            return None
+        numbers = {k: manifest[k] for k in ("vertex_type", "edges", "relevant", "rejected")}
+        properties = tuple((name, kind) for name, kind in manifest["properties"])
+        ends = tuple(manifest["slice_ends"])
+        digests = tuple(manifest.get("digests", ()))
+    except (LookupError, TypeError, AttributeError) as error:
+        raise DamagedError(folder / _MANIFEST) from error
+    found = Spool(folder, slice_ends=ends, properties=properties, digests=digests, **numbers)
+    return manifest, found
 
 
 class _Spooling:
@@ -163,10 +202,11 @@ class _Spooling:
         self._vertex_type: VertexType = types.pop() if len(types) == 1 else "string"
         self._arrival = ArrivalOrder(streams_read(plan)) if in_disorder(plan) else None
         self._edges = self._relevant = self._bad = 0
+        self._digests: list[str] = []
 
     def run(
         self,
-        rejected: _RejectedRows,
+        rejected: RejectedRows,
         largest_slice: int,
         span: int | None,
         *,
@@ -203,10 +243,11 @@ class _Spooling:
             self._bad,
             tuple(ends),
             tuple(properties.items()),
+            tuple(self._digests),
         )
 
     def _relevant_rows(
-        self, rejected: _RejectedRows, strict: bool, on_read: ReadProgress | None
+        self, rejected: RejectedRows, strict: bool, on_read: ReadProgress | None
     ) -> Iterator[pa.Table]:
         """The edges with a label that the plan reads; counts all, sets aside the others."""
         self._check_not_empty()
@@ -247,12 +288,20 @@ class _Spooling:
         for number, (table, is_last) in enumerate(_with_last(tables)):
             path = self._folder / f"edges-{number:08}.parquet"
             rows = table if self._arrival is None else table.drop_columns([ORDER])
+            whole = _with_end(rows) if is_last and self._arrival is None else rows
+            data = io.BytesIO()
+            pq.write_table(whole, data, compression="zstd")
             with written_aside(path) as file:
-                whole = _with_end(rows) if is_last and self._arrival is None else rows
-                pq.write_table(whole, file, compression="zstd")
-            os.utime(path, (_MTIME_OF_FIRST + number,) * 2)
+                file.write(data.getbuffer())
+            self._digests.append(hashlib.sha256(data.getbuffer()).hexdigest())
+            _order(path, number)
             end += len(table) - table["label"].null_count
             yield end
+
+
+def _order(path: Path, number: int) -> None:
+    """Gives a slice its place: Spark takes files by their modification times."""
+    os.utime(path, (_MTIME_OF_FIRST + number,) * 2)
 
 
 def _with_last(tables: Iterable[pa.Table]) -> Iterator[tuple[pa.Table, bool]]:
@@ -327,31 +376,3 @@ def _slice_sizes(largest: int) -> Iterator[int]:
     """Doubling from a small first slice to the largest."""
     growing = itertools.takewhile(lambda n: n < largest, (FIRST_SLICE << i for i in range(40)))
     return itertools.chain(growing, itertools.repeat(largest))
-
-
-class _RejectedRows:
-    """The file of rows that are no edges; made when the first comes, in place at the end."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._aside = path.with_name(path.name + ".tmp")
-        self._file: TextIO | None = None
-
-    def __enter__(self) -> _RejectedRows:
-        self._path.unlink(missing_ok=True)
-        return self
-
-    def write(self, rows: Iterable[Mapping[str, object]]) -> int:
-        count = 0
-        for row in rows:
-            if self._file is None:
-                self._aside.parent.mkdir(parents=True, exist_ok=True)
-                self._file = self._aside.open("w", encoding="utf-8")
-            self._file.write(json.dumps(row, ensure_ascii=False) + "\n")
-            count += 1
-        return count
-
-    def __exit__(self, kind: object, error: object, traceback: object) -> None:
-        if self._file is not None:
-            self._file.close()
-            os.replace(self._aside, self._path)

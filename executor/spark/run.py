@@ -121,6 +121,7 @@ def run(
             strict=options.strict,
             largest_slice=options.largest_slice,
             span=None if pace is None else pace.span,
+            begun=work.batches.begun,
         )
         reading = stack.enter_context(Reading(work, spooling, on_progress, cancelled))
         spark = spark or running_session()

@@ -29,8 +29,10 @@ from pyspark.sql import SparkSession
 
 from algebra.remedy import Remedy
 from executor.spark.errors import PackageError, SparkFailedError
+from executor.spark.failures import reason_in
 from executor.spark.folders import own_folder
 from executor.spark.jvm import find_java
+from executor.spark.storage import error_in, limit_in_the_way
 
 # The default one runs a dozen shell commands for each file that it writes on a local disk.
 _FILE_MANAGER = (
@@ -41,6 +43,8 @@ _FILE_MANAGER = (
 _JVM_OPTIONS = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 _STOP_SECONDS = 20.0
 _LOG_LINES_SHOWN = 15
+_LOG_LINES_READ = 1_000
+_NOT_STARTED = "Spark did not start"
 _UNRESOLVED = re.compile(r"unresolved dependency: ([^\s:]+)")
 
 
@@ -105,12 +109,13 @@ def jvm_peak_bytes(spark: SparkSession) -> int:
 
 
 def log_tail(folder: Path, lines: int = _LOG_LINES_SHOWN) -> str:
-    """The last lines that Spark logged, for an error message."""
+    """The last lines that Spark logged, but for Java's stacks, for an error message."""
     try:
         text = (folder / "spark.log").read_text(errors="replace")
     except OSError:
         return ""
-    return "\n".join(text.splitlines()[-lines:])
+    told = [line for line in text.splitlines() if not line.startswith("\tat ")]
+    return "\n".join(told[-lines:])
 
 
 @contextmanager
@@ -174,8 +179,15 @@ def _started(folder: Path, options: SessionOptions, held: Sequence[int]) -> Iter
                     "",
                     Remedy("packages", "Name another package", "GROUP:ARTIFACT:VERSION"),
                 ) from error
+            short = error_in(log_tail(folder, _LOG_LINES_READ), _NOT_STARTED) or limit_in_the_way(
+                _NOT_STARTED
+            )
+            if short is not None:
+                raise short from error
+            # A Java that has ended tells why in its log alone.
+            tail = "" if isinstance(error, Py4JError) else f"\n{log_tail(folder)}"
             raise SparkFailedError(
-                f"Spark did not start: {error}\n{log_tail(folder)}".rstrip(),
+                f"{_NOT_STARTED}: {reason_in(str(error))}{tail}".rstrip(),
                 "",
                 Remedy("logs", "See all that it says"),
             ) from error

@@ -12,7 +12,7 @@ import os
 import shutil
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -20,10 +20,17 @@ from typing import BinaryIO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from executor.spark.errors import OutputError
-from executor.spark.files import written_aside
+from executor.spark.errors import DamagedError, OutputError
+from executor.spark.files import digest_of, read_sealed, write_sealed, written_aside
 from executor.spark.formats import ResultFormat, ResultShape, csv_header
 from executor.spark.parts import Part, PartSpec
+from executor.spark.storage import storage_told
+
+NOTE = "_headrace"
+"""The folder of ours inside an output folder."""
+_STAGING = "staging"
+_SEALED = "-sha256-"
+"""Before the digest in the name of a part; those of earlier versions have none."""
 
 _ENDINGS: dict[str, ResultFormat] = {
     ".jsonl": "jsonl",
@@ -92,6 +99,7 @@ def output_of(text: str, result_format: ResultFormat | None = None) -> Output:
 class Sink(ABC):
     """Takes the parts of one batch after the other."""
 
+    @storage_told()
     def __init__(self, spec: PartSpec) -> None:
         self.spec = spec
         staging = Path(spec.staging)
@@ -102,19 +110,23 @@ class Sink(ABC):
     def deliver(self, batch: int, parts: Sequence[Part]) -> None:
         """Publishes the results of a batch, or sees that they are published already."""
 
-    def finish(self) -> None:  # noqa: B027 - most sinks have nothing left to do
-        """All batches are delivered."""
+    @storage_told()
+    def finish(self) -> None:
+        """All batches are delivered: removes the folder of parts that were not."""
+        shutil.rmtree(self.spec.staging, ignore_errors=True)
 
 
 def sink_of(output: Output, shape: ResultShape, work: Path) -> Sink:
-    """The sink for an output; ``work`` is a folder of its own, on the output's file system."""
-    staging = str(work / "staging")
+    """The sink for an output; ``work`` is a folder of its own, perhaps of another file system."""
+    staging = str(work / _STAGING)
     match output:
         case ToFolder(path, file_format):
-            return _FolderSink(PartSpec(file_format, staging, shape), path)
+            # Beside the results: what is moved there must come from the same file system.
+            beside = str(path.absolute() / NOTE / _STAGING)
+            return _FolderSink(PartSpec(file_format, beside, shape), path)
         case ToFile(path, file_format):
             spec = PartSpec(file_format, staging, shape, header=False)
-            return _FileSink(spec, path, work / "parts")
+            return _FileSink(spec, path, work)
         case ToStdout(file_format):
             return _StdoutSink(PartSpec(file_format, staging, shape, header=False))
         case ToFunction(function):
@@ -127,10 +139,16 @@ class _FolderSink(Sink):
         self._folder = folder
         folder.mkdir(parents=True, exist_ok=True)
 
+    @storage_told()
     def deliver(self, batch: int, parts: Sequence[Part]) -> None:
         for part in parts:
             name = f"part-{batch:08}-{part.partition:03}.{self.spec.format}"
             published = self._folder / name
+            if published.is_symlink():
+                raise OutputError(
+                    f"{published} is a link, and Headrace made none there.",
+                    "Remove it; then give the same command again: it goes on from there.",
+                )
             if published.exists():
                 os.unlink(part.path)
             else:
@@ -138,26 +156,49 @@ class _FolderSink(Sink):
 
 
 class _FileSink(Sink):
-    def __init__(self, spec: PartSpec, path: Path, parts: Path) -> None:
+    def __init__(self, spec: PartSpec, path: Path, work: Path) -> None:
         super().__init__(spec)
         self._path = path
-        self._parts = _FolderSink(spec, parts)
-        self._folder = parts
+        self._folder = work / "parts"
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self._there = {part.stem.partition(_SEALED)[0] for part in self._folder.glob("part-*")}
+        self._written = WrittenFile(work)
 
+    @storage_told()
     def deliver(self, batch: int, parts: Sequence[Part]) -> None:
-        self._parts.deliver(batch, parts)
+        for part in parts:
+            # The digest is in the name: a part lies here for as long as the run takes.
+            name = f"part-{batch:08}-{part.partition:03}"
+            if name in self._there:
+                os.unlink(part.path)
+            else:
+                sealed = f"{name}{_SEALED}{digest_of(Path(part.path))}.{self.spec.format}"
+                os.replace(part.path, self._folder / sealed)
+                self._there.add(name)
 
+    @storage_told()
     def finish(self) -> None:
+        super().finish()
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        with written_aside(self._path) as file:
-            if self.spec.format == "parquet":
-                self._join_parquet(file)
-                return
-            if self.spec.format == "csv":
-                file.write(csv_header(self.spec.shape))
-            for part in self._published():
-                with part.open("rb") as rows:
-                    shutil.copyfileobj(rows, file, 1 << 20)
+        try:
+            with written_aside(self._path, replacing=self._written.is_at(self._path)) as file:
+                self._join(file)
+                self._written.about_to_be(file)
+        except FileExistsError as error:
+            raise OutputError(
+                f"{self._path} was made by something else while this ran.",
+                "Move it away; then give the same command again: it goes on from there.",
+            ) from error
+
+    def _join(self, file: BinaryIO) -> None:
+        if self.spec.format == "parquet":
+            self._join_parquet(file)
+            return
+        if self.spec.format == "csv":
+            file.write(csv_header(self.spec.shape))
+        for part in self._published():
+            with part.open("rb") as rows:
+                shutil.copyfileobj(rows, file, 1 << 20)
 
     def _join_parquet(self, file: BinaryIO) -> None:
         with pq.ParquetWriter(file, self.spec.shape.schema, compression="zstd") as writer:
@@ -165,8 +206,44 @@ class _FileSink(Sink):
                 for rows in pq.ParquetFile(part).iter_batches():
                     writer.write_batch(rows)
 
-    def _published(self) -> list[Path]:
-        return sorted(self._folder.glob("part-*"))
+    def _published(self) -> Iterator[Path]:
+        """The parts in their order.
+
+        Raises:
+            DamagedError: at one that is not as it was written.
+        """
+        for part in sorted(self._folder.glob("part-*")):
+            _, sealed, digest = part.stem.partition(_SEALED)
+            if sealed and digest_of(part) != digest:
+                raise DamagedError(part)
+            yield part
+
+
+class WrittenFile:
+    """Which file a run has written as its output, by a note in its work folder.
+
+    A run that is killed after it has named the file, and before it has noted its end, finds by it
+    that the file is its own.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._note = folder / "written.json"
+
+    def about_to_be(self, file: BinaryIO) -> None:
+        """Notes a file before it gets its name."""
+        file.flush()
+        write_sealed(self._note, _signs(os.fstat(file.fileno())))
+
+    def is_at(self, path: Path) -> bool:
+        """Whether the file of a name is the one that was noted."""
+        try:
+            return bool(read_sealed(self._note) == _signs(os.lstat(path)))
+        except FileNotFoundError:
+            return False
+
+
+def _signs(status: os.stat_result) -> dict[str, int]:
+    return {"inode": status.st_ino, "mtime_ns": status.st_mtime_ns, "bytes": status.st_size}
 
 
 class _StdoutSink(Sink):
@@ -174,6 +251,7 @@ class _StdoutSink(Sink):
         super().__init__(spec)
         self._headed = spec.format != "csv"
 
+    @storage_told("standard output")
     def deliver(self, batch: int, parts: Sequence[Part]) -> None:
         out = sys.stdout.buffer
         if not self._headed:

@@ -197,7 +197,7 @@ def test_a_checkpoint_of_another_version(tmp_path: Path) -> None:
 def test_a_torn_checkpoint(tmp_path: Path) -> None:
     (tmp_path / "ck").mkdir()
     (tmp_path / "ck" / "query.json").write_text('{"ver')
-    with pytest.raises(ExecutionError, match="cannot be read"):
+    with pytest.raises(ExecutionError, match="is damaged"):
         open_work(Pin(reach(), "out", 1), ToFolder(tmp_path / "out"), tmp_path / "ck")
 
 

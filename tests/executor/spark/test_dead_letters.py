@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from api.service import dead_letters
 from api.service.query_folder import QueryFolder
 from executor.spark.dead_letters import Growing, segments
+from executor.spark.errors import DamagedError, StorageError
 from tests.strategies.amount import examples
 
 MOST = 400
@@ -119,3 +120,31 @@ def test_each_line_is_there_once_wherever_a_run_was_killed(
         assert found == list(range(count - len(found), count))
         assert most is not None or len(found) == count
         assert not any(folder.glob("*.jsonl"))
+
+
+@pytest.mark.parametrize("name", ["late.jsonl", "late.jsonl.000000000000000003"])
+def test_links_are_not_followed(tmp_path: Path, name: str) -> None:
+    foreign = tmp_path / "foreign"
+    foreign.write_text("not ours\n")
+    growing = Growing(tmp_path / "late.jsonl", tmp_path / "parts")
+    (tmp_path / name).symlink_to(foreign)
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts/late-00000000.jsonl").write_text("{}\n")
+    with pytest.raises(StorageError, match=f"{name} is a link"):
+        growing.add(0)
+    (tmp_path / "parts/added.json").write_text('{"batch": 3, "bytes": 4, "lines": 1}')
+    with pytest.raises(StorageError, match=f"{name} is a link"):
+        Growing(tmp_path / "late.jsonl", tmp_path / "parts")
+    assert foreign.read_text() == "not ours\n"
+
+
+def test_a_damaged_note_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "parts"
+    growing = Growing(tmp_path / "late.jsonl", folder)
+    added(growing, folder, 0, 1, 2, 3)
+    note = folder / "added.json"
+    note.write_bytes(note.read_bytes().replace(b'"bytes": ', b'"bytes": 1'))
+    before = (tmp_path / "late.jsonl").read_bytes()
+    with pytest.raises(DamagedError, match=r"added\.json is damaged"):
+        Growing(tmp_path / "late.jsonl", folder)
+    assert (tmp_path / "late.jsonl").read_bytes() == before

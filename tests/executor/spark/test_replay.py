@@ -10,10 +10,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from catalog.edges import EdgeFile
-from executor.spark.errors import InputError, OtherQueryError
+from executor.spark.errors import DamagedError, InputError, OtherQueryError, StorageError
 from executor.spark.pace import Pace
 from executor.spark.replay import Spool, spool
 from tests.executor.spark.plans import csv_file, plan_of, random_edges, reach, scan
+from tests.executor.spark.shortage import no_room_for_files
 
 
 def slices_of(made: Spool, *, ended: bool = True) -> list[list[tuple[object, ...]]]:
@@ -221,3 +222,57 @@ def test_a_stream_of_empty_files_alone_is_refused(tmp_path: Path, data: str) -> 
         spool(tmp_path / "in", reach(), {"input": [EdgeFile(str(empty))]}, tmp_path / "bad")
     both = {"input": [EdgeFile(str(empty)), EdgeFile(str(header))]}
     assert spool(tmp_path / "other", reach(), both, tmp_path / "bad").edges == 0
+
+
+def test_damaged_slices_are_refused_by_name(tmp_path: Path) -> None:
+    inputs = {"input": [csv_file(tmp_path / "in.csv", random_edges(50))]}
+    spool(tmp_path / "in", reach(), inputs, tmp_path / "bad", largest_slice=8)
+    made = spool(tmp_path / "in", reach(), inputs, tmp_path / "bad")
+    made.check(0)
+    file = made.slice(2)
+    written = file.read_bytes()
+    for place in range(0, len(written), 97):
+        for content in (
+            written[:place] + bytes([written[place] ^ 16]) + written[place + 1 :],
+            written[:place],
+        ):
+            file.write_bytes(content)
+            with pytest.raises(DamagedError, match=r"edges-00000002\.parquet is damaged"):
+                made.check(1)
+            made.check(3)
+    file.unlink()
+    with pytest.raises(DamagedError, match=r"edges-00000002\.parquet is damaged"):
+        made.check(0)
+
+
+def test_slices_of_a_copied_checkpoint_are_in_order_again(tmp_path: Path) -> None:
+    inputs = {"input": [csv_file(tmp_path / "in.csv", random_edges(50))]}
+    made = spool(tmp_path / "in", reach(), inputs, tmp_path / "bad", largest_slice=8)
+    before = slices_of(made)
+    for number in reversed(range(len(made.slice_ends))):
+        made.slice(number).write_bytes(made.slice(number).read_bytes())
+        made.slice(number).touch()
+    made.check(0)
+    assert slices_of(made) == before
+
+
+def test_a_manifest_that_has_gone_is_made_anew_only_before_the_first_batch(tmp_path: Path) -> None:
+    inputs = {"input": [csv_file(tmp_path / "in.csv", random_edges(50))]}
+    made = spool(tmp_path / "in", reach(), inputs, tmp_path / "bad", largest_slice=8)
+    (made.folder / "_manifest.json").unlink()
+    with pytest.raises(DamagedError, match=r"_manifest\.json is damaged"):
+        spool(tmp_path / "in", reach(), inputs, tmp_path / "bad", begun=True)
+    again = spool(tmp_path / "in", reach(), inputs, tmp_path / "bad", largest_slice=8)
+    assert again.digests == made.digests
+
+
+def test_a_spool_that_found_no_room_is_made_anew(tmp_path: Path) -> None:
+    inputs = {"input": [csv_file(tmp_path / "in.csv", random_edges(50))]}
+    with (
+        no_room_for_files(os.getpid()),
+        pytest.raises(StorageError, match=r"edges-00000000\.parquet: File too large"),
+    ):
+        spool(tmp_path / "in", reach(), inputs, tmp_path / "bad")
+    made = spool(tmp_path / "in", reach(), inputs, tmp_path / "bad")
+    made.check(0)
+    assert made.edges == 50

@@ -1,0 +1,122 @@
+"""What is told where the machine has no room left: on a disk, in memory, of open files.
+
+In: an error of the operating system, or the text of one of Spark's that was caused by one. Out: an
+error that says what is short, where, and what to do.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import resource
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Final
+
+from executor.spark.errors import DamagedError, ExecutionError, ResourceError, StorageError
+
+_AGAIN: Final = "then give the same command again: it goes on from there."
+_FULL: Final = f"Free some space there (or let TMPDIR name a larger folder), {_AGAIN}"
+_FORBIDDEN: Final = f"Let it be written to (mount, owner, permissions), {_AGAIN}"
+_MEMORY: Final = (
+    "Give Spark less or more memory (spark.driver.memory), stop other programs, or raise "
+    f"the limit (ulimit -v, a container's); {_AGAIN}"
+)
+_CLOSED: Final = "Let it be open, or write the results to a folder."
+_HINTS: Final[Mapping[int, str]] = {
+    errno.ENOSPC: _FULL,
+    errno.EDQUOT: _FULL,
+    errno.EFBIG: f"Raise the limit on the size of files (ulimit -f), {_AGAIN}",
+    errno.EROFS: _FORBIDDEN,
+    errno.EACCES: _FORBIDDEN,
+    errno.EPERM: _FORBIDDEN,
+    errno.EMFILE: f"Raise the limit on open files (ulimit -n), {_AGAIN}",
+    errno.ENFILE: f"Raise the machine's limit on open files (fs.file-max), {_AGAIN}",
+    errno.EAGAIN: f"Raise the limit on processes (ulimit -u), {_AGAIN}",
+    errno.ENOMEM: _MEMORY,
+    errno.EBADF: _CLOSED,
+}
+_OF_RESOURCES: Final = (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)
+_LIMITS: Final = (
+    (
+        resource.RLIMIT_NOFILE,
+        512,
+        "a process may open {soft} files (ulimit -n), and needs some hundreds",
+    ),
+    (
+        resource.RLIMIT_AS,
+        6 << 30,
+        "a process may use {megabytes:,} MB of addresses (ulimit -v), and needs some 6,000",
+    ),
+)
+"""What Spark needs at least, as seen with Spark 4.3.0 on Java 17."""
+_CONTEXT: Final = re.compile(r"(?:file:)?(?<![\w/])(/[^\s:'\",()\[\]]+)")
+_CHECKSUM: Final = re.compile(r"Checksum error: (?:file:)?(\S+)")
+_OF_MEMORY: Final = re.compile(
+    r"OutOfMemoryError: [^\n]+|Cannot allocate memory|\bMemoryError\b|ArrowMemoryError|"
+    r"unable to create (?:a )?native thread"
+)
+
+
+def error_of(error: OSError, where: str = "") -> ExecutionError:
+    """What a user is told of an error of the operating system.
+
+    ``where`` is said if the error names no file.
+    """
+    place = error.filename if error.filename is not None else where
+    said = error.strerror or str(error)
+    named = f"{os.fsdecode(place)}: {said}." if place else f"{said}."
+    kind = ResourceError if error.errno in _OF_RESOURCES else StorageError
+    return kind(named, _HINTS.get(error.errno or 0, f"Mend that, {_AGAIN}"))
+
+
+@contextmanager
+def storage_told(where: str = "") -> Iterator[None]:
+    """Raises errors of the operating system inside this block as `StorageError` or `ResourceError`.
+
+    Those of connections (a reader that has gone) pass as they are.
+    """
+    try:
+        yield
+    except ConnectionError:
+        raise
+    except OSError as error:
+        raise error_of(error, where) from error
+
+
+def limit_in_the_way(what: str) -> ResourceError | None:
+    """A limit of this process that is too low for Spark, where ``what`` has failed without a word.
+
+    Neither Java nor the loader of libraries says that it was a limit which ended it.
+    """
+    for limit, least, told in _LIMITS:
+        soft, _ = resource.getrlimit(limit)
+        if soft != resource.RLIM_INFINITY and soft < least:
+            return ResourceError(
+                f"{what}: {told.format(soft=soft, megabytes=soft >> 20)}.",
+                f"Raise the limit, {_AGAIN}",
+            )
+    return None
+
+
+def error_in(text: str, what: str = "The query failed in Spark") -> ExecutionError | None:
+    """What Spark's text says of a disk, a limit or a damaged file; None if it is something else.
+
+    ``what`` begins the message.
+    """
+    checksum = _CHECKSUM.search(text)
+    if checksum is not None:
+        return DamagedError(checksum[1])
+    for line in text.splitlines():
+        for number, hint in _HINTS.items():
+            said = os.strerror(number)
+            if number not in (errno.EAGAIN, errno.EPERM, errno.EBADF) and said in line:
+                paths = _CONTEXT.findall(line)
+                where = f" ({paths[0]})" if paths else ""
+                kind = ResourceError if number in _OF_RESOURCES else StorageError
+                return kind(f"{what}: {said}{where}.", hint)
+    memory = _OF_MEMORY.search(text)
+    if memory is not None:
+        return ResourceError(f"{what}: {memory[0]}.", _MEMORY)
+    return None

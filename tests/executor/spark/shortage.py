@@ -1,0 +1,46 @@
+"""Shortages that a test can make for a process, and take away again."""
+
+from __future__ import annotations
+
+import os
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil
+
+NOBODY = 65_534
+
+
+@contextmanager
+def no_room_for_files(*processes: int) -> Iterator[None]:
+    """Inside this block no file that these processes write gets a byte, as on a full disk."""
+    before = {}
+    for number in processes:
+        process = psutil.Process(number)
+        soft, hard = process.rlimit(resource.RLIMIT_FSIZE)
+        before[number] = soft, hard
+        process.rlimit(resource.RLIMIT_FSIZE, (0, hard))
+    try:
+        yield
+    finally:
+        for number, limits in before.items():
+            if psutil.pid_exists(number):
+                psutil.Process(number).rlimit(resource.RLIMIT_FSIZE, limits)
+
+
+@contextmanager
+def read_only(folder: Path) -> Iterator[None]:
+    """Inside this block this process cannot write into a folder, whoever it runs as."""
+    mode = folder.stat().st_mode
+    folder.chmod(0o555)
+    root = os.geteuid() == 0
+    if root:
+        os.seteuid(NOBODY)
+    try:
+        yield
+    finally:
+        if root:
+            os.seteuid(0)
+        folder.chmod(mode)

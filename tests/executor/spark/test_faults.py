@@ -1,0 +1,160 @@
+"""A run over a disk that is full for a while, and with a damaged checkpoint, in a real Spark."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from pyspark.sql import SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from executor.local import Result, run_plan
+from executor.spark import clock
+from executor.spark import query as module
+from executor.spark.errors import DamagedError, StorageError
+from executor.spark.report import Progress
+from executor.spark.run import RunOptions, run
+from executor.spark.sinks import ToFile, ToFolder
+from tests.executor.spark.child import EDGES, OPTIONS, PLAN, SLICE, inputs_in
+from tests.executor.spark.plans import csv_file
+from tests.executor.spark.running import read_jsonl
+from tests.executor.spark.shortage import no_room_for_files
+
+pytestmark = pytest.mark.spark
+
+RIGHT: Counter[Result] = Counter(
+    run_plan(PLAN, [edge for edge in EDGES if edge[2] == "a"], batch_rows=SLICE)
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    csv_file(tmp_path / "in.csv", EDGES)
+    return tmp_path
+
+
+@pytest.fixture
+def shortage() -> Iterator[ExitStack]:
+    """What makes a disk full, to be closed when there is room again."""
+    with ExitStack() as stack:
+        yield stack
+
+
+def at(batch: int, act: Callable[[], object]) -> Callable[[Progress], None]:
+    """Does something once a batch is done."""
+
+    def tell(progress: Progress) -> None:
+        if progress.phase == "running" and progress.batch == batch:
+            act()
+
+    return tell
+
+
+def processes(spark: SparkSession, which: str) -> list[int]:
+    """This process, Spark's JVM, or the Python processes of its workers."""
+    gateway = spark.sparkContext._gateway
+    assert gateway is not None
+    jvm = psutil.Process(gateway.proc.pid)
+    match which:
+        case "driver":
+            return [os.getpid()]
+        case "jvm":
+            return [jvm.pid]
+        case _:
+            return [p.pid for p in jvm.children(recursive=True)]
+
+
+def test_a_run_goes_on_when_there_is_room_again(
+    spark: SparkSession, folder: Path, shortage: ExitStack
+) -> None:
+    """The disk is full for each kind of process in turn, in the midst of the run."""
+    options = replace(OPTIONS, checkpoint=folder / "ck")
+    output = ToFolder(folder / "out")
+    for batch, which in ((3, "driver"), (6, "workers"), (9, "jvm")):
+
+        def fill(which: str = which) -> None:
+            shortage.enter_context(no_room_for_files(*processes(spark, which)))
+
+        with pytest.raises(StorageError, match="File too large") as caught:
+            run(PLAN, inputs_in(folder), output, options, spark=spark, on_progress=at(batch, fill))
+        shortage.close()
+        assert "goes on from there" in caught.value.hint, which
+        assert "Traceback" not in str(caught.value)
+        found = Counter(read_jsonl(folder / "out"))
+        assert found <= RIGHT, "no wrong line, and none twice"
+    report = run(PLAN, inputs_in(folder), output, options, spark=spark)
+    assert report.resumed
+    assert Counter(read_jsonl(folder / "out")) == RIGHT
+    assert report.results == RIGHT.total()
+
+
+class Stopped(Exception):  # noqa: N818 - it is no error
+    """The test has seen enough of a run."""
+
+
+def stop() -> None:
+    raise Stopped
+
+
+def test_damaged_state_is_refused_by_name_and_a_copy_goes_on(
+    spark: SparkSession, folder: Path
+) -> None:
+    options, output = replace(OPTIONS, checkpoint=folder / "run/ck"), ToFolder(folder / "run/out")
+
+    def start(on_progress: Callable[[Progress], None] | None = None) -> None:
+        run(PLAN, inputs_in(folder), output, options, spark=spark, on_progress=on_progress)
+
+    with pytest.raises(Stopped):
+        start(at(6, stop))
+    shutil.copytree(folder / "run", folder / "copy")
+    for kind in ("*.zip", "SSTs/*.sst", "5.changelog"):
+        files = list((folder / "run/ck/spark/state/0/0").glob(kind))
+        assert files, kind
+        for file in files:
+            written = file.read_bytes()
+            at_middle = len(written) // 2
+            flipped = bytes([written[at_middle] ^ 4])
+            file.write_bytes(written[:at_middle] + flipped + written[at_middle + 1 :])
+        with pytest.raises(DamagedError) as caught:
+            start()
+        assert any(f"{file} is damaged" in caught.value.message for file in files)
+        assert "Put back a copy" in caught.value.hint
+        assert Counter(read_jsonl(folder / "run/out")) <= RIGHT
+        shutil.rmtree(folder / "run")
+        shutil.copytree(folder / "copy", folder / "run")
+    start()
+    assert Counter(read_jsonl(folder / "run/out")) == RIGHT
+
+
+def test_a_clock_that_is_set_back_holds_up_nothing(
+    spark: SparkSession, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Spark would wait until the clock has come to where it was; so the query is started again."""
+    ahead, starts = [0.0], [0]
+    start = module._started
+
+    def started(*arguments: Any) -> StreamingQuery:
+        starts[0] += 1
+        return start(*arguments)
+
+    def set_back() -> None:
+        ahead[0] -= 3600
+
+    monkeypatch.setattr(clock, "_ahead", lambda: ahead[0])
+    monkeypatch.setattr(module, "_started", started)
+    options = RunOptions(largest_slice=100, interval="1000 hours")
+    output = ToFile(folder / "out.jsonl")
+    run(PLAN, inputs_in(folder), output, options, spark=spark, on_progress=at(1, set_back))
+    assert starts == [2], "the second one begins at once, and has the last slice"
+    relevant = [edge for edge in EDGES if edge[2] == "a"]
+    assert Counter(read_jsonl(folder / "out.jsonl")) == Counter(
+        run_plan(PLAN, relevant, batch_rows=100)
+    )
