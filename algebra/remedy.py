@@ -19,6 +19,7 @@ Setting = Literal[
     "input",
     "stored",
     "vertices",
+    "vertex_type",
     "catalog",
     "measure",
     "strict",

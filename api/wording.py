@@ -19,6 +19,7 @@ COMMAND_LINE: Final[Names] = MappingProxyType(
         "input": "--input FILE",
         "stored": "--stored FILE",
         "vertices": "--vertices FILE",
+        "vertex_type": "--vertex-type {value}",
         "catalog": "--catalog FILE",
         "measure": "headrace stats",
         "strict": "without --strict",

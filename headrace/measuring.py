@@ -81,7 +81,8 @@ def _of_inputs(request: PlanRequest, query: RegularQuery) -> tuple[Catalog, tupl
     doubts = [
         f"{file.path}: its column ts is not read: a stored graph is valid always" for file in timed
     ]
-    doubts += [d for measurement in measurements for d in doubts_of(measurement, query)]
+    for measurement in measurements:
+        doubts += doubts_of(measurement, query, by_options=True)
     unseen = tuple(label for label in labels if not _has(catalog, label))
     if not request.inputs:
         assumed = _assumed_catalog(request, query, unseen)
@@ -101,14 +102,17 @@ def _of_inputs(request: PlanRequest, query: RegularQuery) -> tuple[Catalog, tupl
     return replace(catalog, streams=known_streams), tuple(doubts)
 
 
-def doubts_of(measurement: Measurement, query: RegularQuery) -> list[str]:
-    """What a person should know of files that were measured for a query."""
+def doubts_of(measurement: Measurement, query: RegularQuery, *, by_options: bool) -> list[str]:
+    """What a person should know of files that were measured for a query.
+
+    ``by_options`` says whether options describe the files, and not a catalog.
+    """
     doubts = list(measurement.doubts)
     if measurement.numeric and orders_vertices(query):
+        integers = "--vertex-type integer" if by_options else "vertex_type: integer in the catalog"
         doubts.append(
             "the query orders vertices, which are compared as text, and all those looked at are "
-            "whole numbers: 10 comes before 9; for an order of numbers say vertex_type: integer in "
-            "the catalog, or --vertex-type integer"
+            f"whole numbers: 10 comes before 9; for an order of numbers say {integers}"
         )
     if measurement.rejected and not measurement.rows:
         first = measurement.rejected[0]
@@ -229,7 +233,7 @@ class _Measuring:
         known = whole or _fixed_labels(stream) is not None
         open_labels = stream.open_labels or (self.any_label and not known)
         self._put(replace(stream, labels=measurement.statistics, open_labels=open_labels))
-        self.doubts += doubts_of(measurement, self.query)
+        self.doubts += doubts_of(measurement, self.query, by_options=False)
 
     def look_for_the_rest(self) -> None:
         """Measures the streams in which labels may be that no other stream has.

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from algebra.remedy import Remedy
 from algebra.scalar import Literal
 from algebra.values import PropertyType, VertexType
 from languages.answers import computes, location_in
@@ -154,7 +155,8 @@ def typed(condition: Condition, types: Types) -> Condition:
                     "they are never equal, and neither comes first",
                     at=condition.location,
                     text=condition.sign,
-                    hint=_remedy((left, right), kinds),
+                    hint=_hint((left, right), kinds),
+                    remedies=_remedies((left, right), kinds),
                 )
             return replace(condition, left=left, right=right)
         case Negated(part):
@@ -171,23 +173,35 @@ def _is_integer(side: Value, types: Types) -> bool:
     return isinstance(side, Variable) and types.get(side.name) == "integer"
 
 
-def _remedy(sides: Sequence[Value], kinds: Sequence[str | None]) -> str:
+def _hint(sides: Sequence[Value], kinds: Sequence[str | None]) -> str:
     """What to do about values of these kinds that are compared, or computed with."""
-    strings = [side for side, kind in zip(sides, kinds, strict=True) if kind == "a string"]
-    if "a number" in kinds:
-        for side in strings:
-            if isinstance(side, Variable):
-                return (
-                    f"{side.name} is a vertex: if the vertices of its stream are numbers, say "
-                    "vertex_type: integer in the catalog, or --vertex-type integer; if not, "
-                    "compare them with text in quotes"
-                )
-            if isinstance(side, Property):
-                return (
-                    f"if {value_text(side)} is a number, the catalog has to say so: "
-                    f"properties: {{{side.name}: number}}"
-                )
+    for side in _strings_beside_numbers(sides, kinds):
+        if isinstance(side, Variable):
+            return (
+                f"{side.name} is a vertex: if the vertices of its stream are numbers, declare "
+                "vertex_type: integer in the catalog; if not, compare them with text in quotes"
+            )
+        if isinstance(side, Property):
+            return (
+                f"if {value_text(side)} is a number, the catalog has to say so: "
+                f"properties: {{{side.name}: number}}"
+            )
     return "compare values of one type; the catalog declares those of properties"
+
+
+def _remedies(sides: Sequence[Value], kinds: Sequence[str | None]) -> tuple[Remedy, ...]:
+    """The settings that help as well."""
+    strings = _strings_beside_numbers(sides, kinds)
+    return (_INTEGERS,) if any(isinstance(side, Variable) for side in strings) else ()
+
+
+def _strings_beside_numbers(sides: Sequence[Value], kinds: Sequence[str | None]) -> list[Value]:
+    if "a number" not in kinds:
+        return []
+    return [side for side, kind in zip(sides, kinds, strict=True) if kind == "a string"]
+
+
+_INTEGERS: Final = Remedy("vertex_type", "read vertices as integers", "integer")
 
 
 def _check_output(of: Output, types: Types, at: Location) -> None:
@@ -208,7 +222,7 @@ def _check_output(of: Output, types: Types, at: Location) -> None:
             f"{value_text(value)} is {kind}, and {of.function} is for numbers",
             at=at,
             text=value_text(value),
-            hint=_remedy([value, value], [kind, "a number"])
+            hint=_hint([value, value], [kind, "a number"])
             if isinstance(value, Variable)
             else "count, min and max take values of any type",
         )
@@ -230,7 +244,8 @@ def _kind(value: Value, types: Types, at: Location) -> str | None:
                         f"{value_text(part)} is {kind}, and arithmetic is for numbers",
                         at=at,
                         text=value_text(value),
-                        hint=_remedy([part, value], [kind, "a number"]),
+                        hint=_hint([part, value], [kind, "a number"]),
+                        remedies=_remedies([part, value], [kind, "a number"]),
                     )
             return "a number"
 

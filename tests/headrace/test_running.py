@@ -183,5 +183,6 @@ def test_no_error_of_the_executor_is_forgotten() -> None:
         spark_errors.InputError, spark_errors.OtherQueryError, spark_errors.OutputError,
         spark_errors.UnsafePlanError, spark_errors.JavaMissingError,
         spark_errors.SparkFailedError, spark_errors.BudgetError, spark_errors.CancelledError,
+        spark_errors.DamagedError, spark_errors.ResourceError, spark_errors.StorageError,
     }  # fmt: skip
     assert set(spark_errors.ExecutionError.__subclasses__()) == known

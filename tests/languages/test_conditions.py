@@ -156,7 +156,7 @@ def test_columns_of_the_answer() -> None:
         ("A(x) <- x(x,y), y = 'u'", "E-TYPE", "1:17", "'u'", "integers of 64 bits"),
         ("A(x) <- a(x,y), y = 1.5", "E-TYPE", "1:17", "=", "y is a string and 1.5 is a number"),
         *(
-            (f"A(x) <- a(x,y), {test}", "E-TYPE", "1:17", sign, "or --vertex-type integer")
+            (f"A(x) <- a(x,y), {test}", "E-TYPE", "1:17", sign, "declare vertex_type: integer")
             for test, sign in (("y > 3", ">"), ("3 > y", ">"), ("y <= 3", "<="), ("y < 1 + 2", "<"),
                                ("y >= 1.5", ">="), ("y = 1 + 2", "="))
         ),
@@ -197,7 +197,8 @@ def test_views_do_not_compare_vertices_with_numbers_either() -> None:
     with pytest.raises(QueryError, match="in the view v: y is a string and 3 is") as caught:
         translate(parse("A(x, y) <- big(x, y)", "rq"), catalog, Window(9))
     assert (caught.value.line, caught.value.column) == (1, 12)  # where the view is read
-    assert "--vertex-type integer" in caught.value.hint
+    assert "vertex_type: integer" in caught.value.hint
+    assert [remedy.setting for remedy in caught.value.remedies] == ["vertex_type"]
 
 
 def test_too_many_conditions() -> None:
