@@ -375,7 +375,7 @@ export interface components {
          */
         readonly Advice: {
             /** Setting */
-            readonly setting?: ("window" | "evaluate" | "path_semantics" | "simple_budget" | "input" | "stored" | "vertices" | "catalog" | "strict" | "checkpoint" | "output" | "packages" | "logs") | null;
+            readonly setting?: ("window" | "evaluate" | "path_semantics" | "simple_budget" | "input" | "stored" | "vertices" | "catalog" | "measure" | "strict" | "checkpoint" | "output" | "packages" | "logs") | null;
             /** Text */
             readonly text: string;
             /** Value */
