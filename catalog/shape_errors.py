@@ -73,7 +73,8 @@ def entries(model: type[BaseModel] | None, place: Place) -> tuple[str, ...]:
 def _place(error: ErrorDetails) -> Place:
     """Where an error is: what a validator of ours names lies inside what it looked at."""
     cause = error.get("ctx", {}).get("error")
-    return error["loc"] + (cause.place if isinstance(cause, PlacedError) else ())
+    place = error["loc"] + (cause.place if isinstance(cause, PlacedError) else ())
+    return tuple(step for step in place if step != _OF_A_KEY)
 
 
 def _message(error: ErrorDetails, place: Place, model: type[BaseModel] | None) -> str:
@@ -89,9 +90,22 @@ def _message(error: ErrorDetails, place: Place, model: type[BaseModel] | None) -
     message = explain(context) if explain else "expected another value"
     if error["type"] != "missing" and isinstance(value, str | int | float):
         message += f", got {_shown(value)}"
+    if error["type"] == "string_pattern_mismatch" and (description := _description(model, place)):
+        message += f" ({description})"
     if error["type"] == "literal_error" and isinstance(value, str):
         message += did_you_mean(value, _quoted(str(context["expected"])))
     return message
+
+
+def _description(model: type[BaseModel] | None, place: Place) -> str | None:
+    """What a field of a model is for."""
+    *parents, name = place
+    kind: object = model
+    for step in parents:
+        kind = _inside(kind, step)
+    shape = _model_of(kind)
+    field = None if shape is None else shape.model_fields.get(str(name))
+    return None if field is None else field.description
 
 
 def _of_validator(said: str, value: object) -> str:
@@ -123,8 +137,11 @@ def _shown(value: str | float) -> str:
 
 
 def _number(value: float) -> str:
-    return f"{value:,}"
+    return f"{int(value):,}" if value == int(value) else f"{value:,}"
 
+
+_OF_A_KEY = "[key]"
+"""What pydantic puts behind the name of an entry that is wrong itself."""
 
 _EXPECTED: Mapping[str, Callable[[Mapping[str, Any]], str]] = MappingProxyType(
     {
