@@ -5,8 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from languages import printer
-from languages.checks import words
-from languages.regular_query import Atom, Constant, PathAtom, RegularQuery, Term, VertexAtom
+from languages.regular_query import (
+    Atom,
+    Constant,
+    EdgeAtom,
+    PathAtom,
+    RegularQuery,
+    Term,
+    VertexAtom,
+)
 
 
 def match_document(query: RegularQuery) -> dict[str, Any]:
@@ -36,9 +43,13 @@ def match_document(query: RegularQuery) -> dict[str, Any]:
 
 
 def _text(atom: Atom) -> str:
-    if isinstance(atom, VertexAtom):
-        return atom.predicate
-    return printer.path_text(words(atom))
+    match atom:
+        case VertexAtom():
+            return atom.predicate
+        case EdgeAtom():
+            return "|".join(f"{'^' * label.inverse}{label.ref}" for label in atom.labels)
+        case PathAtom():
+            return printer.path_text(atom.regex)
 
 
 def _end(term: Term) -> dict[str, str]:

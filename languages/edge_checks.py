@@ -152,7 +152,7 @@ class _Scope:
                 at=at,
                 text=text,
                 hint=f"let it be a column of the answer by itself, as Answer(x, {name}); "
-                "conditions look at edges and vertices",
+                "conditions look at vertices and edges, and pays(x, y) as e is an edge",
             )
 
     def _check_property(self, of: Property, at: Location) -> None:

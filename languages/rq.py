@@ -38,7 +38,6 @@ from languages.regular_query import (
     Term,
     Variable,
     VertexAtom,
-    WindowClause,
 )
 from languages.reports import EmitText, report_mode, with_emit
 from languages.returned_paths import with_path_columns
@@ -64,7 +63,8 @@ from languages.rq_steps import (
     with_names_for_edges,
 )
 from languages.rq_tokens import check_text, location_of, name_of, string, whole_number
-from languages.windows import Length, window_of
+from languages.rq_windows import WindowText, windows_of
+from languages.windows import Length
 
 
 def parse(text: str, time_unit: str = "second", deadline: Deadline = NO_DEADLINE) -> RegularQuery:
@@ -81,7 +81,7 @@ def parse(text: str, time_unit: str = "second", deadline: Deadline = NO_DEADLINE
     except UnexpectedInput:
         raise explained(parser, text) from None
     assert isinstance(program, _Program)
-    clauses, unit = _windows(program.windows, time_unit)
+    clauses, unit = windows_of(program.windows, time_unit)
     rules, answer = with_named_answer(program.rules)
     rules = with_aliases(with_names_for_edges(rules))
     done = finished(rules, program.steps, time_unit)
@@ -140,21 +140,11 @@ class _Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class _Window:
-    """A window clause as written."""
-
-    stream: Token | None
-    labels: tuple[str, ...]
-    range: Length
-    slide: Length | None
-
-
-@dataclass(frozen=True, slots=True)
 class _Program:
     """A whole text."""
 
     rules: tuple[Rule, ...]
-    windows: tuple[_Window, ...]
+    windows: tuple[WindowText, ...]
     warnings: tuple[str, ...]
     steps: Steps
     emit: EmitText | None = None
@@ -167,7 +157,7 @@ class _Builder(Conditions):
         rules = [part for part in parts if isinstance(part, tuple)]
         return _Program(
             tuple(rule for rule, _ in rules),
-            tuple(part for part in parts if isinstance(part, _Window)),
+            tuple(part for part in parts if isinstance(part, WindowText)),
             tuple(warning for _, body in rules for warning in body.warnings),
             tuple(step for _, body in rules for step in body.steps),
             next((part for part in parts if isinstance(part, EmitText)), None),
@@ -365,12 +355,12 @@ class _Builder(Conditions):
         path, least, most = parts
         return _repeated(path, least, most)
 
-    def window(self, parts: list[Any]) -> _Window:
+    def window(self, parts: list[Any]) -> WindowText:
         on: tuple[Token | None, tuple[str, ...]] = (None, ())
         if isinstance(parts[0], tuple):
             on, *parts = parts
         length, *slide = (Length(str(token), location_of(token)) for token in parts)
-        return _Window(on[0], on[1], length, slide[0] if slide else None)
+        return WindowText(on[0], on[1], length, slide[0] if slide else None)
 
     def on(self, parts: list[Token]) -> tuple[Token, tuple[str, ...]]:
         stream, *labels = parts
@@ -423,19 +413,3 @@ def _repeated(path: PathExpression, least: Token | None, most: Token | None) -> 
     assert first is not None
     bound = None if most is None else count(most)
     return path.repeat(0 if least is None else count(least), bound, location_of(first))
-
-
-def _windows(
-    written: Sequence[_Window], time_unit: str
-) -> tuple[tuple[WindowClause, ...], str | None]:
-    """The window clauses in ticks, and the unit if any of them was written with one."""
-    lengths = [length for clause in written for length in (clause.range, clause.slide) if length]
-    unit = time_unit if any(length.has_unit for length in lengths) else None
-    return tuple(_clause(clause, time_unit) for clause in written), unit
-
-
-def _clause(written: _Window, time_unit: str) -> WindowClause:
-    window = window_of(written.range, written.slide, time_unit)
-    stream = None if written.stream is None else name_of(written.stream)
-    at = location_of(written.stream) if written.stream else written.range.at
-    return WindowClause(window, stream, written.labels, at)

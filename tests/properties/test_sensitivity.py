@@ -4,13 +4,23 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
 
 from algebra.physical import HashJoin, PhysicalOperator, SPath, WindowScan
 from algebra.plan import PhysicalPlan
-from tests.oracles.query import Query, Source
+from algebra.regex import Symbol
+from languages import answer_algebra, parse
+from languages.canonical import translate
+from languages.inputs import Inputs
+from languages.regular_query import OWN_LABEL, OWN_SOURCE, Atom, EdgeAtom, PathAtom, Rule
+from tests.oracles.query import Query, Source, text
 from tests.oracles.snapshot import Truth
+from tests.properties.algebra import rows_of
+from tests.properties.catalogs import catalog_of
 from tests.properties.plans import optimized, plans_of
 from tests.properties.running import judge, lines_of
+from tests.strategies.counted import counted_cases
 from tests.strategies.named import NAMED
 from tests.strategies.queries import Case, input_labels
 from tests.strategies.streams import long_stream
@@ -91,3 +101,59 @@ def test_plans_with_one_operator_wrong_are_found_wrong(wrong: Wrong) -> None:
                     found += 1
     assert tried > 3
     assert found >= 0.75 * tried
+
+
+def _finds(case_of: st.SearchStrategy[Case]) -> bool:
+    """Whether the oracle finds some of many counts wrong."""
+
+    @given(case=case_of)
+    @settings(max_examples=150, phases=[Phase.generate], database=None)
+    def check(case: Case) -> None:
+        query = translate(parse(text(case.query)), catalog_of(case.query, case.integers))
+        truth = Truth(case.query, case.edges)
+        for instant in truth.changes:
+            assert rows_of(query.expression, truth.snapshot(instant)) == truth.at(instant)
+
+    try:
+        check()
+    except AssertionError:
+        return True
+    return False
+
+
+def test_a_translation_that_counts_pairs_for_edges_is_found_wrong(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert not _finds(counted_cases())
+    monkeypatch.setattr(Inputs, "identity", lambda self, atom: ())
+    assert _finds(counted_cases())
+
+
+@pytest.mark.parametrize("told_by", [OWN_LABEL, OWN_SOURCE, "ts"])
+def test_a_translation_that_takes_edges_for_one_another_is_found_wrong(
+    told_by: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = Inputs.identity
+
+    def without(self: Inputs, atom: EdgeAtom) -> tuple[str, ...]:
+        return tuple(name for name in whole(self, atom) if name != told_by)
+
+    monkeypatch.setattr(Inputs, "identity", without)
+    assert _finds(counted_cases())
+
+
+def test_a_translation_that_counts_edges_for_paths_is_found_wrong(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def as_edge(atom: Atom) -> Atom:
+        if isinstance(atom, PathAtom) and isinstance(atom.regex, Symbol):
+            return EdgeAtom((atom.regex,), atom.source, atom.target, atom.location)
+        return atom
+
+    named = answer_algebra.with_named_edges
+
+    def wrong(rule: Rule) -> Rule:
+        return named(replace(rule, body=tuple(map(as_edge, rule.body))))
+
+    monkeypatch.setattr(answer_algebra, "with_named_edges", wrong)
+    assert _finds(counted_cases())
