@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -258,3 +259,40 @@ def test_as_a_process() -> None:
     assert done.code == 2
     assert "E-SYNTAX" in done.error
     assert done.out == ""
+
+
+@pytest.mark.parametrize("command", ["stats", "explain", "plans", "optimize", "run"])
+@pytest.mark.parametrize("kind", ["a pipe", "a device", "an empty file", "an empty folder"])
+def test_input_that_is_no_file_of_edges(
+    headrace: Commands, tmp_path: Path, command: str, kind: str
+) -> None:
+    path = tmp_path / "edges.csv"
+    match kind:
+        case "a pipe":
+            os.mkfifo(path)
+        case "a device":
+            path = Path("/dev/zero")
+        case "an empty file":
+            path.touch()
+        case _:
+            path.mkdir()
+    said = {
+        "an empty file": "the file is empty: there is nothing to read, not even a header",
+        "an empty folder": "the folder has no files",
+    }
+    query = () if command == "stats" else ("Answer(x, y) <- a(x, y) WINDOW 1d",)
+    done = headrace(command, *query, "--input", f"a={path}")
+    assert done.code == 2
+    assert f"{path}: " in done.error
+    assert said.get(kind, f"cannot be read: it is {kind}, and input is read") in done.error
+    assert done.out == ""
+
+
+def test_a_stored_plan_refuses_such_input_when_it_runs(headrace: Commands, plan: Path) -> None:
+    empty, pipe = plan.with_name("empty.csv"), plan.with_name("pipe.csv")
+    empty.touch()
+    os.mkfifo(pipe)
+    for path, said in ((empty, "the file is empty"), (pipe, "it is a pipe")):
+        done = headrace("run", plan, "--input", f"a2q={path}")
+        assert done.code == 2
+        assert said in done.error

@@ -289,6 +289,48 @@ def test_files_that_cannot_be_read(
     assert str(caught.value).startswith(f"{path}: ")
 
 
+@pytest.mark.parametrize(
+    ("header", "file", "by_options", "by_catalog"),
+    [
+        (
+            "src;trg;label;ts", {},
+            "if ';' separates its fields, say --sep ';'",
+            "if ';' separates its fields, say options: {sep: ';'}",
+        ),
+        (
+            "1\t2\t5", {"label": "a"},
+            r"say --sep '\t' (and --columns src,trg,ts or the like, without a header)",
+            r"say options: {sep: '\t', header: false}",
+        ),
+        (
+            "from,to,ts", {"label": "a"},
+            "if the file has no header, name its fields in order, as --columns src,trg,ts; if it "
+            "has one, say in a catalog which column is src: columns: {src: ...}",
+            "say columns: {src: ...}, and options: {header: false} if it has no header",
+        ),
+        (
+            "src,trg,ts", {},
+            "give the file one label, as --input LABEL=FILE, or say which column is label",
+            "say label: NAME of all rows, or columns: {label: ...}",
+        ),
+        (
+            "name,label", {"vertices": True, "stored": True},
+            "say in a catalog which column is id: columns: {id: ...}",
+            "say columns: {id: ...}, and options: {header: false} if it has no header",
+        ),
+    ],
+)  # fmt: skip
+def test_a_missing_column_comes_with_its_remedy(
+    tmp_path: Path, header: str, file: dict[str, Any], by_options: str, by_catalog: str
+) -> None:
+    path = written(tmp_path, "x.csv", header + "\n1,2,5\n")
+    for origin, said in (("options", by_options), ("catalog", by_catalog)):
+        with pytest.raises(EdgeFileError) as caught:
+            edges_of(EdgeFile(path, origin=origin, **file))
+        assert str(caught.value).startswith(f"{path}: no column ")
+        assert said in str(caught.value)
+
+
 def test_files_that_are_not_there(tmp_path: Path) -> None:
     for name in ("none.csv", "none.json", "none.parquet"):
         with pytest.raises(EdgeFileError, match="cannot be read"):

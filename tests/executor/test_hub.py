@@ -1,0 +1,55 @@
+"""A vertex with a hundred thousand edges: results are all there, and work follows their number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from catalog.defaults import DEFAULT_STATISTICS
+from catalog.model import Catalog, Stream
+from executor.local import Edge, LocalRun, _record_batches
+from headrace.planning import optimize
+from headrace.requests import PlanningOptions, PlanRequest
+
+EDGES = 100_000
+HUB, END = -1, 10**9
+CATALOG = Catalog(
+    {"s": Stream("s", dict.fromkeys("ab", DEFAULT_STATISTICS), vertex_type="integer")}
+)
+
+
+def out_of(count: int) -> list[Edge]:
+    return [(HUB, k, "a", k // 10) for k in range(count)]
+
+
+def into(count: int) -> list[Edge]:
+    return [(k, HUB, "a", k // 10) for k in range(count)]
+
+
+@pytest.mark.parametrize(
+    ("query", "edges", "results"),
+    [
+        ("Answer(x, y) <- a(x, y)", out_of, EDGES),
+        ("Answer(x, z) <- a(x, y), b(y, z)", lambda n: [*into(n), (HUB, END, "b", n)], EDGES),
+        ("Answer(x, z) <- a(x, y), b(y, z)", lambda n: [(HUB, END, "b", 0), *into(n)], EDGES),
+        ("Answer(x, y) <- a+(x, y)", lambda n: [*into(n), (HUB, END, "a", n)], 2 * EDGES + 1),
+        ("Answer(x, y) <- a+(x, y)", lambda n: [(END, HUB, "a", 0), *out_of(n)], 2 * EDGES + 1),
+        ("Answer(x, y) <- a+(x, y)", lambda n: [*out_of(n), (END, HUB, "a", n)], 2 * EDGES + 1),
+        # A line for each time at which the number changes, up and down.
+        ("Answer(x, count(*) as n) <- a(x, y)", out_of, EDGES // 10 * 2 - 1),
+    ],
+)
+def test_a_hub_costs_what_its_results_do(
+    query: str, edges: Callable[[int], list[Edge]], results: int
+) -> None:
+    options = PlanningOptions(window=str(EDGES * 2))
+    plan = optimize(PlanRequest(query, catalog=CATALOG, options=options)).plan
+    run = LocalRun(plan)
+    rows = edges(EDGES)
+    found = sum(
+        len(run.push(_record_batches(rows[k : k + 4096]))) for k in range(0, len(rows), 4096)
+    )
+    assert found + len(run.end()) == results
+    # No operator gave more rows than the edges and the results together.
+    assert all(done.rows_out <= 2 * EDGES + results for done in run.counters.values())
