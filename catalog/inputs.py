@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -213,6 +213,7 @@ def measured_catalog(
     now: datetime | None = None,
     strict: bool = False,
     on_progress: Progress | None = None,
+    stopped: Callable[[], bool] = lambda: False,
 ) -> tuple[Catalog, tuple[Measurement, ...]]:
     """The catalog of files that nothing describes, and the measurements behind it.
 
@@ -241,7 +242,12 @@ def measured_catalog(
                 for file in group
             ]
             measurement = measure_files(
-                described, rows=rows, now=now, strict=strict, on_progress=on_progress
+                described,
+                rows=rows,
+                now=now,
+                strict=strict,
+                on_progress=on_progress,
+                stopped=stopped,
             )
             measurements.append(measurement)
             streams[name] = stream_of_files(name, described, measurement)

@@ -17,7 +17,7 @@ memory and time are bounded and no file is missed. What follows from it:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from types import MappingProxyType
@@ -82,6 +82,7 @@ def measure_files(
     now: datetime | None = None,
     strict: bool = False,
     on_progress: Progress | None = None,
+    stopped: Callable[[], bool] = lambda: False,
 ) -> Measurement:
     """Measures files that together are one stream, or one stored graph.
 
@@ -94,6 +95,8 @@ def measure_files(
         now: the time of measurement; the clock's by default.
         strict: whether a row that is no edge is an error.
         on_progress: called with (bytes read, bytes in all) of the file at hand.
+        stopped: once it says so, what was looked at until then has to do; of each file one batch
+            is looked at in any case.
 
     Raises:
         EdgeFileError: if a file cannot be read, or lacks a column.
@@ -118,7 +121,7 @@ def measure_files(
             part.add(_insertions(batch.edges), labels)
             rejected += batch.rejected[: SHOWN_REJECTED - len(rejected)]
             rejected_count += len(batch.rejected)
-            if part.rows >= share and part.fraction < 1:
+            if part.fraction < 1 and (part.rows >= share or stopped()):
                 break
         else:
             part.fraction = 1.0

@@ -38,6 +38,9 @@ from rules.registry import UnknownRuleError
 if TYPE_CHECKING:
     from catalog import Measurement
 
+MEASURING = 0.5
+"""The part of the time in which statistics may be measured."""
+
 
 @dataclass(frozen=True)
 class Translated:
@@ -90,7 +93,7 @@ def translate_query(request: PlanRequest, deadline: Deadline | None = None) -> T
         language = request.language or detect(request.query, request.name)
         time_unit = request.catalog.time_unit if request.catalog else _unit_of_inputs(request)
         query = parse(request.query, language, time_unit, deadline)
-        catalog, doubts = _catalog_of(request, query)
+        catalog, doubts = _catalog_of(request, query, deadline)
         window = default_window(request.options, catalog.time_unit)
         semantics = PathSemantics(request.options.path_semantics)
         logical = translate(query, catalog, window, semantics, deadline)
@@ -273,10 +276,12 @@ def _unit_of_inputs(request: PlanRequest) -> str:
     return request.inputs[0].time_unit if request.inputs else "second"
 
 
-def _catalog_of(request: PlanRequest, query: RegularQuery) -> tuple[Catalog, tuple[str, ...]]:
+def _catalog_of(
+    request: PlanRequest, query: RegularQuery, deadline: Deadline
+) -> tuple[Catalog, tuple[str, ...]]:
     """The catalog to plan with, and what is doubtful about it."""
     if request.catalog is not None:
-        return _with_statistics(request.catalog, query), ()
+        return _with_statistics(request.catalog, query, deadline), ()
     labels = input_labels(query)
     streams = [clause.stream for clause in query.windows if clause.stream is not None]
     if not request.inputs and not request.stored:
@@ -285,7 +290,9 @@ def _catalog_of(request: PlanRequest, query: RegularQuery) -> tuple[Catalog, tup
     from catalog.offers import files_with_times
 
     try:
-        catalog, measurements = measured_catalog(request.inputs, request.stored)
+        catalog, measurements = measured_catalog(
+            request.inputs, request.stored, stopped=_measured_enough(deadline)
+        )
         timed = files_with_times(request.stored)
     except EdgeFileError as error:
         raise UsageError(str(error), code="E-FILE") from error
@@ -318,7 +325,12 @@ def _has(catalog: Catalog, label: str) -> bool:
     )
 
 
-def _with_statistics(catalog: Catalog, query: RegularQuery) -> Catalog:
+def _measured_enough(deadline: Deadline) -> Callable[[], bool]:
+    """Whether the rows looked at until now have to do: others need time too."""
+    return lambda: deadline.passed(MEASURING) is not None
+
+
+def _with_statistics(catalog: Catalog, query: RegularQuery, deadline: Deadline) -> Catalog:
     """The catalog with statistics for streams that declare none: those of files are measured, of
     live sources nothing is known."""
     catalog = replace(catalog, streams={n: _assumed(s) for n, s in catalog.streams.items()})
@@ -328,10 +340,13 @@ def _with_statistics(catalog: Catalog, query: RegularQuery) -> Catalog:
     from catalog import EdgeFileError, files_of_stream, measure_files
 
     any_label = bool(query.label_sets) or bool(catalog.views)
+    enough = _measured_enough(deadline)
     try:
         measured = {
             stream.name: _measured(
-                stream, measure_files(files_of_stream(stream, catalog.time_unit)), any_label
+                stream,
+                measure_files(files_of_stream(stream, catalog.time_unit), stopped=enough),
+                any_label,
             )
             for stream in unknown
         }

@@ -209,3 +209,14 @@ def test_pairs_have_a_direction() -> None:
 def test_hashes_are_the_same_in_every_process() -> None:
     assert hashes_of(pa.array(["a"])).tolist() == [hashes_of(pa.array(["b", "a"])).tolist()[1]]
     assert hashes_of(pa.array([1])).tolist() == [6238072747940578789]
+
+
+def test_measuring_ends_when_it_is_stopped(tmp_path: Path) -> None:
+    path = tmp_path / "many.csv"
+    lines = (f"v{i},w{i},a,{i}" for i in range(300_000))
+    path.write_text("src,trg,label,ts\n" + "\n".join(lines) + "\n", "utf-8")
+    file = EdgeFile(str(path))
+    part = measure_files([file], stopped=lambda: True)
+    assert not part.complete
+    assert 0 < part.rows < 300_000
+    assert part.statistics["a"].rate == pytest.approx(1, rel=0.01)
