@@ -16,6 +16,10 @@ LEAST_MS = 2_000.0
 """How long the steps before the first plan may take, in milliseconds, however small the budget:
 reading a small query takes longer than a budget of 1 ms."""
 
+WITHOUT_PLAN = 1.5
+"""How many budgets may be over until the search has its first plan: a plan that comes a little
+late is better than none."""
+
 _ASKING_MS = 10.0
 """How often a check asks whether the caller has cancelled, in milliseconds."""
 

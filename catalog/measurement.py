@@ -110,7 +110,8 @@ def measure_files(
         strict: whether a row that is no edge is an error.
         on_progress: called with (bytes read, bytes in all) of the file at hand.
         labels: are measured however many there are.
-        enough: asked now and then; once it says so, no more is read of any file.
+        enough: asked now and then; once it says so, no more is read of any file; of each one batch
+            is looked at in any case.
 
     Raises:
         EdgeFileError: if a file cannot be read, or lacks a column, or all are empty.

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from time import monotonic
 from typing import TYPE_CHECKING, TypeVar
 
+from algebra.deadline import Deadline
 from catalog.defaults import (
     DEFAULT_STATISTICS,
     DEFAULT_STORED,
@@ -30,11 +31,13 @@ if TYPE_CHECKING:
     from catalog import Measurement
 
 T = TypeVar("T")
+MEASURING = 0.5
+"""The part of a request's time in which its streams may be measured."""
 SAMPLING_SECONDS = 20.0
 """After so long no more rows of a stream are looked at; the plan rests on those seen."""
 LONGEST_SECONDS = 60.0
 """A stream of whose files nothing can be read for so long stops the planning of what reads it."""
-REJECTED_SHOWN = 1
+_LOOK_SECONDS = 0.05
 
 
 def time_unit_of(request: PlanRequest) -> str:
@@ -44,17 +47,20 @@ def time_unit_of(request: PlanRequest) -> str:
     return request.inputs[0].time_unit if request.inputs else request.time_unit
 
 
-def catalog_of(request: PlanRequest, query: RegularQuery) -> tuple[Catalog, tuple[str, ...]]:
+def catalog_of(
+    request: PlanRequest, query: RegularQuery, deadline: Deadline
+) -> tuple[Catalog, tuple[str, ...]]:
     """The catalog to plan with, and warnings about it.
 
     Raises:
         UsageError: if a stream that the query reads cannot be.
+        OutOfTimeError: if the time is over before anything of a stream could be read.
     """
     if request.catalog is not None:
-        return _with_statistics(request.catalog, query)
+        return _with_statistics(request.catalog, query, deadline)
     if not request.inputs and not request.stored:
         return _assumed_catalog(request, query, input_labels(query)), ()
-    return _of_inputs(request, query)
+    return _of_inputs(request, query, deadline)
 
 
 def _assumed_catalog(request: PlanRequest, query: RegularQuery, labels: Iterable[str]) -> Catalog:
@@ -64,7 +70,9 @@ def _assumed_catalog(request: PlanRequest, query: RegularQuery, labels: Iterable
     return replace(found, streams=typed, time_unit=time_unit_of(request))
 
 
-def _of_inputs(request: PlanRequest, query: RegularQuery) -> tuple[Catalog, tuple[str, ...]]:
+def _of_inputs(
+    request: PlanRequest, query: RegularQuery, deadline: Deadline
+) -> tuple[Catalog, tuple[str, ...]]:
     """The catalog of files that nothing describes."""
     from catalog import measured_catalog
     from catalog.offers import files_with_times
@@ -73,6 +81,7 @@ def _of_inputs(request: PlanRequest, query: RegularQuery) -> tuple[Catalog, tupl
     wanted = {*labels, *vertex_labels(query)}
     (catalog, measurements), timed = _in_time(
         "",
+        deadline,
         lambda enough: (
             measured_catalog(request.inputs, request.stored, labels=wanted, enough=enough),
             files_with_times(request.stored),
@@ -136,7 +145,9 @@ def _of(stream: Stream, label: str) -> str:
     return label.removeprefix(f"{stream.name}.")
 
 
-def _with_statistics(catalog: Catalog, query: RegularQuery) -> tuple[Catalog, tuple[str, ...]]:
+def _with_statistics(
+    catalog: Catalog, query: RegularQuery, deadline: Deadline
+) -> tuple[Catalog, tuple[str, ...]]:
     """The catalog with statistics for streams that declare none: those of files are measured if
     the query reads them, of live sources nothing is known."""
     catalog = replace(catalog, streams={n: _of_live(s) for n, s in catalog.streams.items()})
@@ -144,7 +155,7 @@ def _with_statistics(catalog: Catalog, query: RegularQuery) -> tuple[Catalog, tu
     if not unknown:
         return catalog, ()
     read = reads(query, catalog)
-    measuring = _Measuring(query, catalog, read, any_label=bool(read.any_label))
+    measuring = _Measuring(query, catalog, read, deadline, any_label=bool(read.any_label))
     for stream in unknown:
         fixed = _fixed_labels(stream)
         if _is_named(stream, read) or (fixed and fixed & _wanted(stream, read)):
@@ -205,6 +216,7 @@ class _Measuring:
     query: RegularQuery
     catalog: Catalog
     read: Reads
+    deadline: Deadline
     any_label: bool
     possible: list[Stream] = field(default_factory=list)
     doubts: list[str] = field(default_factory=list)
@@ -223,6 +235,7 @@ class _Measuring:
 
         measurement = _in_time(
             f"stream {stream.name}",
+            self.deadline,
             lambda enough: measure_files(
                 files_of_stream(stream, self.catalog.time_unit),
                 labels=_wanted(stream, self.read),
@@ -287,7 +300,7 @@ class _Measuring:
         self.catalog = replace(self.catalog, streams=streams)
 
 
-def _in_time(what: str, work: Callable[[Callable[[], bool]], T]) -> T:
+def _in_time(what: str, deadline: Deadline, work: Callable[[Callable[[], bool]], T]) -> T:
     """What ``work`` gives; it is told when it has read for long enough. ``what`` stands in
     messages.
 
@@ -296,6 +309,7 @@ def _in_time(what: str, work: Callable[[Callable[[], bool]], T]) -> T:
 
     Raises:
         UsageError: if it fails, or takes longer than :data:`LONGEST_SECONDS`.
+        OutOfTimeError: if the time of the request is over before.
     """
     from catalog import EdgeFileError
 
@@ -304,15 +318,20 @@ def _in_time(what: str, work: Callable[[Callable[[], bool]], T]) -> T:
     results: list[T] = []
     errors: list[BaseException] = []
 
+    def has_enough() -> bool:
+        return monotonic() - begun > SAMPLING_SECONDS or deadline.passed(MEASURING) is not None
+
     def carry_out() -> None:
         try:
-            results.append(work(lambda: monotonic() - begun > SAMPLING_SECONDS))
+            results.append(work(has_enough))
         except BaseException as error:
             errors.append(error)
 
     thread = threading.Thread(target=carry_out, name=f"measuring {what}", daemon=True)
     thread.start()
-    thread.join(LONGEST_SECONDS)
+    while thread.is_alive() and monotonic() - begun < LONGEST_SECONDS:
+        deadline.check("statistics were measured")
+        thread.join(_LOOK_SECONDS)
     if results:
         return results[0]
     if not errors:

@@ -86,7 +86,7 @@ def translate_query(request: PlanRequest, deadline: Deadline | None = None) -> T
     try:
         language = request.language or detect(request.query, request.name)
         query = parse(request.query, language, time_unit_of(request), deadline)
-        catalog, doubts = catalog_of(request, query)
+        catalog, doubts = catalog_of(request, query, deadline)
         window = default_window(request.options, catalog.time_unit)
         semantics = PathSemantics(request.options.path_semantics)
         logical = translate(query, catalog, window, semantics, deadline)

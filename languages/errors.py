@@ -149,14 +149,19 @@ _MOST_COMPARED = 5_000
 
 
 def closest(name: str, names: Iterable[str]) -> str | None:
-    """The name that somebody may have meant; of very many only the likely ones are compared."""
-    candidates = list(names)
-    if len(candidates) > _MOST_COMPARED:
-        length, start = len(name), name[:1]
-        likely = (n for n in candidates if abs(len(n) - length) <= 1 and n[:1] == start)
-        candidates = list(islice(likely, _MOST_COMPARED))
-    close = get_close_matches(name, candidates, n=1)
+    """The name that somebody may have meant, of :func:`likely` ones."""
+    close = get_close_matches(name, likely(name, names), n=1)
     return close[0] if close else None
+
+
+def likely(name: str, names: Iterable[str]) -> list[str]:
+    """The names; of very many only some that begin alike and are about as long."""
+    candidates = list(names)
+    if len(candidates) <= _MOST_COMPARED:
+        return candidates
+    length, start = len(name), name[:1]
+    alike = (n for n in candidates if abs(len(n) - length) <= 1 and n[:1] == start)
+    return list(islice(alike, _MOST_COMPARED))
 
 
 def listed(names: tuple[str, ...] | list[str], most: int = 12) -> str:

@@ -17,7 +17,7 @@ from algebra.remedy import Remedy
 from algebra.window import Window
 from catalog.model import Catalog, PropertyType, Stream, VertexType
 from languages.checks import aliases, predicates
-from languages.errors import QueryError, closest, line_of, listed
+from languages.errors import QueryError, closest, likely, line_of, listed
 from languages.regular_query import (
     OWN_LABEL,
     OWN_SOURCE,
@@ -386,6 +386,6 @@ def suggestion(name: str, known: Iterable[str], introduction: str, also: Iterabl
     """What there is; first the name that is most like the wrong one, if any is."""
     names = sorted(known)
     everything = f"{introduction} {listed(names)}" if names else "the catalog has none at all"
-    by_folded = {k.casefold(): k for k in (*sorted(also), *names)}
+    by_folded = {k.casefold(): k for k in likely(name, (*sorted(also), *names))}
     close = closest(name.casefold(), by_folded)
     return f"did you mean {by_folded[close]}? {everything}" if close else everything

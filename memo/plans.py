@@ -18,6 +18,8 @@ from heapq import heappop, heappush
 from random import Random
 from typing import Generic, TypeVar
 
+from memo.deep import Work, finished
+
 G = TypeVar("G", bound=Hashable)
 A = TypeVar("A")
 Context = frozenset[Hashable]
@@ -89,7 +91,7 @@ class PlanSpace(Generic[G, A]):
         node = self._root(root)
         if not 0 <= number < self._count(node):
             raise IndexError(f"plan {number} of {self._count(node)}")
-        return self._unrank(node, number)
+        return finished(self._unrank(node, number))
 
     def sample(self, root: G, size: int, random: Random) -> list[PlanTree[G, A]]:
         """Plans drawn uniformly, with replacement."""
@@ -100,8 +102,8 @@ class PlanSpace(Generic[G, A]):
         """All plans, cheapest first; of equal cost in the order of their alternatives."""
         node = self._root(root)
         k = 0
-        while self._nth(node, k):
-            yield self._built(node, k)
+        while finished(self._nth(node, k)):
+            yield finished(self._built(node, k))
             k += 1
 
     # -- the graph --------------------------------------------------------------------
@@ -215,7 +217,7 @@ class PlanSpace(Generic[G, A]):
             pending.pop()
         return counts[root]
 
-    def _unrank(self, node: Node[G], number: int) -> PlanTree[G, A]:
+    def _unrank(self, node: Node[G], number: int) -> Work[PlanTree[G, A]]:
         for alternative, inputs in self._options(node):
             ways = 1
             for below in inputs:
@@ -224,7 +226,7 @@ class PlanSpace(Generic[G, A]):
                 plans = []
                 for below in inputs:
                     number, digit = divmod(number, self._count(below))
-                    plans.append(self._unrank(below, digit))
+                    plans.append((yield self._unrank(below, digit)))
                 return self._tree(node, alternative, tuple(plans))
             number -= ways
         raise IndexError(number)
@@ -237,7 +239,7 @@ class PlanSpace(Generic[G, A]):
 
     # -- ranking ----------------------------------------------------------------------
 
-    def _nth(self, node: Node[G], k: int) -> bool:
+    def _nth(self, node: Node[G], k: int) -> Work[bool]:
         """Finds the plans of a node up to the k-th; whether there are that many.
 
         Lazy k-best (Huang and Chiang 2005, algorithm 3): a candidate is an alternative with
@@ -247,32 +249,34 @@ class PlanSpace(Generic[G, A]):
         if ranking is None:
             ranking = self._rankings[node] = _Ranking([], [], set())
             for index, (_, inputs) in enumerate(self._options(node)):
-                self._propose(node, ranking, index, (0,) * len(inputs))
+                yield self._propose(node, ranking, index, (0,) * len(inputs))
         while len(ranking.found) <= k and ranking.candidates:
             best = heappop(ranking.candidates)
             ranking.found.append(best)
             _, index, ranks = best
             for position in range(len(ranks)):
                 following = (*ranks[:position], ranks[position] + 1, *ranks[position + 1 :])
-                self._propose(node, ranking, index, following)
+                yield self._propose(node, ranking, index, following)
         return len(ranking.found) > k
 
     def _propose(
         self, node: Node[G], ranking: _Ranking[G, A], index: int, ranks: tuple[int, ...]
-    ) -> None:
+    ) -> Work[None]:
         if (index, ranks) in ranking.proposed:
             return
         ranking.proposed.add((index, ranks))
         alternative, inputs = self._options(node)[index]
         cost = alternative.cost
         for below, rank in zip(inputs, ranks, strict=True):
-            if not self._nth(below, rank):
+            if not (yield self._nth(below, rank)):
                 return
             cost += self._rankings[below].found[rank][0]
         heappush(ranking.candidates, (cost, index, ranks))
 
-    def _built(self, node: Node[G], k: int) -> PlanTree[G, A]:
+    def _built(self, node: Node[G], k: int) -> Work[PlanTree[G, A]]:
         _, index, ranks = self._rankings[node].found[k]
         alternative, inputs = self._options(node)[index]
-        plans = [self._built(below, rank) for below, rank in zip(inputs, ranks, strict=True)]
+        plans = []
+        for below, rank in zip(inputs, ranks, strict=True):
+            plans.append((yield self._built(below, rank)))
         return self._tree(node, alternative, tuple(plans))

@@ -54,14 +54,6 @@ class Budget:
             self.stop_reason = reason
         return reason is not None
 
-    def indispensable(self, doing: str) -> None:
-        """For the steps of a search without which there is no plan at all.
-
-        Raises:
-            OutOfTimeError: if there is no time for them.
-        """
-        self._deadline.check(doing)
-
     def check(self) -> None:
         """For what is done with the memo after the search.
 

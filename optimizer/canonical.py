@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from algebra.deadline import NO_DEADLINE, Deadline
+from algebra.deadline import NO_DEADLINE, WITHOUT_PLAN, Deadline
 from algebra.logical import (
     Filter,
     LogicalExpression,
@@ -109,7 +109,7 @@ class CanonicalPlans:
         return done
 
     def _step(self, operator: LogicalOperator, inputs: tuple[Step, ...]) -> Step:
-        self._deadline.check("the plan of the query as written was costed")
+        self._deadline.check("the plan of the query as written was costed", WITHOUT_PLAN)
         if not isinstance(operator, Filter) or _marked(inputs[0]):
             inputs = tuple(map(self._on_one_kernel, inputs))
         below = tuple(step.estimate for step in inputs)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from algebra import regex
-from algebra.deadline import NO_DEADLINE, Deadline
+from algebra.deadline import NO_DEADLINE, WITHOUT_PLAN, Deadline
 from algebra.logical import (
     Empty,
     Filter,
@@ -101,7 +101,7 @@ class Entry:
                 return self._insert(operator, inputs)
 
     def _insert(self, operator: LogicalOperator, inputs: tuple[GroupId, ...]) -> GroupId:
-        self._deadline.check("the query was prepared for the search")
+        self._deadline.check("the query was prepared for the search", WITHOUT_PLAN)
         if isinstance(operator, Path):
             form, used = operator.canonical(inputs)
             operator, inputs = form, used

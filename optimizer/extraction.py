@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from algebra.properties import DeliveredProperties, RequiredProperties
 from memo import Group, GroupId, PlanTree, Winner
+from memo.deep import Work, finished
 from optimizer.errors import CannotPlanError
 from optimizer.goals import Choice
 from optimizer.physical_properties import delivered
@@ -91,8 +92,14 @@ def delivered_by_winners(search: Search) -> dict[GoalKey, DeliveredProperties]:
 
 def plan_of_tree(search: Search, tree: PlanTree[PlanGoal, Choice]) -> Step:
     """The plan that a tree of the plan space chooses."""
-    inputs = tuple(plan_of_tree(search, below) for below in tree.inputs)
-    return chosen_step(search, tree.goal.group, tree.choice, inputs)
+    return finished(_step_of_tree(search, tree))
+
+
+def _step_of_tree(search: Search, tree: PlanTree[PlanGoal, Choice]) -> Work[Step]:
+    inputs = []
+    for below in tree.inputs:
+        inputs.append((yield _step_of_tree(search, below)))
+    return chosen_step(search, tree.goal.group, tree.choice, tuple(inputs))
 
 
 def chosen_step(search: Search, group: GroupId, choice: Choice, inputs: tuple[Step, ...]) -> Step:

@@ -19,7 +19,6 @@ from algebra.logical import Pattern
 from algebra.physical import HashJoin
 from costmodel.characteristics import Characteristics
 from memo import GroupId
-from optimizer.budget import EXPLORING
 from optimizer.cost import CostEstimator
 from optimizer.entry import JoinOrder, Joins
 from optimizer.options import Options
@@ -29,6 +28,8 @@ BLOCKS = 7
 """How many parts are put together exactly; that takes 966 joins at most."""
 STARTS = 4
 """From how many atoms an order is grown: those with the fewest rows."""
+ORDERING = 0.5
+"""The part of the time after which the best order found until then has to do."""
 EXPRESSIONS_PER_MS = 2
 """How fast a search is at least, on a slow or busy machine."""
 
@@ -52,7 +53,7 @@ def start_order(search: Search) -> JoinOrder:
         if not may_be_cut(len(groups), search.options):
             return None
         estimates = [search.estimate(group) for group in groups]
-        stopped = partial(search.budget.out_of_time, EXPLORING)
+        stopped = partial(search.budget.out_of_time, ORDERING)
         return greedy_joins(pattern, estimates, search.cost_model, stopped)
 
     return joins

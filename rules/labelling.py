@@ -126,6 +126,11 @@ class _Search:
         for number, (_, variables) in enumerate(atoms):
             for variable in dict.fromkeys(variables):
                 self._uses.setdefault(variable, []).append(number)
+        # Atoms of one shape differ in variables that nothing else has, so they can be swapped.
+        self._shapes = [
+            (r, tuple([v if len(self._uses[v]) > 1 else -1 - vs.index(v) for v in vs]))
+            for r, vs in atoms
+        ]
 
     def run(self) -> Labels:
         """The labels of the smallest order: again and again one of the smallest atoms left."""
@@ -141,7 +146,8 @@ class _Search:
                     branches += [
                         (order.copy(), n)
                         for n in reversed(others)
-                        if not self._interchangeable(first, n, order.labels)
+                        if self._shapes[n] != self._shapes[first]
+                        and not self._interchangeable(first, n, order.labels)
                     ]
                 self._take(order, tied[0])
                 continue
@@ -178,8 +184,6 @@ class _Search:
                 if a in labels or b in labels or swap.get(a, b) != b or swap.get(b, a) != a:
                     return False
                 swap[a], swap[b] = b, a
-        if all(len(self._uses[variable]) == 1 for variable in swap):
-            return True  # nothing but the two atoms, of one relation, has them
         using = {n for variable in swap for n in self._uses[variable]}
         around = [self.atoms[n] for n in using]
         swapped = Counter((r, tuple([swap.get(v, v) for v in vs])) for r, vs in around)

@@ -14,6 +14,7 @@ from headrace.errors import UsageError
 
 if TYPE_CHECKING:
     from headrace.documents import RankedPlan
+    from optimizer.plans import Plans
 
 
 def plans(
@@ -69,9 +70,10 @@ def plans(
     """Show the complete plans of a query: how many there are, and the cheapest ones."""
     from api.explanation import json_text
     from api.request import plan_request, read_query, warn
-    from headrace.documents import RankedPlan, plans_document
+    from headrace.documents import plans_document
     from headrace.planning import optimize
     from headrace.requests import PlanningOptions
+    from optimizer.errors import SearchCancelledError
 
     if seed is not None and sample is None:
         raise UsageError("--seed needs --sample: the ranking is the same every time")
@@ -102,16 +104,30 @@ def plans(
         )
     )
     warn(planned)
-    space = planned.optimization.plans
-    if sample is not None:
-        shown = [RankedPlan(None, plan) for plan in space.sample(sample, seed or 0)]
-    else:
-        cheapest = itertools.islice(space.ranked(), limit)
-        shown = [RankedPlan(rank, plan) for rank, plan in enumerate(cheapest, start=1)]
+    try:
+        total, shown = _listing(planned.optimization.plans, limit, sample, seed)
+    except SearchCancelledError as error:
+        raise UsageError(
+            "there are too many plans to list them in time",
+            code="E-SIZE",
+            hint="allow more time, or a smaller --budget-expressions",
+        ) from error
     if format_ == "json":
-        write(json_text(plans_document(space.count, shown, _drawn)), out)
+        write(json_text(plans_document(total, shown, _drawn)), out)
     else:
-        write(_text(space.count, shown), out)
+        write(_text(total, shown), out)
+
+
+def _listing(
+    space: Plans, limit: int, sample: int | None, seed: int | None
+) -> tuple[int, list[RankedPlan]]:
+    """How many plans there are, and those to be shown."""
+    from headrace.documents import RankedPlan
+
+    if sample is not None:
+        return space.count, [RankedPlan(None, plan) for plan in space.sample(sample, seed or 0)]
+    cheapest = itertools.islice(space.ranked(), limit)
+    return space.count, [RankedPlan(rank, plan) for rank, plan in enumerate(cheapest, start=1)]
 
 
 def _drawn(ranked: RankedPlan) -> str:

@@ -326,7 +326,7 @@ def test_a_missing_column_comes_with_its_remedy(
     path = written(tmp_path, "x.csv", header + "\n1,2,5\n")
     for origin, said in (("options", by_options), ("catalog", by_catalog)):
         with pytest.raises(EdgeFileError) as caught:
-            edges_of(EdgeFile(path, origin=origin, **file))
+            edges_of(EdgeFile(path, **{**file, "origin": origin}))
         assert str(caught.value).startswith(f"{path}: no column ")
         assert said in str(caught.value)
 

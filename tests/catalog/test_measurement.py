@@ -256,3 +256,14 @@ def test_labels_are_measured_as_if_each_stood_alone(tmp_path: Path) -> None:
         for name in ("distinct_src", "distinct_trg", "vertices", "distinct_pairs", "degree_skew"):
             assert getattr(together[label], name) == getattr(alone, name)
         assert together[label].distinct_properties == {"p": 6}
+
+
+def test_measuring_ends_when_it_has_enough(tmp_path: Path) -> None:
+    path = tmp_path / "many.csv"
+    lines = (f"v{i},w{i},a,{i}" for i in range(300_000))
+    path.write_text("src,trg,label,ts\n" + "\n".join(lines) + "\n", "utf-8")
+    file = EdgeFile(str(path))
+    part = measure_files([file], enough=lambda: True)
+    assert not part.complete
+    assert 0 < part.rows < 300_000
+    assert part.statistics["a"].rate == pytest.approx(1, rel=0.01)
