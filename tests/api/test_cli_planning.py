@@ -289,7 +289,8 @@ def test_a_vertex_is_not_silently_compared_with_a_number(
     done = headrace(command, query, "--input", edges)
     assert done.code == 2
     assert "E-TYPE 1:26: >: y is a string and 3 is a number" in done.error
-    assert "vertex_type: integer in the catalog, or --vertex-type integer" in done.error
+    assert "vertex_type: integer in the catalog" in done.error
+    assert "(--vertex-type integer)" in done.error
     assert "if they are milliseconds, say --time-unit millisecond" in done.err
 
 

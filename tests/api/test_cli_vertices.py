@@ -77,7 +77,7 @@ def test_they_are_measured(
 def test_what_is_wrong_with_them(headrace: Commands, inputs: tuple[str | Path, ...]) -> None:
     done = headrace("explain", QUERY, *inputs[:2])
     assert "E-UNKNOWN 1:30: Person: no stream has vertices of this label" in done.error
-    assert "name their file with --vertices" in done.error
+    assert "(--vertices FILE)" in done.error
     done = headrace("explain", QUERY, *inputs[:2], "--vertices", "nowhere.csv")
     assert "nowhere.csv: there is no such file" in done.error
     edges = str(inputs[1]).partition("=")[2]

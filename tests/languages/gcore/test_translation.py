@@ -349,7 +349,7 @@ def test_comparisons_joined_by_or_are_one_condition() -> None:
         ("e.m > 1", "E-UNKNOWN", 48, "e.m", "the properties are flag, n, note, r, ts"),
         ("1 < e.note", "E-TYPE", 48, "<", "1 is a number and e.note is a string"),
         ("e.flag = e.n", "E-TYPE", 48, "=", "e.flag is a truth value"),
-        ("(x) > 3", "E-TYPE", 49, ">", "vertex_type: integer in the catalog, or --vertex-type"),
+        ("(x) > 3", "E-TYPE", 49, ">", "declare vertex_type: integer in the catalog"),
         ("(x) = 1.5", "E-TYPE", 49, "=", "x is a string and 1.5 is a number"),
         ("3 > -e.note * 2", "E-TYPE", 48, "-(e.note)", "arithmetic is for numbers"),
     ],
