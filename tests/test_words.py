@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -49,4 +50,4 @@ def test_no_message_beneath_the_faces_names_an_option_of_the_command_line(folder
 
 
 def test_the_command_line_has_a_name_for_every_setting() -> None:
-    assert {*COMMAND_LINE} == {*Setting.__args__}
+    assert {*COMMAND_LINE} == {*get_args(Setting)}
