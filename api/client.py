@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import time
+from http import HTTPStatus
 from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
@@ -10,6 +12,11 @@ from urllib.request import Request, urlopen
 from headrace.errors import RunError
 
 _SECONDS = 60.0
+_PATIENCE_SECONDS = 300.0
+_RETRY_SECONDS = 0.2
+
+
+_NOT_YET = object()
 
 
 class Client:
@@ -31,11 +38,20 @@ class Client:
         return self._asked(Request(self._address + path, json.dumps(body).encode(), kind))
 
     def _asked(self, request: Request) -> Any:
+        """The answer; a service that is only not ready yet is asked again."""
+        end = time.monotonic() + _PATIENCE_SECONDS
+        while (answer := self._once(request, time.monotonic() < end)) is _NOT_YET:
+            time.sleep(_RETRY_SECONDS)
+        return answer
+
+    def _once(self, request: Request, patient: bool) -> Any:
         try:
             with urlopen(request, timeout=_SECONDS) as answer:
                 return json.load(answer)
         except HTTPError as error:
             with error:
+                if patient and error.code == HTTPStatus.SERVICE_UNAVAILABLE:
+                    return _NOT_YET
                 raise RunError(_detail(error.read(), error.code)) from error
         except (URLError, OSError, ValueError) as error:
             raise RunError(f"the service at {self._address} does not answer: {error}") from error

@@ -1,0 +1,62 @@
+"""The client that commands use waits for a service that is only starting."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+import pytest
+
+from api import client
+from api.client import Client
+from headrace.errors import RunError
+
+
+class _Service(BaseHTTPRequestHandler):
+    """Answers that it is not ready as often as ``left`` says, then with what was asked for."""
+
+    left = 0
+
+    def do_GET(self) -> None:
+        kind = type(self)
+        kind.left -= 1
+        missing = self.path == "/missing"
+        self.send_response(503 if kind.left >= 0 else 404 if missing else 200)
+        self.end_headers()
+        self.wfile.write(b'{"detail": "not now"}')
+
+    def log_message(self, *_: object) -> None:
+        """Says nothing."""
+
+
+@pytest.fixture
+def address() -> Iterator[str]:
+    with HTTPServer(("127.0.0.1", 0), _Service) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+def test_a_service_that_is_not_ready_is_asked_again(address: str) -> None:
+    _Service.left = 2
+    assert Client(address).get("/queries") == {"detail": "not now"}
+    assert _Service.left == -1
+
+
+def test_a_refusal_is_told_at_once(address: str) -> None:
+    _Service.left = 0
+    with pytest.raises(RunError, match="not now"):
+        Client(address).get("/missing")
+    assert _Service.left == -1
+
+
+def test_a_service_that_never_is_ready_is_told(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client, "_PATIENCE_SECONDS", 0.0)
+    _Service.left = 5
+    with pytest.raises(RunError, match="not now"):
+        Client(address).get("/queries")
