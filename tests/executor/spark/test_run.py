@@ -181,13 +181,3 @@ def test_the_report(spark: SparkSession, tmp_path: Path) -> None:
     assert running[-1].fraction == 1.0
     assert running[-1].results == report.results
     assert running[-1].now == max(edge[3] for edge in edges if edge[2] == "a")
-
-
-def test_a_hub_of_many_edges(spark: SparkSession, tmp_path: Path) -> None:
-    """A hundred thousand edges into a vertex, and one out of it: each result once."""
-    edges = [(str(k), "hub", "a", k // 100) for k in range(100_000)]
-    file = csv_file(tmp_path / "a.csv", [*edges, ("hub", "end", "a", 1_000)])
-    found, report = results_of(spark, reach(5_000), {"input": [file]}, 65_536)
-    assert report.edges == len(edges) + 1
-    assert report.results == len(found) == 2 * len(edges) + 1
-    assert len({result.bindings for result in found}) == len(found)
