@@ -141,7 +141,7 @@ class Catalog:
     streams: Mapping[str, Stream]
     time_unit: str = "second"
     views: Mapping[str, View] = field(default_factory=lambda: MappingProxyType({}))
-    _listing: dict[str, list[Stream]] = field(
+    _listing: dict[tuple[str, bool], tuple[Stream, ...]] = field(
         init=False, repr=False, compare=False, default_factory=dict
     )
 
@@ -153,11 +153,12 @@ class Catalog:
         """
         if not self._listing:
             # Made when it is first needed: there may be very many labels, or streams.
-            for name in sorted(self.streams):
-                for known in self.streams[name].labels:
-                    self._listing.setdefault(known, []).append(self.streams[name])
-        listed = tuple(s for s in self._listing.get(label, ()) if s.vertices == vertices)
-        if listed:
+            found: dict[tuple[str, bool], list[Stream]] = {}
+            for _, stream in sorted(self.streams.items()):
+                for known in stream.labels:
+                    found.setdefault((known, stream.vertices), []).append(stream)
+            self._listing.update({key: tuple(streams) for key, streams in found.items()})
+        if listed := self._listing.get((label, vertices)):
             return listed
         named = (self.streams[name] for name in sorted(self.streams))
         return tuple(s for s in named if s.vertices == vertices and s.open_labels)
