@@ -298,8 +298,8 @@ def _folded(node: Any, sql: str, *, positive: bool) -> Predicate:
         case exp.Not():
             return _folded(node.this, sql, positive=not positive)
         case exp.And() | exp.Or():
-            both = (node.this, node.expression)
-            parts = [_folded(side, sql, positive=positive) for side in both]
+            # All sides at once: two by two, every prefix of a long condition is parsed again.
+            parts = [_folded(side, sql, positive=positive) for side in node.flatten()]
             return _assembled(isinstance(node, exp.And) == positive, tuple(parts))
         case exp.Boolean():
             return TRUE if bool(node.this) == positive else FALSE

@@ -146,7 +146,7 @@ BudgetMs = Annotated[
     typer.Option(
         "--budget-ms",
         min=1,
-        help="Stop searching after so many milliseconds, with the best plan found.",
+        help="So many milliseconds from the text to the plan; then the best plan found.",
         rich_help_panel=PLANNING,
     ),
 ]

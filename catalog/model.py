@@ -141,6 +141,9 @@ class Catalog:
     streams: Mapping[str, Stream]
     time_unit: str = "second"
     views: Mapping[str, View] = field(default_factory=lambda: MappingProxyType({}))
+    _listing: dict[tuple[str, bool], tuple[Stream, ...]] = field(
+        init=False, repr=False, compare=False, default_factory=dict
+    )
 
     def streams_of(self, label: str, *, vertices: bool = False) -> tuple[Stream, ...]:
         """The streams in which ``label`` of edges, or of ``vertices``, may occur, in the order of
@@ -148,7 +151,14 @@ class Catalog:
 
         Streams that list the label win over streams with open labels.
         """
-        named = [self.streams[name] for name in sorted(self.streams)]
-        ordered = [s for s in named if s.vertices == vertices]
-        listed = tuple(s for s in ordered if label in s.labels)
-        return listed or tuple(s for s in ordered if s.open_labels)
+        if not self._listing:
+            # Made when it is first needed: there may be very many labels, or streams.
+            found: dict[tuple[str, bool], list[Stream]] = {}
+            for _, stream in sorted(self.streams.items()):
+                for known in stream.labels:
+                    found.setdefault((known, stream.vertices), []).append(stream)
+            self._listing.update({key: tuple(streams) for key, streams in found.items()})
+        if listed := self._listing.get((label, vertices)):
+            return listed
+        named = (self.streams[name] for name in sorted(self.streams))
+        return tuple(s for s in named if s.vertices == vertices and s.open_labels)

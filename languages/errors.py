@@ -26,7 +26,8 @@ CODES: Mapping[str, str] = MappingProxyType(
         "E-TYPE": "a constant that is no vertex of its stream, or types that never compare",
         "E-PROPERTY": "a property, or a comparison, of something that is no edge of an input label",
         "E-STORED": "a window for a stored graph, or the time of an edge of one, which has neither",
-        "E-SIZE": "a query or path larger than what is sensible to plan",
+        "E-SIZE": "a query, path or set of labels larger than what is sensible to plan, or than "
+        "the time allows",
         "E-LANGUAGE": "no known query language, or a text in one that is not read here",
         "E-LATER": "in the language, and not supported yet",
         "E-AGG": "an aggregate that is not in the final result",

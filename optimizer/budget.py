@@ -27,13 +27,10 @@ class Budget:
     def __init__(self, options: Options, deadline: Deadline) -> None:
         self._options = options
         self._deadline = deadline
+        self.interruptible = deadline.interruptible
+        """Whether the search may end at any moment, rather than after so many expressions."""
         self._started = perf_counter()
         self.stop_reason: StopReason = "complete"
-
-    @property
-    def interruptible(self) -> bool:
-        """Whether the search may end at any moment, rather than after so many expressions."""
-        return self._deadline.interruptible
 
     def elapsed_ms(self) -> float:
         """The time since the search began."""
@@ -49,6 +46,8 @@ class Budget:
 
     def out_of_time(self, part: float = 1.0) -> bool:
         """Whether that part of the time is over, or the search was cancelled."""
+        if not self.interruptible:
+            return False
         reason = self._deadline.passed(part)
         if reason is not None:
             self.stop_reason = reason

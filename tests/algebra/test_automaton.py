@@ -193,3 +193,15 @@ def test_where_repeats_can_be_ignored_simple_paths_connect_what_any_paths_do(
 )
 def test_which_expressions_need_no_repeated_vertex(r: regex.Regex, ignores: bool) -> None:
     assert minimal_dfa(regex.nonempty(r)).with_fresh_start().ignores_repeats is ignores
+
+
+def test_a_set_of_many_labels_has_one_state_more() -> None:
+    anything = regex.alternation(regex.Symbol(i, inverse=i % 2 == 0) for i in range(9_000))
+    assert minimal_dfa(regex.plus(anything)).states == 2
+    assert len(minimal_dfa(regex.plus(anything)).transitions) == 2 * 9_000
+
+
+def test_an_automaton_of_too_many_moves_is_refused() -> None:
+    labels = regex.alternation(map(regex.Symbol, range(5_000)))
+    with pytest.raises(AutomatonError, match="more than 100,000 moves"):
+        minimal_dfa(regex.concat([labels] * 30))

@@ -147,3 +147,12 @@ def test_too_deep_is_refused() -> None:
     deep = " OR ".join(f"c0 = {k}" for k in range(DEEPEST + 2))
     with pytest.raises(PredicateError, match="nests more than"):
         _ = Predicate(deep).normal
+
+
+def test_a_long_condition_is_folded_at_once() -> None:
+    parts = [f"(c0 <> 'v{i}' OR c1 = 'w{i}')" for i in range(60)]
+    whole = Predicate(" AND ".join(parts)).normal
+    assert whole == Predicate.all_of(Predicate(part).normal for part in parts)
+    few = parts[:9]
+    nested = Predicate("".join(f"({part} AND " for part in few) + "TRUE" + ")" * len(few))
+    assert nested.normal == Predicate(" AND ".join(few)).normal
