@@ -14,7 +14,6 @@ import fcntl
 import json
 import os
 import shutil
-import tempfile
 import time
 import uuid
 from collections.abc import Mapping
@@ -24,10 +23,14 @@ from typing import Any, Literal
 
 from algebra.plan import PhysicalPlan
 from executor.spark.errors import ExecutionError, OtherQueryError, OutputError
-from executor.spark.files import written_aside
-from executor.spark.sinks import Output, ToFile, ToFolder
+from executor.spark.files import aside_of, remove_aside, written_aside
+from executor.spark.folders import MARK, made_folder, temporary_parent
+from executor.spark.sinks import JOINED, Output, ToFile, ToFolder
+from executor.spark.unfinished import remove_unfinished
 
 _PIN = "query.json"
+_COUNTS = "counted.json"
+_LOCK = "lock"
 NOTE = "_headrace"
 _VERSION = 1
 _LOCK_SECONDS = 10.0
@@ -91,7 +94,10 @@ class Work:
         self._document = document
         self._at_end = at_end
         self._made = made
-        self.lock = _locked(folder)
+        self.lock = _locked(folder, MARK if at_end == "remove in any case" else _LOCK)
+        for name in (_PIN, _COUNTS):
+            remove_aside(folder / name)
+        remove_unfinished(self.spark)
         if fresh:
             self._write()
 
@@ -136,7 +142,7 @@ class Work:
     @property
     def counts(self) -> Path:
         """The file for what was counted so far."""
-        return self.folder / "counted.json"
+        return self.folder / _COUNTS
 
     @property
     def late(self) -> Path:
@@ -147,22 +153,28 @@ class Work:
         """All results are out; a folder that nobody asked for is emptied or removed."""
         self._document["report"] = report
         self._write()
+        self._tidy()
+
+    def _tidy(self) -> None:
+        """Removes what a complete run needs no more."""
         if self._at_end == "empty":
             for part in ("input", "spark", "staging", "late"):
-                shutil.rmtree(self.folder / part, ignore_errors=True)
-        elif self._at_end == "remove":
-            self.discard()
+                _remove(self.folder / part)
+        elif self._at_end == "remove" and self.folder.is_dir():
+            # The pin goes last: while it is there, a run that is killed here is taken up again.
+            for path in sorted(self.folder.iterdir(), key=lambda path: path.name == _PIN):
+                _remove(path)
+            _remove(self.folder)
 
     def discard(self) -> None:
         """Removes all that was made for this run, also what it is nested in."""
         for path in (self.folder / _PIN, *self._made):
-            if path.is_dir():
-                shutil.rmtree(path, ignore_errors=True)
-            else:
-                path.unlink(missing_ok=True)
+            _remove(path)
 
     def close(self) -> None:
         """Lets others use the folder, or removes one that nobody will find again."""
+        if self.report is not None:
+            self._tidy()
         os.close(self.lock)
         if self._at_end == "remove in any case":
             shutil.rmtree(self.folder, ignore_errors=True)
@@ -182,15 +194,17 @@ def open_work(pin: Pin, output: Output, checkpoint: Path | None) -> Work:
 
     Raises:
         OtherQueryError: if the checkpoint or the output belongs to another query.
-        OutputError: if the output holds what is not ours.
+        OutputError: if the output holds what is not ours, or lies where it would be swept away.
         ExecutionError: if another run uses the checkpoint now.
     """
+    for option, place in (("--checkpoint", checkpoint), ("--output", _place(output))):
+        _check_lasting(option, place)
     folder = _work_folder(output, checkpoint)
     found = _read(folder)
     if found is not None:
         _same(folder, found, pin)
     _check_output(output, found, folder)
-    if found is None and folder.exists() and any(folder.iterdir()):
+    if found is None and folder.exists() and not _is_free(folder):
         raise OtherQueryError(
             f"{folder} is not empty and is no checkpoint of Headrace.",
             "Give an empty or a new folder as --checkpoint.",
@@ -205,6 +219,35 @@ def open_work(pin: Pin, output: Output, checkpoint: Path | None) -> Work:
     if isinstance(output, ToFolder):
         _claim(output.path, work.id, pin)
     return work
+
+
+def _remove(path: Path) -> None:
+    """Removes a file, or a folder with all that is in it."""
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _is_free(folder: Path) -> bool:
+    """Whether a folder can become a work folder: it is empty, or holds only what a run leaves that
+    is killed before its pin is written."""
+    left = {_LOCK, MARK, *(path.name for path in aside_of(folder / _PIN))}
+    return {path.name for path in folder.iterdir()} <= left
+
+
+def _place(output: Output) -> Path | None:
+    return output.path if isinstance(output, ToFolder | ToFile) else None
+
+
+def _check_lasting(option: str, place: Path | None) -> None:
+    """Raises if what a user named lies in a temporary folder of a run."""
+    temporary = None if place is None else temporary_parent(place)
+    if temporary is not None:
+        raise OutputError(
+            f"{temporary} is a temporary folder of Headrace, which is removed with its run.",
+            f"Give another {option}.",
+        )
 
 
 def _first_missing(folder: Path) -> list[Path]:
@@ -233,7 +276,7 @@ def _work_folder(output: Output, checkpoint: Path | None) -> Path:
         case ToFile(path):
             return path.with_name(path.name + ".headrace").absolute()
         case _:
-            return Path(tempfile.mkdtemp(prefix="headrace-run-"))
+            return made_folder()
 
 
 def _read(folder: Path) -> dict[str, Any] | None:
@@ -285,7 +328,8 @@ def _check_output(output: Output, found: dict[str, Any] | None, folder: Path) ->
     """Raises unless the output is free, or belongs to the work folder ``found``."""
     match output:
         case ToFile(path):
-            if path.is_dir() or (path.exists() and (found is None or "report" not in found)):
+            ours = found is not None and ("report" in found or (folder / JOINED).exists())
+            if path.is_dir() or (path.exists() and not ours):
                 raise OutputError(f"{path} exists.", "Remove it, or give another --output.")
         case ToFolder(path):
             if path.exists() and not path.is_dir():
@@ -327,12 +371,12 @@ def _claim(path: Path, work_id: str, pin: Pin) -> None:
             file.write(json.dumps({"id": work_id, "digest": pin.plan.digest}).encode())
 
 
-def _locked(folder: Path) -> int:
+def _locked(folder: Path, name: str) -> int:
     """An open file, locked until it is closed, by this process and the JVM that inherits it.
 
     A driver that was killed leaves its JVM at work for a moment; it is waited for.
     """
-    handle = os.open(folder / "lock", os.O_CREAT | os.O_RDWR, 0o644)
+    handle = os.open(folder / name, os.O_CREAT | os.O_RDWR, 0o644)
     patience = time.monotonic() + _LOCK_SECONDS
     while True:
         try:

@@ -21,9 +21,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from executor.spark.errors import OutputError
-from executor.spark.files import written_aside
+from executor.spark.files import remove_aside, written_aside
 from executor.spark.formats import ResultFormat, ResultShape, csv_header
 from executor.spark.parts import Part, PartSpec
+
+JOINED = "joined"
+"""The file in a work folder that says that its run has begun to write its one output file, so that
+a file of that name is the run's own."""
 
 _ENDINGS: dict[str, ResultFormat] = {
     ".jsonl": "jsonl",
@@ -114,7 +118,7 @@ def sink_of(output: Output, shape: ResultShape, work: Path) -> Sink:
             return _FolderSink(PartSpec(file_format, staging, shape), path)
         case ToFile(path, file_format):
             spec = PartSpec(file_format, staging, shape, header=False)
-            return _FileSink(spec, path, work / "parts")
+            return _FileSink(spec, path, work)
         case ToStdout(file_format):
             return _StdoutSink(PartSpec(file_format, staging, shape, header=False))
         case ToFunction(function):
@@ -138,17 +142,20 @@ class _FolderSink(Sink):
 
 
 class _FileSink(Sink):
-    def __init__(self, spec: PartSpec, path: Path, parts: Path) -> None:
+    def __init__(self, spec: PartSpec, path: Path, work: Path) -> None:
         super().__init__(spec)
         self._path = path
-        self._parts = _FolderSink(spec, parts)
-        self._folder = parts
+        self._folder = work / "parts"
+        self._parts = _FolderSink(spec, self._folder)
+        self._joined = work / JOINED
 
     def deliver(self, batch: int, parts: Sequence[Part]) -> None:
         self._parts.deliver(batch, parts)
 
     def finish(self) -> None:
         self._path.parent.mkdir(parents=True, exist_ok=True)
+        remove_aside(self._path)
+        self._joined.touch()
         with written_aside(self._path) as file:
             if self.spec.format == "parquet":
                 self._join_parquet(file)
