@@ -21,6 +21,13 @@ class SparkFailedError(ExecutionError):
     """Spark did not start, or a running query failed."""
 
 
+class SlowStartError(SparkFailedError):
+    """Spark gave up waiting for one of its own processes: the machine has too much else to do.
+
+    The query is not at fault, and the same start succeeds when there is time for it.
+    """
+
+
 class PackageError(SparkFailedError):
     """Spark did not start, since something it is to read with could not be fetched."""
 

@@ -9,7 +9,13 @@ import re
 
 from pyspark.errors import PySparkException
 
-from executor.spark.errors import BudgetError, ExecutionError, InputError, SparkFailedError
+from executor.spark.errors import (
+    BudgetError,
+    ExecutionError,
+    InputError,
+    SlowStartError,
+    SparkFailedError,
+)
 
 _REJECTED = re.compile(r"RejectedRowError: (.*)")
 _OVER_BUDGET = re.compile(r"StepBudgetError: (.*?\.) (.*)")
@@ -23,8 +29,15 @@ def failure_of(error: Exception) -> ExecutionError:
     rejected = _REJECTED.search(str(error))
     if rejected is not None:
         return InputError(f"A row is no edge: {rejected[1]}", "Mend it, or run without --strict.")
+    slow = _TIME_OUT.search(str(error))
+    if slow is not None and not _OF_A_SOURCE.search(str(error)):
+        return SlowStartError(
+            f"Spark gave up waiting for one of its own processes ({slow[0]}).",
+            "The machine has too much else to do: run less at once. The same command goes on from "
+            "there.",
+        )
     if isinstance(error, PySparkException):
-        what = f"The query failed in Spark: {_reason(str(error))}"
+        what = f"The query failed in Spark: {reason_in(str(error))}"
     else:
         what = f"Spark's Java process ended unexpectedly ({error})."
     return SparkFailedError(
@@ -32,12 +45,29 @@ def failure_of(error: Exception) -> ExecutionError:
     )
 
 
+_TIME_OUT = re.compile(
+    r"Python worker failed to connect back"
+    r"|[Tt]imed out (?:while )?waiting for [\w' ]+"
+    r"|java\.net\.SocketTimeoutException(?:: [^\n]+)?"
+    r"|java\.util\.concurrent\.TimeoutException(?:: [^\n]+)?"
+    r"|org\.apache\.spark\.\S*Time[Oo]ut\w*Exception(?:: [^\n]+)?"
+    r"|\[CANNOT_OPEN_SOCKET\][^\n]*timed out"
+    r"|(?:TimeoutError|socket\.timeout): timed out"
+    r"|CANNOT_LOAD_STATE_STORE\.UNRELEASED_THREAD_ERROR"
+)
+"""What Spark, its JVM and its Python workers say when one did not answer another in time. Classes
+and conditions rather than sentences, where there are such: they stand in the trace whatever
+is said above it."""
+
+_OF_A_SOURCE = re.compile(r"org\.apache\.(?:kafka|hadoop\.net)|java\.sql\.")
+"""What a source or a broker of the user's says: its time-outs do not come of a start."""
+
 _GAVE_UP = re.compile(r"in stage \S+ failed (\d+) times, most recent failure: .*?Exception: (.*)")
 _OF_JAVA = re.compile(r"^(?:Caused by)?: [\w.]+\.(\w+(?:Exception|Error): .+)$", re.MULTILINE)
 _TRACEBACK = re.compile(r"\W*(Return Message:)?\s*Traceback \(most recent call last\).*")
 
 
-def _reason(text: str) -> str:
+def reason_in(text: str) -> str:
     """The line of Spark's message that says most: a Python worker's error, or what made a task
     fail too often, or the last cause in Java, else the first."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]

@@ -16,22 +16,21 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from executor.spark.batches import Batches
 from executor.spark.checkpoint import NOTE, Work
-from executor.spark.errors import CancelledError, SparkFailedError
+from executor.spark.errors import CancelledError, SlowStartError
 from executor.spark.failures import failure_of
 from executor.spark.leftovers import let_go
 from executor.spark.replay import LARGEST_SLICE
 from executor.spark.session import SessionOptions, stop_within
 from executor.spark.settings import location
 from executor.spark.sinks import Output, ToFile, ToFolder, ToFunction, ToStdout
+from executor.spark.turns import Turn
 
 _POLL_SECONDS = 0.1
 _LAST_BATCH_SECONDS = 10.0
 _STOP_SECONDS = 20.0
-_STARTS = 3
 _ASKING_SECONDS = 30.0
-_SLOW_START = "Python worker failed to connect back"
-"""A query asks a Python process of its own what state it has, and Spark gives that ten seconds to
-start, whatever is set; on a machine with much else to do it needs more."""
+LONGEST_PAUSE_SECONDS = 60.0
+"""Between two attempts at a start for which Spark had no time; the first pauses are shorter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,23 +76,50 @@ def complete(
 ) -> None:
     """Runs the query that gives ``blocks`` to its end, if it has one.
 
+    A start for which the machine had no time is made again, as often as it takes: nothing is wrong
+    with the query.
+
     Raises:
         CancelledError: on Ctrl-C or ``cancelled``, when the query has been stopped.
         ExecutionError: if it fails.
     """
-    for again in range(_STARTS):
+    attempts = 0
+    while True:
         done = batches.batches
         try:
-            return _wait(_started(blocks, batches, interval), batches, cancelled)
-        except SparkFailedError as error:
-            last = again + 1 == _STARTS
-            if last or batches.batches > done or _SLOW_START not in error.message:
-                raise
+            return _run_once(blocks, batches, interval, cancelled)
+        except SlowStartError as error:
+            attempts = 1 if batches.batches > done else attempts + 1
+            batches.wait_for_start(error.message)
+            pause = min(LONGEST_PAUSE_SECONDS, 2.0**attempts)
         finally:
             let_go(blocks.sparkSession, batches.callbacks)
+        try:
+            stopped = cancelled.wait(pause)
+        except KeyboardInterrupt:
+            stopped = True
+        if stopped:
+            raise _stopped(batches)
+
+
+def _run_once(
+    blocks: DataFrame, batches: Batches, interval: str | None, cancelled: threading.Event
+) -> None:
+    """Starts the query and waits for its end."""
+    with Turn() as turn:
+        try:
+            if not turn.comes(cancelled):
+                raise KeyboardInterrupt
+            query = _started(blocks, batches, interval)
+        except KeyboardInterrupt:
+            raise _stopped(batches) from None
+        except (PySparkException, Py4JError) as error:
+            raise failure_of(error) from error
+        _wait(query, batches, turn, cancelled)
 
 
 def _started(blocks: DataFrame, batches: Batches, interval: str | None) -> StreamingQuery:
+    batches.begun = False
     writer = blocks.writeStream.foreachBatch(batches)
     writer = writer.option("checkpointLocation", location(batches.work.spark))
     if interval is not None:
@@ -128,7 +154,14 @@ def set_aside(output: Output, work: Work, rejected: Path | None, what: str) -> P
             return work.folder / f"{what}.jsonl"
 
 
-def _wait(query: StreamingQuery, batches: Batches, cancelled: threading.Event) -> None:
+def _stopped(batches: Batches) -> CancelledError:
+    return CancelledError(
+        f"Stopped after {batches.batches} batches and {batches.found} results.",
+        "The same command goes on from there.",
+    )
+
+
+def _wait(query: StreamingQuery, batches: Batches, turn: Turn, cancelled: threading.Event) -> None:
     """Waits for the end of a query where Ctrl-C is heard, not in a call of the JVM."""
     ended = threading.Event()
     failures: list[Exception] = []
@@ -145,6 +178,12 @@ def _wait(query: StreamingQuery, batches: Batches, cancelled: threading.Event) -
     until: float | None = None
     try:
         while not ended.wait(_POLL_SECONDS):
+            if turn.held:
+                if batches.begun or _waits_for_data(query):
+                    turn.give_back()
+                    batches.note_start()
+                elif turn.is_long():
+                    turn.give_back()
             if batches.finished:
                 query.stop()  # only a query with an interval would wait for more
             elif cancelled.is_set():
@@ -154,10 +193,7 @@ def _wait(query: StreamingQuery, batches: Batches, cancelled: threading.Event) -
     except KeyboardInterrupt:
         stop_within(_STOP_SECONDS, query.stop)
         batches.wait_until_idle(_LAST_BATCH_SECONDS)
-        raise CancelledError(
-            f"Stopped after {batches.batches} batches and {batches.found} results.",
-            "The same command goes on from there.",
-        ) from None
+        raise _stopped(batches) from None
     if batches.error is not None:
         raise batches.error
     if failures:
@@ -169,5 +205,13 @@ def _asks(query: StreamingQuery, batches: Batches) -> bool:
     one that is interrupted in that leaves the process behind, for as long as the session lives."""
     try:
         return not batches.begun and bool(query.status["isDataAvailable"])
+    except (PySparkException, Py4JError, OSError):
+        return False
+
+
+def _waits_for_data(query: StreamingQuery) -> bool:
+    """Whether a query has started and its sources have nothing for a first batch."""
+    try:
+        return str(query.status["message"]).startswith("Waiting")
     except (PySparkException, Py4JError, OSError):
         return False
