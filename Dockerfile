@@ -17,13 +17,15 @@ COPY pyproject.toml constraints.txt ./
 RUN python -c "import tomllib; p = tomllib.load(open('pyproject.toml', 'rb'))['project']; print(*p['dependencies'], *p['optional-dependencies']['postgres'], sep='\n')" > requirements.txt \
     && /opt/headrace/bin/pip install -c constraints.txt -r requirements.txt
 COPY . .
-RUN /opt/headrace/bin/pip install -c constraints.txt .
+# All kernels are compiled into the image; on another processor they are compiled again at first use.
+RUN /opt/headrace/bin/pip install -c constraints.txt . \
+    && /opt/headrace/bin/headrace warm
 
 FROM python:3.11-slim-bookworm
 RUN useradd --uid 10001 --create-home headrace \
     && install --directory --owner=10001 --mode=0700 /var/lib/headrace
 COPY --from=build /opt/headrace /opt/headrace
-# Kernels that are compiled are kept with the rest.
+# Kernels that are compiled at run time are kept with the rest; those of the image are copied there.
 ENV PATH=/opt/headrace/bin:$PATH \
     PYTHONUNBUFFERED=1 \
     HEADRACE_HOME=/var/lib/headrace \

@@ -1,4 +1,5 @@
-"""The command line: ``headrace explain | optimize | plans | run | stats | demo | serve``.
+"""The command line: ``headrace explain | optimize | plans | run | stats | demo | serve |
+warm``.
 
 Exit codes: 0 good, 1 the run failed, 2 wrong usage or an invalid query, 129 hung up, 130
 interrupted, 143 terminated.
@@ -30,6 +31,7 @@ from api.commands.plans import plans
 from api.commands.run import run
 from api.commands.serve import serve
 from api.commands.stats import stats
+from api.commands.warm import warm
 from api.console import Session, open_standard_streams, say, say_error, say_warning
 from api.wording import COMMAND_LINE
 from headrace.errors import HeadraceError, InvalidQueryError, StoppedError, UsageError
@@ -85,7 +87,7 @@ def _headrace(
     """Declarative graph queries over streams of edges: planned by cost, run on Spark."""
 
 
-for command in (explain, optimize, plans, run, stats, demo, serve):
+for command in (explain, optimize, plans, run, stats, demo, serve, warm):
     app.command()(command)
 
 

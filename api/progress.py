@@ -21,6 +21,7 @@ _SECONDS_BETWEEN_LINES = 5.0
 _PHASES = {
     "reading": "reading the input",
     "starting": "starting Spark",
+    "waiting": "waiting to start again",
     "running": "running",
     "done": "done",
 }
@@ -37,12 +38,18 @@ def shown_progress(
     """
     mixed = sys.stdout.isatty()
     if wanted is False or (wanted is None and not watched(sys.stderr)):
-        yield lambda _: None
+        yield _say_wait
     elif watched(sys.stderr) and not mixed:
         with bar(sys.stderr) as (show, _):
             yield show
     else:
         yield _Lines(plan)
+
+
+def _say_wait(progress: Progress) -> None:
+    """Tells why a run waits for another start, also where no progress is shown."""
+    if progress.phase == "waiting":
+        say(f"{_PHASES['waiting']}: {progress.reason}")
 
 
 def counts(progress: Progress) -> str:
@@ -64,6 +71,10 @@ class _Lines:
     def __call__(self, progress: Progress) -> None:
         with self._lock:
             now = time.monotonic()
+            if progress.phase == "waiting":
+                self._phase = progress.phase
+                _say_wait(progress)
+                return
             if progress.phase == self._phase and now < self._next:
                 return
             self._phase, self._next = progress.phase, now + _SECONDS_BETWEEN_LINES
@@ -103,6 +114,8 @@ def bar(stream: TextIO) -> Iterator[tuple[OnProgress, Callable[[str], None]]]:
         task = bars.add_task("starting", total=1.0, found="")
 
         def show(progress: Progress) -> None:
+            if progress.phase == "waiting":
+                say_above(f"{_PHASES['waiting']}: {progress.reason}")
             if progress.fraction is None or (
                 progress.phase == "reading" and progress.fraction >= 1
             ):

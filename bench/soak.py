@@ -2,9 +2,11 @@
 
 Queries run through ``headrace run`` on made streams, two partitions each. The driver, its JVM, a
 Python worker or all of them are killed (SIGKILL), half of the time at random and half just when a
-micro-batch has come to a step of its end (:mod:`bench.victims`), and the same command is given
-again until it ends. Then the lines in the output folder, as any reader finds them, must be those
-of an undisturbed run: the same answers at every instant, no line more often, none torn.
+micro-batch has come to a step of its end, or Spark writes a file of its checkpoint
+(:mod:`bench.victims`); the first kill of a query is always at a file of its first batch. The same
+command is given again until it ends. Then the lines in the output folder, as any reader finds them,
+must be those of an undisturbed run: the same answers at every instant, no line more often, none
+torn.
 """
 
 from __future__ import annotations
@@ -27,12 +29,14 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.measuring import Spread, headline, machine, save
-from bench.victims import KINDS, MOMENTS, Kind, Moment, Victim, Watch
+from bench.victims import FILES, KINDS, MOMENTS, Kind, Moment, Victim, Watch
 
 OFTEN: Final[tuple[Kind, ...]] = ("worker", "worker", "worker", *KINDS)
 """A worker as often as all else: that takes no new start."""
 WHEN: Final[tuple[Moment, ...]] = ("any", "any", "any", *MOMENTS[1:])
-"""Half of the kills at random."""
+"""A quarter of the kills at random."""
+FIRST: Final[tuple[Kind, ...]] = ("driver", "jvm", "tree")
+"""What is killed at the first file: no worker is there yet."""
 
 _PATIENCE: Final = 300.0
 """Seconds without an end after which a run counts as stuck."""
@@ -174,10 +178,14 @@ def killed(
     random: Random,
     kinds: Sequence[Kind],
     moments: Sequence[Moment],
+    first: Sequence[Moment],
     most: int,
     until: float,
 ) -> Round:
-    """One query, killed up to ``most`` times and not after ``until``, then left to its end."""
+    """One query, killed up to ``most`` times and not after ``until``, then left to its end.
+
+    ``first`` are the moments of the first kill, if there are any.
+    """
     folder.mkdir()
     done = Round(name)
     started = time.monotonic()
@@ -186,7 +194,10 @@ def killed(
         victim = Victim(command(case, file, folder, batch), folder / "log")
         try:
             while done.kills.total() < most and time.monotonic() < until:
-                kind, moment = random.choice(kinds), random.choice(moments)
+                if first and not done.kills:
+                    kind, moment = random.choice(FIRST), random.choice(first)
+                else:
+                    kind, moment = random.choice(kinds), random.choice(moments)
                 if not _comes(kind, moment, victim, folder=folder, random=random, until=until):
                     break
                 if victim.kill(kind, random):
@@ -239,6 +250,7 @@ def soak(
     cases: Sequence[str] = tuple(CASES),
     kinds: Sequence[Kind] = OFTEN,
     moments: Sequence[Moment] = WHEN,
+    first: Sequence[Moment] = FILES,
     batch: int = 300,
     per_round: int = 12,
     known: Mapping[str, Counter[str]] | None = None,
@@ -275,6 +287,7 @@ def soak(
                 random=random,
                 kinds=kinds,
                 moments=moments,
+                first=first,
                 most=left,
                 until=until,
             )

@@ -22,11 +22,17 @@ from bench.measuring import ROOT
 Kind = Literal["worker", "driver", "jvm", "tree"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 
-Moment = Literal["any", "staged", "stored", "published"]
+Moment = Literal[
+    "any", "staged", "stored", "published", "metadata", "sources", "offsets", "state", "commits"
+]
 """``staged``: a task has written its results, so its index has changed, and its state is not
 committed; ``stored``: a partition's state is committed, and the batch's results are not out;
-``published``: some are, and Spark does not know yet that the batch has ended."""
+``published``: some are, and Spark does not know yet that the batch has ended. The others are parts
+of Spark's checkpoint: a file has appeared there, under its own or under a temporary name."""
 MOMENTS: Final[tuple[Moment, ...]] = get_args(Moment)
+
+FILES: Final[tuple[Moment, ...]] = ("metadata", "sources", "offsets", "state", "commits")
+"""Those of Spark's checkpoint, which a first batch comes to one after the other."""
 
 _LOOK_SECONDS: Final = 0.001
 
@@ -159,6 +165,15 @@ class Watch:
                 return frozenset(str(path) for path in state.glob("*/*/*.changelog"))
             case "published":
                 return _files(self._folder / "out", ".jsonl")
+            case "metadata":
+                return frozenset(p.name for p in self._spark.glob("*metadata*"))
+            case "sources" | "offsets" | "state" | "commits":
+                # Hadoop's own files of checksums are among them, and all that is half written.
+                return frozenset(map(str, (self._spark / self._moment).rglob("*")))
+
+    @property
+    def _spark(self) -> Path:
+        return self._folder / "checkpoint" / "spark"
 
 
 def _files(folder: Path, ending: str, least: int = 0) -> frozenset[str]:

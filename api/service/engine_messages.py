@@ -72,6 +72,15 @@ class Began:
 
 
 @dataclass(frozen=True, slots=True)
+class Delayed:
+    """Spark had no time to start a query; the engine starts it again, and `Began` says when that
+    has worked."""
+
+    query: str
+    error: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
 class Progressed:
     """How far a query has come, and what its operators did."""
 
@@ -99,4 +108,4 @@ class Gone:
 
 
 Command = Start | Stop | Quit
-Report = Ready | NotStarted | Began | Progressed | Ended | Gone
+Report = Ready | NotStarted | Began | Delayed | Progressed | Ended | Gone

@@ -27,6 +27,7 @@ from algebra.plan import PhysicalPlan
 from api.service.engine_messages import (
     Began,
     Command,
+    Delayed,
     Ended,
     EngineOptions,
     NotStarted,
@@ -132,6 +133,7 @@ class _Run(threading.Thread):
         self._account: Account | None = None
         self._told = 0.0
         self._untold: Progress | None = None
+        self._waits = False
 
     def run(self) -> None:
         """The whole life of the thread."""
@@ -185,6 +187,14 @@ class _Run(threading.Thread):
         )
 
     def _progressed(self, progress: Progress) -> None:
+        if progress.phase == "waiting":
+            self._waits = True
+            error = RunError(progress.reason, hint="It is started again as soon as there is time.")
+            self._send(Delayed(self._command.query, document_of(error)))
+            return
+        if self._waits:
+            self._waits = False
+            self._send(Began(self._command.query))
         self._untold = progress
         if time.monotonic() - self._told >= PROGRESS_SECONDS:
             self._tell_rest()

@@ -21,6 +21,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from api.service.engine_keeper import LONGEST_BACKOFF_SECONDS, EngineKeeper
 from api.service.engine_messages import (
     Began,
+    Delayed,
     Ended,
     EngineOptions,
     Gone,
@@ -261,17 +262,21 @@ class Queries:
                         query.kept = replace(query.kept, error=error)
             case Gone():
                 await self._engine_gone()
-            case Began(id_) | Progressed(id_) | Ended(id_):
+            case Began(id_) | Delayed(id_) | Progressed(id_) | Ended(id_):
                 query = self._known[id_]
                 await self._heard_of(query, report)
                 query.notify()
 
-    async def _heard_of(self, query: Query, report: Began | Progressed | Ended) -> None:
+    async def _heard_of(self, query: Query, report: Began | Delayed | Progressed | Ended) -> None:
         match report:
             case Began():
                 if query.kept.state == "starting":
                     started = query.kept.started or now_us()
                     await self._keeper.become(query, "running", error=None, started=started)
+            case Delayed(error=error):
+                if query.kept.state in ("starting", "running"):
+                    LOG.warning("query delayed", extra={"query_id": query.kept.id})
+                    await self._keeper.become(query, "starting", error=error)
             case Progressed(progress=progress, operators=operators):
                 if progress["phase"] == "running":  # a batch is done: what went wrong is past
                     self._engines.worked()

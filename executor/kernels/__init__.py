@@ -9,26 +9,5 @@ the kernel goes on where it stood, from a header of cursors. So state is nothing
 which may lie anywhere, also in mapped files.
 
 Every kernel is called with one signature only (int64, C-contiguous), so that each compiles
-once; numba keeps the machine code beside the source, or in the user's cache folder where
-that cannot be written to.
+once; :mod:`executor.kernels.compiling` keeps the machine code on disk.
 """
-
-from contextlib import suppress
-from pathlib import Path
-
-
-def _forget_stale_code() -> None:
-    """Removes cached machine code that is older than any kernel's source.
-
-    Numba looks only at the file of the kernel itself, not at those of the functions that
-    were compiled into it.
-    """
-    folder = Path(__file__).parent
-    newest = max(source.stat().st_mtime_ns for source in folder.glob("*.py"))
-    for index in (folder / "__pycache__").glob("*.nbi"):
-        with suppress(OSError):
-            if index.stat().st_mtime_ns < newest:
-                index.unlink()
-
-
-_forget_stale_code()

@@ -11,9 +11,8 @@ An entry that nobody holds any more stays in its chain, with a count of 0, until
 
 from __future__ import annotations
 
-from numba import njit
-
 from executor.batch import FOREVER, IntArray
+from executor.kernels.compiling import kernel
 from executor.kernels.rows import hash_in
 from executor.kernels.tables import EMPTY, mixed
 
@@ -24,7 +23,7 @@ COUNT, ADDED, SWEEP_AT, SWEEP_AFTER, BAG_FIELDS = range(5)
 EXPIRY, HELD, SAID, NEXT, ROW_FIELDS = range(5)
 
 
-@njit(cache=True)
+@kernel
 def _same(
     rows: IntArray, row: int, held: IntArray, columns: IntArray, i: int, sought: IntArray
 ) -> bool:
@@ -34,7 +33,7 @@ def _same(
     return True
 
 
-@njit(cache=True)
+@kernel
 def first_of(
     rows: IntArray,
     keys: IntArray,
@@ -54,7 +53,7 @@ def first_of(
     return slot
 
 
-@njit(cache=True)
+@kernel
 def entry(
     rows: IntArray, values: IntArray, every: IntArray, columns: IntArray, i: int, expiry: int
 ) -> int:
@@ -75,7 +74,7 @@ def entry(
     return slot
 
 
-@njit(cache=True)
+@kernel
 def add(
     h: IntArray,
     rows: IntArray,
@@ -109,7 +108,7 @@ def add(
     return row
 
 
-@njit(cache=True)
+@kernel
 def take(
     rows: IntArray, values: IntArray, every: IntArray, columns: IntArray, i: int, expiry: int
 ) -> int:
@@ -122,19 +121,19 @@ def take(
     return row
 
 
-@njit(cache=True)
+@kernel
 def is_due(h: IntArray, rows: IntArray, now: int) -> bool:
     """Whether the bag wants a sweep: it is full, or much may have expired."""
     return h[COUNT] == rows.shape[0] or (now >= h[SWEEP_AT] and h[ADDED] >= h[SWEEP_AFTER])
 
 
-@njit(cache=True)
+@kernel
 def _stays(rows: IntArray, row: int, width: int, now: int) -> bool:
     used = rows[row, width + HELD] > 0 or rows[row, width + SAID] != 0
     return used and rows[row, width + EXPIRY] > now
 
 
-@njit(cache=True)
+@kernel
 def count_kept(h: IntArray, rows: IntArray, now: int) -> tuple[int, int, int]:
     """How many entries :func:`sweep` keeps, how many of them never expire, and the latest
     expiry of the others.
@@ -151,7 +150,7 @@ def count_kept(h: IntArray, rows: IntArray, now: int) -> tuple[int, int, int]:
     return kept, lasting, latest
 
 
-@njit(cache=True)
+@kernel
 def sweep(
     h: IntArray,
     old: IntArray,

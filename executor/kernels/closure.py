@@ -8,11 +8,11 @@ one operation on 64 targets at a time for each arc.
 
 from __future__ import annotations
 
-from numba import njit
 from numpy import uint64
 from numpy.typing import NDArray
 
 from executor.batch import IntArray
+from executor.kernels.compiling import kernel
 
 Bits = NDArray[uint64]
 
@@ -21,7 +21,7 @@ LOW, NUMBER, STACK, CALLS, AT, WORK_FIELDS = range(6)
 UNSEEN = -1
 
 
-@njit(cache=True)
+@kernel
 def reach(
     roots: IntArray,
     states: int,
@@ -99,7 +99,7 @@ def reach(
             components += 1
 
 
-@njit(cache=True)
+@kernel
 def report(
     roots: IntArray,
     begin: int,

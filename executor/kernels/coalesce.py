@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from numba import njit
-
 from executor.batch import FOREVER, IntArray
 from executor.counters import ADDED_VALIDITY, DROPPED, Tally
+from executor.kernels.compiling import kernel
 from executor.kernels.rows import find_row, hash_in, insert, is_due
 from executor.kernels.tables import EMPTY
 
 
-@njit(cache=True)
+@kernel
 def advance(
     start: int,
     columns: IntArray,

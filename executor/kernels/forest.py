@@ -13,9 +13,8 @@ itself, would be a third field of a slot.
 
 from __future__ import annotations
 
-from numba import njit
-
 from executor.batch import FOREVER, IntArray
+from executor.kernels.compiling import kernel
 from executor.kernels.tables import EMPTY, find, mixed, put
 
 # The header: counts, and the cursors of executor.kernels.path.
@@ -52,7 +51,7 @@ SMALLEST_BLOCK = 4
 BLOCK_SIZES = 48
 
 
-@njit(cache=True)
+@kernel
 def slot_of(pool: IntArray, block: int, capacity: int, root: int) -> int:
     """The slot of a root in a column, or the free slot in which it belongs."""
     mask = capacity - 1
@@ -62,7 +61,7 @@ def slot_of(pool: IntArray, block: int, capacity: int, root: int) -> int:
     return block + offset
 
 
-@njit(cache=True)
+@kernel
 def _size_class(capacity: int) -> int:
     size = 0
     while 1 << size < capacity:
@@ -70,7 +69,7 @@ def _size_class(capacity: int) -> int:
     return size
 
 
-@njit(cache=True)
+@kernel
 def _new_block(h: IntArray, pool: IntArray, free: IntArray, capacity: int) -> int:
     """A block without values; the caller has seen to room at the pool's end."""
     size = _size_class(capacity)
@@ -85,7 +84,7 @@ def _new_block(h: IntArray, pool: IntArray, free: IntArray, capacity: int) -> in
     return block
 
 
-@njit(cache=True)
+@kernel
 def _valid_in(pool: IntArray, block: int, capacity: int, now: int) -> int:
     valid = 0
     for slot in range(block, block + capacity):
@@ -94,7 +93,7 @@ def _valid_in(pool: IntArray, block: int, capacity: int, now: int) -> int:
     return valid
 
 
-@njit(cache=True)
+@kernel
 def _copy_valid(
     pool: IntArray, block: int, capacity: int, now: int, to: IntArray, to_block: int, to_size: int
 ) -> None:
@@ -106,7 +105,7 @@ def _copy_valid(
             to[there, 1] = pool[slot, 1]
 
 
-@njit(cache=True)
+@kernel
 def pool_room(capacity: int, entries: int) -> int:
     """Slots at the pool's end that a column may need until it holds ``entries``.
 
@@ -120,7 +119,7 @@ def pool_room(capacity: int, entries: int) -> int:
     return 2 * target
 
 
-@njit(cache=True)
+@kernel
 def make_room(
     h: IntArray, nodes: IntArray, pool: IntArray, free: IntArray, node: int, now: int
 ) -> None:
@@ -139,7 +138,7 @@ def make_room(
     h[ENTRIES] += valid - used
 
 
-@njit(cache=True)
+@kernel
 def node_of(h: IntArray, nodes: IntArray, node_map: IntArray, code: int, state: int) -> int:
     """The product node, made if there is none yet; EMPTY if there is no room for it."""
     slot = find(node_map, code, state)
@@ -155,7 +154,7 @@ def node_of(h: IntArray, nodes: IntArray, node_map: IntArray, code: int, state: 
     return node
 
 
-@njit(cache=True)
+@kernel
 def link(edges: IntArray, heads: IntArray, walked: IntArray, edge: int) -> None:
     """Puts an edge into the adjacency lists that the automaton walks.
 
@@ -171,13 +170,13 @@ def link(edges: IntArray, heads: IntArray, walked: IntArray, edge: int) -> None:
             heads[slot, 0], heads[slot, 1], heads[slot, 2] = vertex, key, edge
 
 
-@njit(cache=True)
+@kernel
 def edge_key(target: int, number: int, inputs: int) -> int:
     """The second half of an edge's key; the first is its source."""
     return target * inputs + number
 
 
-@njit(cache=True)
+@kernel
 def _fitting(entries: int) -> int:
     capacity = SMALLEST_BLOCK
     while 5 * capacity < 8 * entries:
@@ -185,7 +184,7 @@ def _fitting(entries: int) -> int:
     return capacity
 
 
-@njit(cache=True)
+@kernel
 def count_valid(
     h: IntArray, edges: IntArray, nodes: IntArray, pool: IntArray, now: int
 ) -> tuple[int, int, int, int, int]:
@@ -213,7 +212,7 @@ def count_valid(
     return edge_count, node_count, slots, lasting, latest
 
 
-@njit(cache=True)
+@kernel
 def sweep(
     h: IntArray,
     walked: IntArray,

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from numba import njit
-
 from executor.batch import IntArray
+from executor.kernels.compiling import kernel
 from executor.kernels.rows import find_row, hash_in, insert, is_due
 from executor.kernels.tables import EMPTY
 
@@ -16,7 +15,7 @@ LEFT_ROW, RIGHT_ROW, IN_WORK, PARTNER, OUT, HEADER_LENGTH = range(6)
 FROM_LEFT, FROM_RIGHT = 1, 2
 
 
-@njit(cache=True)
+@kernel
 def _first_partner(
     columns: IntArray,
     i: int,
@@ -30,7 +29,7 @@ def _first_partner(
     return other_index[slot, 1]
 
 
-@njit(cache=True)
+@kernel
 def _meet(
     h: IntArray,
     columns: IntArray,
@@ -65,7 +64,7 @@ def _meet(
     return partner == EMPTY
 
 
-@njit(cache=True)
+@kernel
 def advance(
     h: IntArray,
     left_columns: IntArray,

@@ -15,10 +15,9 @@ which the argument rests. What has expired counts as absent too.
 
 from __future__ import annotations
 
-from numba import njit
-
 from executor.batch import FOREVER, IntArray
 from executor.counters import ADDED_VALIDITY, DROPPED, Tally
+from executor.kernels.compiling import kernel
 from executor.kernels.forest import (
     ADDED,
     ARENA_TOP,
@@ -71,7 +70,7 @@ ALL_ROOTS = 3
 MOVE_STATE, MOVE_INPUT, MOVE_INVERSE, MOVE_NEXT = range(4)
 
 
-@njit(cache=True)
+@kernel
 def push(heap: IntArray, size: int, width: int, node: int) -> None:
     """Adds to a heap of ``size`` pairs (width, node), the widest on top."""
     at = size
@@ -84,7 +83,7 @@ def push(heap: IntArray, size: int, width: int, node: int) -> None:
     heap[at, 0], heap[at, 1] = width, node
 
 
-@njit(cache=True)
+@kernel
 def pop(heap: IntArray, size: int) -> None:
     """Removes the top of a heap of ``size`` pairs."""
     last = size - 1
@@ -103,7 +102,7 @@ def pop(heap: IntArray, size: int) -> None:
     heap[at, 0], heap[at, 1] = width, node
 
 
-@njit(cache=True)
+@kernel
 def _begin_row(
     h: IntArray,
     rows: IntArray,
@@ -134,7 +133,7 @@ def _begin_row(
     return True
 
 
-@njit(cache=True)
+@kernel
 def _begin_search(
     h: IntArray,
     rows: IntArray,
@@ -180,7 +179,7 @@ def _begin_search(
     return DONE
 
 
-@njit(cache=True)
+@kernel
 def _improve(
     h: IntArray,
     now: int,
@@ -274,7 +273,7 @@ def _improve(
     return DONE
 
 
-@njit(cache=True)
+@kernel
 def _expand(
     h: IntArray,
     now: int,
@@ -315,7 +314,7 @@ def _expand(
     return DONE
 
 
-@njit(cache=True)
+@kernel
 def advance(
     h: IntArray,
     rows: IntArray,

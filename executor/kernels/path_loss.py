@@ -12,9 +12,8 @@ To look back at a node its edges are listed by both of their ends
 
 from __future__ import annotations
 
-from numba import njit
-
 from executor.batch import FOREVER, IntArray
+from executor.kernels.compiling import kernel
 from executor.kernels.forest import (
     BLOCK,
     CAPACITY,
@@ -42,7 +41,7 @@ SEEDING, SPREADING, SEEKING, FILLING = range(4)
 ROOT, NODE, BEFORE, LOST_FIELDS = range(4)
 
 
-@njit(cache=True)
+@kernel
 def _push(heap: IntArray, size: int, width: int, root: int, node: int) -> None:
     at = size
     while at > 0:
@@ -55,7 +54,7 @@ def _push(heap: IntArray, size: int, width: int, root: int, node: int) -> None:
     heap[at, 0], heap[at, 1], heap[at, 2] = width, root, node
 
 
-@njit(cache=True)
+@kernel
 def _pop(heap: IntArray, size: int) -> None:
     last = size - 1
     width, root, node = heap[last, 0], heap[last, 1], heap[last, 2]
@@ -74,7 +73,7 @@ def _pop(heap: IntArray, size: int) -> None:
     heap[at, 0], heap[at, 1], heap[at, 2] = width, root, node
 
 
-@njit(cache=True)
+@kernel
 def _slot(nodes: IntArray, pool: IntArray, node: int, root: int) -> int:
     """Where a node's value in a tree is; EMPTY if it never had one."""
     if node == EMPTY or nodes[node, CAPACITY] == 0:
@@ -83,7 +82,7 @@ def _slot(nodes: IntArray, pool: IntArray, node: int, root: int) -> int:
     return slot if pool[slot, 0] == root else EMPTY
 
 
-@njit(cache=True)
+@kernel
 def _lose(
     h: IntArray, nodes: IntArray, pool: IntArray, lost: IntArray, node: int, root: int,
     given: int, now: int,
@@ -97,7 +96,7 @@ def _lose(
         pool[slot, 1] = 0
 
 
-@njit(cache=True)
+@kernel
 def _seed(
     h: IntArray,
     edge: IntArray,
@@ -132,7 +131,7 @@ def _seed(
     return True
 
 
-@njit(cache=True)
+@kernel
 def _spread(
     h: IntArray,
     at: int,
@@ -163,7 +162,7 @@ def _spread(
     return True
 
 
-@njit(cache=True)
+@kernel
 def _longest(
     root: int,
     node: int,
@@ -199,7 +198,7 @@ def _longest(
     return best
 
 
-@njit(cache=True)
+@kernel
 def _fill(
     h: IntArray,
     now: int,
@@ -237,7 +236,7 @@ def _fill(
     return True
 
 
-@njit(cache=True)
+@kernel
 def lower(
     h: IntArray,
     row: IntArray,
@@ -301,7 +300,7 @@ def lower(
     return DONE
 
 
-@njit(cache=True)
+@kernel
 def differences(
     h: IntArray,
     now: int,

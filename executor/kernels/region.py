@@ -7,9 +7,8 @@ the arcs between them.
 
 from __future__ import annotations
 
-from numba import njit
-
 from executor.batch import IntArray
+from executor.kernels.compiling import kernel
 from executor.kernels.forest import EDGE_FIELDS, EXPIRY, NEXT_OUT, TARGET
 from executor.kernels.path import (
     MOVE_INVERSE,
@@ -65,7 +64,7 @@ CODE, CODE_SLOT, MARKED, FIRST_NODE, VERTEX_FIELDS = range(5)
 TO, THROUGH, NEXT, ARC_FIELDS = range(4)
 
 
-@njit(cache=True)
+@kernel
 def _node(
     h: IntArray,
     nodes: IntArray,
@@ -100,7 +99,7 @@ def _node(
     return node
 
 
-@njit(cache=True)
+@kernel
 def clear(h: IntArray, nodes: IntArray, vertices: IntArray, index: IntArray) -> None:
     """Forgets the region."""
     for node in range(h[NODES]):
@@ -110,7 +109,7 @@ def clear(h: IntArray, nodes: IntArray, vertices: IntArray, index: IntArray) -> 
     h[NODES] = h[VERTICES] = h[ARCS] = 0
 
 
-@njit(cache=True)
+@kernel
 def _add_arc(h: IntArray, nodes: IntArray, arcs: IntArray, tail: int, to: int, width: int) -> None:
     arc = h[ARCS]
     h[ARCS] = arc + 1
@@ -118,7 +117,7 @@ def _add_arc(h: IntArray, nodes: IntArray, arcs: IntArray, tail: int, to: int, w
     nodes[tail, ARC] = arc
 
 
-@njit(cache=True)
+@kernel
 def _explore(
     h: IntArray,
     now: int,
@@ -172,7 +171,7 @@ def _explore(
     return True
 
 
-@njit(cache=True)
+@kernel
 def find_region(
     h: IntArray,
     rows: IntArray,

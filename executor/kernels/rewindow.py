@@ -7,14 +7,13 @@ held one tick past its end, for a row at its end goes on with it.
 
 from __future__ import annotations
 
-from numba import njit
-
 from executor.batch import FOREVER, IntArray
+from executor.kernels.compiling import kernel
 from executor.kernels.rows import COUNT, UNTIL, find_row, hash_in, insert, is_due
 from executor.kernels.tables import EMPTY
 
 
-@njit(cache=True)
+@kernel
 def advance(
     begin: int,
     columns: IntArray,

@@ -10,9 +10,9 @@ the first row of a chain. A set that nobody looks up by key has no ``keys`` (len
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from executor.batch import FOREVER, IntArray
+from executor.kernels.compiling import kernel
 from executor.kernels.tables import EMPTY, mixed
 
 # The header of a set.
@@ -20,7 +20,7 @@ COUNT, ADDED, SWEEP_AT, SWEEP_AFTER, UNTIL, SET_FIELDS = range(6)
 # UNTIL is the column that says until when a row is held: its expiry, or the further column.
 
 
-@njit(cache=True)
+@kernel
 def hash_in(columns: IntArray, i: int, chosen: IntArray) -> int:
     """The hash of the chosen columns of row ``i`` of a batch."""
     result = 0
@@ -29,7 +29,7 @@ def hash_in(columns: IntArray, i: int, chosen: IntArray) -> int:
     return result
 
 
-@njit(cache=True)
+@kernel
 def find_row(
     index: IntArray,
     rows: IntArray,
@@ -57,7 +57,7 @@ def find_row(
     return slot
 
 
-@njit(cache=True)
+@kernel
 def insert(
     h: IntArray,
     rows: IntArray,
@@ -102,13 +102,13 @@ def insert(
     return True
 
 
-@njit(cache=True)
+@kernel
 def is_due(h: IntArray, rows: IntArray, now: int) -> bool:
     """Whether the set wants a sweep: it is full, or much may have expired."""
     return h[COUNT] == rows.shape[0] or (now >= h[SWEEP_AT] and h[ADDED] >= h[SWEEP_AFTER])
 
 
-@njit(cache=True)
+@kernel
 def count_valid_rows(h: IntArray, rows: IntArray, now: int) -> tuple[int, int, int]:
     """How many rows :func:`sweep_rows` will keep, how many of them are kept forever, and
     until when the others are held at the latest.
@@ -125,7 +125,7 @@ def count_valid_rows(h: IntArray, rows: IntArray, now: int) -> tuple[int, int, i
     return valid, lasting, latest
 
 
-@njit(cache=True)
+@kernel
 def sweep_rows(
     h: IntArray,
     old: IntArray,

@@ -20,9 +20,8 @@ edge by a budget of steps.
 
 from __future__ import annotations
 
-from numba import njit
-
 from executor.batch import FOREVER, IntArray
+from executor.kernels.compiling import kernel
 from executor.kernels.forest import EXPIRY, INPUT, SOURCE, TARGET, edge_key, link
 from executor.kernels.path import ROW_EXP, ROW_INPUT, ROW_ROOTS, ROW_SOURCE, ROW_TARGET, ROW_TS
 from executor.kernels.region import (
@@ -54,7 +53,7 @@ from executor.kernels.tables import EMPTY, find, put
 DONE, SWEEP_DUE, EDGES_FULL, SPACE_FULL, RESULTS_FULL, OUT_FULL, OVER_BUDGET = range(7)
 
 
-@njit(cache=True)
+@kernel
 def _begin_row(
     h: IntArray,
     rows: IntArray,
@@ -89,7 +88,7 @@ def _begin_row(
     return True
 
 
-@njit(cache=True)
+@kernel
 def _report_pairs(
     h: IntArray,
     now: int,
@@ -136,7 +135,7 @@ def _report_pairs(
     return DONE
 
 
-@njit(cache=True)
+@kernel
 def advance(
     h: IntArray,
     rows: IntArray,
@@ -202,7 +201,7 @@ def advance(
             h[MOVE] += 1
 
 
-@njit(cache=True)
+@kernel
 def count_valid(h: IntArray, edges: IntArray, results: IntArray, now: int) -> tuple[int, ...]:
     """What :func:`sweep` will keep.
 
@@ -225,7 +224,7 @@ def count_valid(h: IntArray, edges: IntArray, results: IntArray, now: int) -> tu
     return edge_count, pairs, lasting, latest
 
 
-@njit(cache=True)
+@kernel
 def sweep(
     h: IntArray,
     walked: IntArray,

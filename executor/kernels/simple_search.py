@@ -8,9 +8,8 @@ have this one. A part whose widest walk is no wider than the best path so far is
 
 from __future__ import annotations
 
-from numba import njit
-
 from executor.batch import FOREVER, IntArray
+from executor.kernels.compiling import kernel
 from executor.kernels.path import pop, push
 from executor.kernels.region import (
     ARC,
@@ -36,7 +35,7 @@ from executor.kernels.tables import EMPTY
 CHOSEN, LEFT_OUT, STACK_FIELDS = range(3)
 
 
-@njit(cache=True)
+@kernel
 def walks_are_simple(h: IntArray, root: int, end: int, nodes: IntArray, vertices: IntArray) -> bool:
     """Whether the widest walks from the root to the edge and on to the end repeat no vertex."""
     h[MARK] += 1
@@ -51,7 +50,7 @@ def walks_are_simple(h: IntArray, root: int, end: int, nodes: IntArray, vertices
     return True
 
 
-@njit(cache=True)
+@kernel
 def _widest_walk(
     h: IntArray,
     root: int,
@@ -103,7 +102,7 @@ def _widest_walk(
     return nodes[end, VALUE]
 
 
-@njit(cache=True)
+@kernel
 def _block_others(node: int, by: int, nodes: IntArray, vertices: IntArray) -> None:
     """Blocks the vertex's other nodes once more, or once less."""
     other = vertices[nodes[node, VERTEX], FIRST_NODE]
@@ -113,7 +112,7 @@ def _block_others(node: int, by: int, nodes: IntArray, vertices: IntArray) -> No
         other = nodes[other, NEXT_NODE]
 
 
-@njit(cache=True)
+@kernel
 def widest_simple(
     h: IntArray,
     root: int,

@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from executor.batch import IntArray
+from executor.kernels.compiling import kernel
 
 Scalar = TypeVar("Scalar", bound="np.generic[Any]")
 
@@ -22,14 +22,14 @@ GOLDEN = -7046029254386353131
 EMPTY = -1
 
 
-@njit(cache=True)
+@kernel
 def mixed(value: int) -> int:
     """A hash of one integer whose low bits are good."""
     product = value * GOLDEN
     return product ^ (product >> 32)
 
 
-@njit(cache=True)
+@kernel
 def find(table: IntArray, first: int, second: int) -> int:
     """The slot of a key, or the free slot in which it belongs."""
     mask = table.shape[0] - 1
@@ -39,7 +39,7 @@ def find(table: IntArray, first: int, second: int) -> int:
     return slot
 
 
-@njit(cache=True)
+@kernel
 def put(table: IntArray, first: int, second: int, value: int) -> None:
     """Sets the value of a key; the caller sees to it that there is room."""
     slot = find(table, first, second)
@@ -48,7 +48,7 @@ def put(table: IntArray, first: int, second: int, value: int) -> None:
     table[slot, 2] = value
 
 
-@njit(cache=True)
+@kernel
 def copy_into(table: IntArray, larger: IntArray) -> None:
     """Puts all keys of ``table`` into another."""
     for slot in range(table.shape[0]):

@@ -9,11 +9,10 @@ bags, and rows of one instant may come in any order that gives before it takes.
 
 from __future__ import annotations
 
-from numba import njit
-
 from executor.batch import IntArray
 from executor.kernels import bag
 from executor.kernels.bag import EXPIRY, HELD, NEXT, SAID
+from executor.kernels.compiling import kernel
 from executor.kernels.tables import EMPTY
 
 # Why a kernel stopped. Bags are swept only where no row is half done.
@@ -25,14 +24,14 @@ ROW, CHAIN, OUT, UNMATCHED, SCAN_FIELDS = range(5)
 NOT_BEGUN = -2
 
 
-@njit(cache=True)
+@kernel
 def _write(out: IntArray, at: int, rows: IntArray, row: int, width: int, ts: int, exp: int) -> None:
     for j in range(width):
         out[j, at] = rows[row, j]
     out[width, at], out[width + 1, at] = ts, exp
 
 
-@njit(cache=True)
+@kernel
 def retract(
     h: IntArray,
     columns: IntArray,
@@ -90,7 +89,7 @@ def retract(
 COALESCE_ROW, COALESCE_OUT, COALESCE_NEED, COALESCE_FIELDS = range(4)
 
 
-@njit(cache=True)
+@kernel
 def _latest(rows: IntArray, first: int, width: int, field: int, now: int) -> int:
     """The largest expiry in a chain of entries whose ``field`` is set; ``now`` if none."""
     latest = now
@@ -102,7 +101,7 @@ def _latest(rows: IntArray, first: int, width: int, field: int, now: int) -> int
     return latest
 
 
-@njit(cache=True)
+@kernel
 def _length(rows: IntArray, first: int, width: int) -> int:
     length = 0
     row = first
@@ -112,7 +111,7 @@ def _length(rows: IntArray, first: int, width: int) -> int:
     return length
 
 
-@njit(cache=True)
+@kernel
 def coalesce(
     h: IntArray,
     columns: IntArray,
@@ -176,7 +175,7 @@ LEFT_ROW, RIGHT_ROW, IN_WORK, PARTNER, MET, JOIN_OUT, JOIN_FIELDS = range(7)
 FROM_LEFT, FROM_RIGHT = 1, 2
 
 
-@njit(cache=True)
+@kernel
 def _take_in(
     h: IntArray,
     bag_h: IntArray,
@@ -203,7 +202,7 @@ def _take_in(
     h[MET] = 0
 
 
-@njit(cache=True)
+@kernel
 def _meet(
     h: IntArray,
     columns: IntArray,
@@ -240,7 +239,7 @@ def _meet(
     return True
 
 
-@njit(cache=True)
+@kernel
 def join(
     h: IntArray,
     left_columns: IntArray,
@@ -311,7 +310,7 @@ def join(
 EDGE_ROW, EDGE_OUT, EDGE_FIELDS = range(3)
 
 
-@njit(cache=True)
+@kernel
 def changes_of_edges(
     h: IntArray,
     columns: IntArray,

@@ -11,10 +11,10 @@ only says where to look.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from executor.batch import FOREVER, IntArray
+from executor.kernels.compiling import kernel
 from executor.kernels.tables import EMPTY, mixed
 
 Bytes = NDArray[np.uint8]
@@ -31,7 +31,7 @@ STRING = 0
 DONE, ENTRIES_FULL, HEAP_FULL = range(3)
 
 
-@njit(cache=True)
+@kernel
 def _hash_bytes(data: Bytes, start: int, end: int) -> int:
     result = end - start
     for i in range(start, end):
@@ -39,34 +39,34 @@ def _hash_bytes(data: Bytes, start: int, end: int) -> int:
     return mixed(result)
 
 
-@njit(cache=True)
+@kernel
 def _partition(hashed: int, partitions: int) -> int:
     """Of bits that say nothing of the slot in the index, where all would crowd otherwise."""
     return ((mixed(hashed) >> 32) & 0x7FFFFFFF) % partitions
 
 
-@njit(cache=True)
+@kernel
 def place_strings(offsets: IntArray, data: Bytes, partitions: int, found: IntArray) -> None:
     """Writes the partitions of the strings ``data[offsets[i] : offsets[i + 1]]``."""
     for i in range(found.shape[0]):
         found[i] = _partition(_hash_bytes(data, offsets[i], offsets[i + 1]), partitions)
 
 
-@njit(cache=True)
+@kernel
 def place_bits(bits: IntArray, partitions: int, found: IntArray) -> None:
     """Writes the partitions of values that are no strings."""
     for i in range(found.shape[0]):
         found[i] = _partition(mixed(bits[i]), partitions)
 
 
-@njit(cache=True)
+@kernel
 def place_codes(entries: IntArray, codes: IntArray, partitions: int, found: IntArray) -> None:
     """Writes the partitions of the values that codes stand for."""
     for i in range(found.shape[0]):
         found[i] = _partition(entries[codes[i], HASH], partitions)
 
 
-@njit(cache=True)
+@kernel
 def _claim(h: IntArray, entries: IntArray) -> int:
     code = h[FIRST_FREE]
     if code == EMPTY:
@@ -78,7 +78,7 @@ def _claim(h: IntArray, entries: IntArray) -> int:
     return code
 
 
-@njit(cache=True)
+@kernel
 def _same(entries: IntArray, code: int, heap: Bytes, data: Bytes, start: int, length: int) -> bool:
     if entries[code, LENGTH] != length:
         return False
@@ -89,7 +89,7 @@ def _same(entries: IntArray, code: int, heap: Bytes, data: Bytes, start: int, le
     return True
 
 
-@njit(cache=True)
+@kernel
 def encode_strings(
     h: IntArray,
     offsets: IntArray,
@@ -133,7 +133,7 @@ def encode_strings(
     return DONE
 
 
-@njit(cache=True)
+@kernel
 def encode_bits(
     h: IntArray,
     kind: int,
@@ -170,7 +170,7 @@ def encode_bits(
     return DONE
 
 
-@njit(cache=True)
+@kernel
 def give_back(h: IntArray, entries: IntArray, now: int) -> tuple[int, int, int]:
     """Frees the codes that expired.
 
@@ -198,7 +198,7 @@ def give_back(h: IntArray, entries: IntArray, now: int) -> tuple[int, int, int]:
     return held, lasting, latest
 
 
-@njit(cache=True)
+@kernel
 def reindex(h: IntArray, entries: IntArray, index: IntArray) -> None:
     """Puts every entry into a free index."""
     mask = index.shape[0] - 1
@@ -210,7 +210,7 @@ def reindex(h: IntArray, entries: IntArray, index: IntArray) -> None:
             index[slot] = code
 
 
-@njit(cache=True)
+@kernel
 def move_strings(h: IntArray, entries: IntArray, heap: Bytes, fresh: Bytes) -> None:
     """Copies the strings in use to the beginning of ``fresh``."""
     top = 0
@@ -225,7 +225,7 @@ def move_strings(h: IntArray, entries: IntArray, heap: Bytes, fresh: Bytes) -> N
     h[HEAP_TOP] = top
 
 
-@njit(cache=True)
+@kernel
 def string_offsets(entries: IntArray, codes: IntArray, offsets: IntArray) -> None:
     """Where each string will begin and end when they are laid end to end."""
     offsets[0] = 0
@@ -233,7 +233,7 @@ def string_offsets(entries: IntArray, codes: IntArray, offsets: IntArray) -> Non
         offsets[i + 1] = offsets[i] + entries[codes[i], LENGTH]
 
 
-@njit(cache=True)
+@kernel
 def copy_strings(
     entries: IntArray, heap: Bytes, codes: IntArray, offsets: IntArray, data: Bytes
 ) -> None:

@@ -14,9 +14,8 @@ looks for a simple path among those nodes, with a budget of steps.
 
 from __future__ import annotations
 
-from numba import njit
-
 from executor.batch import FOREVER, IntArray
+from executor.kernels.compiling import kernel
 from executor.kernels.forest import (
     EDGE_FIELDS,
     EXPIRY,
@@ -57,7 +56,7 @@ STEP_FIELDS = 3
 STACK_FIELDS = 5
 
 
-@njit(cache=True)
+@kernel
 def _enter(
     h: IntArray, rows: IntArray, row: int, walked: IntArray, edges: IntArray,
     edge_map: IntArray, heads: IntArray,
@@ -80,7 +79,7 @@ def _enter(
     link(edges, heads, walked, edge)
 
 
-@njit(cache=True)
+@kernel
 def _reach(
     h: IntArray, nodes: IntArray, index: IntArray, vertex: int, state: int, edge: int, kind: int,
     next_node: int,
@@ -97,7 +96,7 @@ def _reach(
     return node
 
 
-@njit(cache=True)
+@kernel
 def _clear(h: IntArray, nodes: IntArray, index: IntArray) -> None:
     """Empties the index of what the search found."""
     mask = index.shape[0] - 1
@@ -113,7 +112,7 @@ def _clear(h: IntArray, nodes: IntArray, index: IntArray) -> None:
     h[FOUND] = 0
 
 
-@njit(cache=True)
+@kernel
 def _search(
     h: IntArray, source: int, target: int, exp: int, accepting: IntArray, backwards: IntArray,
     backwards_of: IntArray, edges: IntArray, heads: IntArray, nodes: IntArray, index: IntArray,
@@ -149,7 +148,7 @@ def _search(
     return start, current
 
 
-@njit(cache=True)
+@kernel
 def _repeats(nodes: IntArray, start: int) -> bool:
     """Whether the path from a node meets a vertex again."""
     one = start
@@ -163,7 +162,7 @@ def _repeats(nodes: IntArray, start: int) -> bool:
     return False
 
 
-@njit(cache=True)
+@kernel
 def _simple(
     start: int, target: int, exp: int, budget: int, final: IntArray, forwards: IntArray,
     forwards_of: IntArray, edges: IntArray, heads: IntArray, nodes: IntArray, index: IntArray,
@@ -222,7 +221,7 @@ def _simple(
     return 0
 
 
-@njit(cache=True)
+@kernel
 def advance(
     h: IntArray, rows: IntArray, wants: IntArray, simple: bool, budget: int, walked: IntArray,
     accepting: IntArray, final: IntArray, forwards: IntArray, forwards_of: IntArray,
@@ -304,7 +303,7 @@ def advance(
         h[ROW] += 1
 
 
-@njit(cache=True)
+@kernel
 def count_valid(h: IntArray, edges: IntArray, now: int) -> tuple[int, int, int]:
     """Edges that :func:`sweep` will keep, how many of them never expire, and the latest expiry of
     the others."""
@@ -320,7 +319,7 @@ def count_valid(h: IntArray, edges: IntArray, now: int) -> tuple[int, int, int]:
     return count, lasting, latest
 
 
-@njit(cache=True)
+@kernel
 def sweep(
     h: IntArray, walked: IntArray, old: IntArray, edges: IntArray, edge_map: IntArray,
     heads: IntArray, now: int,

@@ -6,7 +6,7 @@ import json
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any
 
@@ -93,6 +93,7 @@ class Batches:
         self.callbacks = Callbacks()
         self.begun = False
         self.error: Exception | None = None
+        self._waits = False
         self.batches = 0
         self.processed = 0
         self.found = 0
@@ -134,6 +135,18 @@ class Batches:
                 raise
         finally:
             self._idle.set()
+
+    def wait_for_start(self, reason: str) -> None:
+        """Tells that the query waits for another start, and why."""
+        if self._on_progress is not None:
+            self._waits = True
+            self._on_progress(replace(self._progress(-1), phase="waiting", reason=reason))
+
+    def note_start(self) -> None:
+        """Tells that the query has started, if it was told that it waits for that."""
+        if self._waits and self._on_progress is not None:
+            self._waits = False
+            self._on_progress(self._progress(self.work.batches.committed))
 
     def wait_until_idle(self, seconds: float) -> None:
         """Waits for the end of a batch that still runs, in the thread that Spark called it in."""

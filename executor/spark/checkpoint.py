@@ -13,7 +13,6 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
-import tempfile
 import time
 import uuid
 from collections.abc import Mapping
@@ -22,6 +21,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from algebra.plan import PhysicalPlan
+from algebra.remedy import Remedy
 from executor.spark.batch_log import BatchLog
 from executor.spark.claims import (
     check_output,
@@ -30,12 +30,22 @@ from executor.spark.claims import (
     claim,
     identity,
 )
-from executor.spark.errors import NEW_CHECKPOINT, DamagedError, ExecutionError, OtherQueryError
-from executor.spark.files import read_sealed, write_sealed
+from executor.spark.errors import (
+    NEW_CHECKPOINT,
+    NEW_OUTPUT,
+    DamagedError,
+    ExecutionError,
+    OtherQueryError,
+    OutputError,
+)
+from executor.spark.files import aside_of, read_sealed, remove_aside, write_sealed
+from executor.spark.folders import MARK, made_folder, temporary_parent
 from executor.spark.sinks import NOTE, Output, ToFile, ToFolder
 from executor.spark.storage import storage_told
+from executor.spark.unfinished import remove_unfinished
 
 _PIN = "query.json"
+_COUNTS = "counted.json"
 _LOCK = "lock"
 _VERSION = 1
 _LOCK_SECONDS = 10.0
@@ -101,6 +111,9 @@ class Work:
         self._at_end = at_end
         self._made = made
         self.lock = lock
+        for name in (_PIN, _COUNTS):
+            remove_aside(folder / name)
+        remove_unfinished(self.spark)
         if fresh:
             self._write()
 
@@ -128,7 +141,7 @@ class Work:
     @property
     def batches(self) -> BatchLog:
         """What is noted of the micro-batches."""
-        return BatchLog(self.spark, self.folder / "counted.json")
+        return BatchLog(self.spark, self.folder / _COUNTS)
 
     @property
     def late(self) -> Path:
@@ -140,22 +153,28 @@ class Work:
         """All results are out; a folder that nobody asked for is emptied or removed."""
         self._document["report"] = report
         self._write()
+        self._tidy()
+
+    def _tidy(self) -> None:
+        """Removes what a complete run needs no more."""
         if self._at_end == "empty":
             for part in ("input", "spark", "staging", "late"):
-                shutil.rmtree(self.folder / part, ignore_errors=True)
-        elif self._at_end == "remove":
-            shutil.rmtree(self.folder, ignore_errors=True)
+                _remove(self.folder / part)
+        elif self._at_end == "remove" and self.folder.is_dir():
+            # The pin goes last: while it is there, a run that is killed here is taken up again.
+            for path in sorted(self.folder.iterdir(), key=lambda path: path.name == _PIN):
+                _remove(path)
+            _remove(self.folder)
 
     def discard(self) -> None:
         """Removes all that was made for this run, also what it is nested in."""
         for path in (self.folder / _PIN, *self._made):
-            if path.is_dir():
-                shutil.rmtree(path, ignore_errors=True)
-            else:
-                path.unlink(missing_ok=True)
+            _remove(path)
 
     def close(self) -> None:
         """Lets others use the folder, or removes one that nobody will find again."""
+        if self.report is not None:
+            self._tidy()
         os.close(self.lock)
         if self._at_end == "remove in any case":
             shutil.rmtree(self.folder, ignore_errors=True)
@@ -174,7 +193,7 @@ def open_work(pin: Pin, output: Output, checkpoint: Path | None) -> Work:
 
     Raises:
         OtherQueryError: if the checkpoint or the output belongs to another query.
-        OutputError: if the output holds what is not ours.
+        OutputError: if the output holds what is not ours, or lies where it would be swept away.
         DamagedError: if a file of the checkpoint is damaged.
         StorageError: if one of them cannot be read or written.
         ExecutionError: if another run uses the checkpoint now.
@@ -184,6 +203,8 @@ def open_work(pin: Pin, output: Output, checkpoint: Path | None) -> Work:
 
 
 def _open_work(pin: Pin, output: Output, checkpoint: Path | None) -> Work:
+    for remedy, place in ((NEW_CHECKPOINT, checkpoint), (NEW_OUTPUT, _place(output))):
+        _check_lasting(remedy, place)
     given = _work_folder(output, checkpoint)
     at_end = "keep" if checkpoint is not None else _at_end(output)
     while True:
@@ -193,8 +214,9 @@ def _open_work(pin: Pin, output: Output, checkpoint: Path | None) -> Work:
         places = [folder, output.path / NOTE] if isinstance(output, ToFolder) else [folder]
         made = tuple(path for place in places for path in _first_missing(place.absolute()))
         folder.mkdir(parents=True, exist_ok=True)
-        lock = _locked(folder)
-        if _is_locked(folder, lock) and _read(folder) == found:
+        name = MARK if at_end == "remove in any case" else _LOCK
+        lock = _locked(folder / name)
+        if _is_locked(folder / name, lock) and _read(folder) == found:
             break
         os.close(lock)  # another run has begun or ended meanwhile: look again
     try:
@@ -216,7 +238,7 @@ def _looked_at(given: Path, pin: Pin, output: Output) -> tuple[Path, dict[str, A
             folder = given.absolute()  # of a version that took the name as it was given
         _same(folder, found, pin)
     check_output(output, found, folder)
-    if found is None and folder.exists() and any(p.name != _LOCK for p in folder.iterdir()):
+    if found is None and folder.exists() and not _is_free(folder):
         raise OtherQueryError(
             f"{folder} is not empty and is no checkpoint of Headrace.",
             "Remove what is in it.",
@@ -225,6 +247,36 @@ def _looked_at(given: Path, pin: Pin, output: Output) -> tuple[Path, dict[str, A
     check_without_links(folder)
     check_writable(folder)
     return folder, found
+
+
+def _remove(path: Path) -> None:
+    """Removes a file, or a folder with all that is in it."""
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _is_free(folder: Path) -> bool:
+    """Whether a folder can become a work folder: it is empty, or holds only what a run leaves that
+    is killed before its pin is written."""
+    left = {_LOCK, MARK, *(path.name for path in aside_of(folder / _PIN))}
+    return {path.name for path in folder.iterdir()} <= left
+
+
+def _place(output: Output) -> Path | None:
+    return output.path if isinstance(output, ToFolder | ToFile) else None
+
+
+def _check_lasting(remedy: Remedy, place: Path | None) -> None:
+    """Raises if what a user named lies in a temporary folder of a run."""
+    temporary = None if place is None else temporary_parent(place)
+    if temporary is not None:
+        raise OutputError(
+            f"{temporary} is a temporary folder of Headrace, which is removed with its run.",
+            "",
+            remedy,
+        )
 
 
 def _first_missing(folder: Path) -> list[Path]:
@@ -253,7 +305,7 @@ def _work_folder(output: Output, checkpoint: Path | None) -> Path:
         case ToFile(path):
             return path.with_name(path.name + ".headrace").absolute()
         case _:
-            return Path(tempfile.mkdtemp(prefix="headrace-run-"))
+            return made_folder()
 
 
 def _read(folder: Path) -> dict[str, Any] | None:
@@ -322,12 +374,12 @@ def _of(sources: Mapping[str, Any] | None, name: str) -> Any:
     return None if sources is None else sources.get(name)
 
 
-def _locked(folder: Path) -> int:
+def _locked(path: Path) -> int:
     """An open file, locked until it is closed, by this process and the JVM that inherits it.
 
     A driver that was killed leaves its JVM at work for a moment; it is waited for.
     """
-    handle = os.open(folder / _LOCK, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW, 0o644)
+    handle = os.open(path, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW, 0o644)
     patience = time.monotonic() + _LOCK_SECONDS
     while True:
         try:
@@ -338,14 +390,14 @@ def _locked(folder: Path) -> int:
                 continue
             os.close(handle)
             raise ExecutionError(
-                f"Another run uses {folder} now.", "Wait for its end, or stop it first."
+                f"Another run uses {path.parent} now.", "Wait for its end, or stop it first."
             ) from error
         return handle
 
 
-def _is_locked(folder: Path, lock: int) -> bool:
+def _is_locked(path: Path, lock: int) -> bool:
     """Whether a lock is the one that others would find: a run that ends may remove its folder."""
     try:
-        return os.path.samestat(os.fstat(lock), os.stat(folder / _LOCK))
+        return os.path.samestat(os.fstat(lock), os.stat(path))
     except FileNotFoundError:
         return False

@@ -37,6 +37,13 @@ class CheckpointFailedError(SparkFailedError):
     """Spark cannot read its checkpoint, or finds that parts of it are missing."""
 
 
+class SlowStartError(SparkFailedError):
+    """Spark gave up waiting for one of its own processes: the machine has too much else to do.
+
+    The query is not at fault, and the same start succeeds when there is time for it.
+    """
+
+
 class PackageError(SparkFailedError):
     """Spark did not start, since something it is to read with could not be fetched."""
 

@@ -15,6 +15,7 @@ from executor.spark.errors import (
     CheckpointFailedError,
     ExecutionError,
     InputError,
+    SlowStartError,
     SparkFailedError,
 )
 from executor.spark.storage import error_in
@@ -43,6 +44,13 @@ def failure_of(error: Exception) -> ExecutionError:
     short = error_in(str(error))
     if short is not None:
         return short
+    slow = _TIME_OUT.search(str(error))
+    if slow is not None and not _OF_A_SOURCE.search(str(error)):
+        return SlowStartError(
+            f"Spark gave up waiting for one of its own processes ({slow[0]}).",
+            "The machine has too much else to do: run less at once. The same command goes on from "
+            "there.",
+        )
     if isinstance(error, PySparkException):
         what = f"The query failed in Spark: {reason_in(str(error))}"
         if _OF_CHECKPOINT.search(str(error)):
@@ -53,6 +61,23 @@ def failure_of(error: Exception) -> ExecutionError:
         what = f"Spark's Java process ended unexpectedly ({error})."
     return SparkFailedError(what, "Try again: the same run goes on from its checkpoint.", _SEE_ALL)
 
+
+_TIME_OUT = re.compile(
+    r"Python worker failed to connect back"
+    r"|[Tt]imed out (?:while )?waiting for [\w' ]+"
+    r"|java\.net\.SocketTimeoutException(?:: [^\n]+)?"
+    r"|java\.util\.concurrent\.TimeoutException(?:: [^\n]+)?"
+    r"|org\.apache\.spark\.\S*Time[Oo]ut\w*Exception(?:: [^\n]+)?"
+    r"|\[CANNOT_OPEN_SOCKET\][^\n]*timed out"
+    r"|(?:TimeoutError|socket\.timeout): timed out"
+    r"|CANNOT_LOAD_STATE_STORE\.UNRELEASED_THREAD_ERROR"
+)
+"""What Spark, its JVM and its Python workers say when one did not answer another in time. Classes
+and conditions rather than sentences, where there are such: they stand in the trace whatever
+is said above it."""
+
+_OF_A_SOURCE = re.compile(r"org\.apache\.(?:kafka|hadoop\.net)|java\.sql\.")
+"""What a source or a broker of the user's says: its time-outs do not come of a start."""
 
 _GAVE_UP = re.compile(r"in stage \S+ failed (\d+) times, most recent failure: .*?Exception: (.*)")
 _OF_JAVA = re.compile(r"^(?:Caused by)?: [\w.]+\.(\w+(?:Exception|Error): .+)$", re.MULTILINE)

@@ -10,6 +10,7 @@ import errno
 import hashlib
 import json
 import os
+import re
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -19,6 +20,8 @@ from typing import Any, BinaryIO
 from executor.spark.errors import DamagedError
 
 _SEAL = "sha256 "
+
+_ASIDE = ".tmp"
 
 
 @contextmanager
@@ -36,7 +39,8 @@ def written_aside(path: Path, *, replacing: bool = True) -> Iterator[BinaryIO]:
         FileExistsError: if not, and there is one.
         OSError: with a file's name in it, also where the disk is full.
     """
-    aside = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_native_id()}.tmp")
+    own = f"{os.getpid()}.{threading.get_native_id()}"
+    aside = path.with_name(f".{path.name}.{own}{_ASIDE}")
     try:
         with errors_named(path):
             aside.unlink(missing_ok=True)  # of a killed thread that had this one's number
@@ -118,3 +122,30 @@ def digest_of(path: Path) -> str:
     """The SHA-256 of a file's content."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def aside_of(path: Path) -> list[Path]:
+    """What killed processes left of ``path`` while they wrote it aside."""
+    name = re.compile(rf"\.{re.escape(path.name)}\.(\d+)(?:\.\d+)?{re.escape(_ASIDE)}")
+    return [
+        other
+        for other in path.parent.glob(f".*{_ASIDE}")
+        if (found := name.fullmatch(other.name)) and not _is_alive(int(found[1]))
+    ]
+
+
+def remove_aside(path: Path) -> None:
+    """Removes what killed processes left of ``path``."""
+    for other in aside_of(path):
+        other.unlink(missing_ok=True)
+
+
+def _is_alive(process: int) -> bool:
+    """Whether another process of this number runs; in a container a new one has the old number."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return process != os.getpid()

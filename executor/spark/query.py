@@ -22,7 +22,7 @@ from executor.spark.errors import (
     CancelledError,
     CheckpointFailedError,
     DamagedError,
-    SparkFailedError,
+    SlowStartError,
 )
 from executor.spark.failures import failure_of
 from executor.spark.leftovers import let_go
@@ -30,15 +30,14 @@ from executor.spark.replay import LARGEST_SLICE
 from executor.spark.session import SessionOptions, stop_within
 from executor.spark.settings import location
 from executor.spark.sinks import NOTE, Output, ToFile, ToFolder, ToFunction, ToStdout
+from executor.spark.turns import Turn
 
 _POLL_SECONDS = 0.1
 _LAST_BATCH_SECONDS = 10.0
 _STOP_SECONDS = 20.0
-_STARTS = 3
 _ASKING_SECONDS = 30.0
-_SLOW_START = "Python worker failed to connect back"
-"""A query asks a Python process of its own what state it has, and Spark gives that ten seconds to
-start, whatever is set; on a machine with much else to do it needs more."""
+LONGEST_PAUSE_SECONDS = 60.0
+"""Between two attempts at a start for which Spark had no time; the first pauses are shorter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,31 +86,61 @@ def complete(
     With an interval Spark waits for the next batch by the clock of the machine. So the query is
     started again if that is set back, instead of waiting until it is as late as before.
 
+    A start for which the machine had no time is made again, as often as it takes: nothing is wrong
+    with the query.
+
     Raises:
         CancelledError: on Ctrl-C or ``cancelled``, when the query has been stopped.
         ExecutionError: if it fails.
     """
-    again = 0
+    attempts = 0
     while True:
         done = batches.batches
-        clock = None if interval is None else SteppedClock()
         try:
-            if _wait(_started(blocks, batches, interval), batches, cancelled, clock):
+            if _run_once(blocks, batches, interval, cancelled):
                 return
+            continue  # the clock was set back
         except CheckpointFailedError as error:
             damaged = batches.work.batches.damaged()
             if damaged is None:
                 raise
             raise DamagedError(damaged) from error
-        except SparkFailedError as error:
-            again += 1
-            if again == _STARTS or batches.batches > done or _SLOW_START not in error.message:
-                raise
+        except SlowStartError as error:
+            attempts = 1 if batches.batches > done else attempts + 1
+            batches.wait_for_start(error.message)
+            pause = min(LONGEST_PAUSE_SECONDS, 2.0**attempts)
         finally:
             let_go(blocks.sparkSession, batches.callbacks)
+        try:
+            stopped = cancelled.wait(pause)
+        except KeyboardInterrupt:
+            stopped = True
+        if stopped:
+            raise _stopped(batches)
+
+
+def _run_once(
+    blocks: DataFrame, batches: Batches, interval: str | None, cancelled: threading.Event
+) -> bool:
+    """Starts the query and waits for its end.
+
+    Returns whether the query is at its end; if not, it was stopped since the clock was set back.
+    """
+    with Turn() as turn:
+        try:
+            if not turn.comes(cancelled):
+                raise KeyboardInterrupt
+            query = _started(blocks, batches, interval)
+        except KeyboardInterrupt:
+            raise _stopped(batches) from None
+        except (PySparkException, Py4JError) as error:
+            raise failure_of(error) from error
+        clock = None if interval is None else SteppedClock()
+        return _wait(query, batches, turn, cancelled, clock)
 
 
 def _started(blocks: DataFrame, batches: Batches, interval: str | None) -> StreamingQuery:
+    batches.begun = False
     writer = blocks.writeStream.foreachBatch(batches)
     writer = writer.option("checkpointLocation", location(batches.work.spark))
     if interval is not None:
@@ -146,15 +175,23 @@ def set_aside(output: Output, work: Work, rejected: Path | None, what: str) -> P
             return work.folder / f"{what}.jsonl"
 
 
+def _stopped(batches: Batches) -> CancelledError:
+    return CancelledError(
+        f"Stopped after {batches.batches} batches and {batches.found} results.",
+        "The same command goes on from there.",
+    )
+
+
 def _wait(
     query: StreamingQuery,
     batches: Batches,
+    turn: Turn,
     cancelled: threading.Event,
     clock: SteppedClock | None,
 ) -> bool:
     """Waits for the end of a query where Ctrl-C is heard, not in a call of the JVM.
 
-    Gives whether it is at its end; if not, it was stopped since the clock was set back.
+    Returns whether the query is at its end; if not, it was stopped since the clock was set back.
     """
     ended = threading.Event()
     failures: list[Exception] = []
@@ -171,6 +208,12 @@ def _wait(
     until: float | None = None
     try:
         while not ended.wait(_POLL_SECONDS):
+            if turn.held:
+                if batches.begun or _waits_for_data(query):
+                    turn.give_back()
+                    batches.note_start()
+                elif turn.is_long():
+                    turn.give_back()
             if batches.finished:
                 query.stop()  # only a query with an interval would wait for more
             elif cancelled.is_set():
@@ -183,10 +226,7 @@ def _wait(
     except KeyboardInterrupt:
         stop_within(_STOP_SECONDS, query.stop)
         batches.wait_until_idle(_LAST_BATCH_SECONDS)
-        raise CancelledError(
-            f"Stopped after {batches.batches} batches and {batches.found} results.",
-            "The same command goes on from there.",
-        ) from None
+        raise _stopped(batches) from None
     if batches.error is not None:
         raise batches.error
     if failures:
@@ -207,5 +247,13 @@ def _asks(query: StreamingQuery, batches: Batches) -> bool:
     one that is interrupted in that leaves the process behind, for as long as the session lives."""
     try:
         return not batches.begun and bool(query.status["isDataAvailable"])
+    except (PySparkException, Py4JError, OSError):
+        return False
+
+
+def _waits_for_data(query: StreamingQuery) -> bool:
+    """Whether a query has started and its sources have nothing for a first batch."""
+    try:
+        return str(query.status["message"]).startswith("Waiting")
     except (PySparkException, Py4JError, OSError):
         return False

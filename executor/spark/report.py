@@ -8,7 +8,7 @@ from typing import Any, Literal, Self
 
 from executor.counters import Counters
 
-Phase = Literal["reading", "starting", "running", "done"]
+Phase = Literal["reading", "starting", "waiting", "running", "done"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +20,7 @@ class Progress:
     the plan reads, ``late`` those of them that came too late, ``rejected`` the rows that are no
     edges; ``now`` is the application time reached, ``ticks`` how much of it went by since the first
     edge, in time units of the plan; ``operators`` (by node of the plan) are of the whole query too.
+    ``waiting`` is for another start, since Spark gave up this one; ``reason`` says why.
     """
 
     phase: Phase
@@ -34,6 +35,7 @@ class Progress:
     seconds: float = 0.0
     ticks: int = 0
     operators: Mapping[int, Counters] = field(default_factory=dict)
+    reason: str = ""
 
 
 OnProgress = Callable[[Progress], None]

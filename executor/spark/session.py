@@ -33,6 +33,7 @@ from executor.spark.failures import reason_in
 from executor.spark.folders import own_folder
 from executor.spark.jvm import find_java
 from executor.spark.storage import error_in, limit_in_the_way
+from executor.spark.worker_python import launcher, worker_path
 
 # The default one runs a dozen shell commands for each file that it writes on a local disk.
 _FILE_MANAGER = (
@@ -121,17 +122,13 @@ def log_tail(folder: Path, lines: int = _LOG_LINES_SHOWN) -> str:
 @contextmanager
 def _environment(folder: Path) -> Iterator[None]:
     """The environment that the JVM inherits, and the workers from it."""
-    import executor
-
-    package_root = str(Path(executor.__file__).resolve().parent.parent)
-    inherited = os.environ.get("PYTHONPATH")
     settings = {
         "JAVA_HOME": str(find_java().home_for_spark(folder)),
         "SPARK_LOCAL_IP": "127.0.0.1",
         "SPARK_CONF_DIR": str(folder),  # not the settings of some other Spark
-        "PYSPARK_PYTHON": sys.executable,
+        "PYSPARK_PYTHON": launcher(folder),
         "PYSPARK_DRIVER_PYTHON": sys.executable,
-        "PYTHONPATH": os.pathsep.join(filter(None, (package_root, inherited))),
+        "PYTHONPATH": worker_path(),
     }
     dropped = ("SPARK_HOME", "PYSPARK_SUBMIT_ARGS", "SPARK_REMOTE", "SPARK_MASTER")
     before = {name: os.environ.get(name) for name in (*settings, *dropped)}

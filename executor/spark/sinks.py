@@ -21,7 +21,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from executor.spark.errors import DamagedError, OutputError
-from executor.spark.files import digest_of, read_sealed, write_sealed, written_aside
+from executor.spark.files import (
+    digest_of,
+    read_sealed,
+    remove_aside,
+    write_sealed,
+    written_aside,
+)
 from executor.spark.formats import ResultFormat, ResultShape, csv_header
 from executor.spark.parts import Part, PartSpec
 from executor.spark.storage import storage_told
@@ -180,6 +186,7 @@ class _FileSink(Sink):
     def finish(self) -> None:
         super().finish()
         self._path.parent.mkdir(parents=True, exist_ok=True)
+        remove_aside(self._path)
         try:
             with written_aside(self._path, replacing=self._written.is_at(self._path)) as file:
                 self._join(file)

@@ -30,6 +30,8 @@ from executor.spark.packing import table_of
 from executor.spark.processor import LATE, RESULTS
 from executor.spark.settings import PROVIDER, ROCKSDB
 from executor.spark.stage import result_blocks
+from executor.spark.worker_python import check_workers
+from executor.spark.workers import own_workers
 
 _COLUMNS = ("label", "src", "trg", "ts")
 _COLUMNS_OF_VERTICES = ("label", "id", "ts")
@@ -79,7 +81,8 @@ def stream(
         PlanError: if the plan cannot be run.
         InputError: if a stream or one of its columns is missing, or of another type, or a
             stored graph is a stream, or the plan reads nothing else.
-        ExecutionError: if the session keeps state where this cannot work.
+        ExecutionError: if the session keeps state where this cannot work, or its workers run on a
+            Python without Headrace.
     """
     if spark.conf.get(PROVIDER) != ROCKSDB:
         raise ExecutionError(
@@ -88,6 +91,7 @@ def stream(
         )
     check_document(plan)
     _check_kinds(plan, dataframes)
+    check_workers(spark.sparkContext)
     edges, stored = edges_of(plan, dataframes)
     shape = ResultShape.of(plan)
     aside = None if late is None else LateFolder(Path(late).absolute())
@@ -108,7 +112,9 @@ def stream(
     times = ["ts bigint", "exp bigint"] if shape.event is None else ["at bigint", "event string"]
     times += ["op string"] if shape.deletions else []
     blocks = result_blocks(edges, plan, f"stream-{plan.digest}", "live", stored)
-    return observed(blocks, plan, metrics).mapInArrow(unpacked, ", ".join([*columns, *times]))
+    rows = observed(blocks, plan, metrics)
+    with own_workers(spark, None):
+        return rows.mapInArrow(unpacked, ", ".join([*columns, *times]))
 
 
 def edges_of(

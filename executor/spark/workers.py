@@ -15,6 +15,8 @@ from itertools import count
 
 from pyspark.sql import SparkSession
 
+from executor.spark.worker_python import drivers_python
+
 _POOLS_IN_USE: set[int] = set()  # of this process, like the pools themselves
 _LOCK = threading.Lock()
 _ENVIRONMENT_LOCK = threading.RLock()
@@ -24,7 +26,7 @@ _VARIABLE = "HEADRACE_WORKERS"
 @contextmanager
 def own_workers(spark: SparkSession, name: str | None) -> Iterator[None]:
     """Functions handed to Spark inside this block run in workers of the pool ``name``, or (None)
-    of the one that all share.
+    of the one that all share, on the driver's Python where that can be.
 
     The environment is the Spark context's, so other threads wait for the end of the block.
     """
@@ -34,7 +36,8 @@ def own_workers(spark: SparkSession, name: str | None) -> Iterator[None]:
         if name is not None:
             environment[_VARIABLE] = name
         try:
-            yield
+            with drivers_python(spark.sparkContext):
+                yield
         finally:
             environment.pop(_VARIABLE, None)
             if before is not None:

@@ -42,6 +42,13 @@ def test_the_parts_of_the_image_fit_together() -> None:
     assert ENVIRONMENT["NUMBA_CACHE_DIR"].startswith(f"{KEPT}/")
 
 
+def test_the_image_is_built_with_compiled_kernels() -> None:
+    """Beside the sources, which the last stage takes with it, and by the installed command."""
+    text = (ROOT / "Dockerfile").read_text("utf-8").replace(" \\\n    ", " ")
+    assert "constraints.txt . && /opt/headrace/bin/headrace warm\n" in text
+    assert "COPY --from=build /opt/headrace /opt/headrace\n" in text
+
+
 @pytest.mark.slow
 def test_the_image_serves_is_healthy_and_ends(tmp_path: Path) -> None:
     kept, home = tmp_path / "kept", tmp_path / "home"

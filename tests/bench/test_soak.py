@@ -36,6 +36,7 @@ def test_results_of_a_run_whose_workers_are_killed(
         cases=["short"],
         kinds=["worker"],
         moments=["staged"],
+        first=[],
         batch=100,
         known={"short": known},
     )

@@ -1,16 +1,11 @@
 """The compiled code: one signature each, and never older than its source."""
 
-import os
-from pathlib import Path
-
 import numpy as np
-import pytest
 from numba.core.dispatcher import Dispatcher
 from numba.core.types import unliteral
 
 from algebra import regex
 from algebra.physical import Coalesce, HashJoin, ProjectColumns, WindowScan
-from executor import kernels
 from executor.kernels import coalesce, forest, join, path, rows, tables, vertices
 from executor.local import Edge, run_plan
 from tests.executor.plans import path_over, plan_of
@@ -47,24 +42,6 @@ def test_each_kernel_compiles_for_one_signature() -> None:
     }
     assert {name: n for name, n in compiled.items() if n > 1} == {}
     assert compiled["executor.kernels.path.advance"] == 1
-
-
-def test_machine_code_older_than_a_source_is_removed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(kernels, "__file__", str(tmp_path / "__init__.py"))
-    cache = tmp_path / "__pycache__"
-    cache.mkdir()
-    for name, age in (
-        ("__init__.py", 100),
-        ("callee.py", 50),
-        ("__pycache__/caller.old.nbi", 60),
-        ("__pycache__/caller.new.nbi", 40),
-    ):
-        (tmp_path / name).write_text("")
-        os.utime(tmp_path / name, (1_000_000 - age, 1_000_000 - age))
-    kernels._forget_stale_code()
-    assert [found.name for found in cache.iterdir()] == ["caller.new.nbi"]
 
 
 def test_tables_hold_pairs() -> None:

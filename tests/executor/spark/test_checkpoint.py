@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
+import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,7 +18,17 @@ from algebra.plan import PhysicalPlan
 from executor.spark import checkpoint as module
 from executor.spark.checkpoint import Pin, Work, open_work, pinned_plan
 from executor.spark.errors import ExecutionError, OtherQueryError, OutputError
-from executor.spark.sinks import Output, ToFile, ToFolder, ToFunction, ToStdout, output_of
+from executor.spark.folders import remove_abandoned
+from executor.spark.formats import ResultShape
+from executor.spark.sinks import (
+    Output,
+    ToFile,
+    ToFolder,
+    ToFunction,
+    ToStdout,
+    output_of,
+    sink_of,
+)
 from tests.executor.spark.plans import reach
 
 
@@ -153,6 +166,115 @@ def test_a_run_that_nobody_can_take_up_leaves_nothing(output: Output) -> None:
     with opened(output) as work:
         (work.folder / "input").mkdir()
     assert not work.folder.exists()
+
+
+def test_sweeping_spares_every_folder_that_a_user_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a checkpoint and as an output, also under a name as temporary folders have."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    for output, checkpoint in (
+        (ToStdout(), tmp_path / "headrace-run-mine"),
+        (ToFolder(tmp_path / "headrace-run-out"), tmp_path / "headrace-ck"),
+        (ToFolder(tmp_path / "headrace-alone"), None),
+    ):
+        with opened(output, checkpoint):
+            pass
+    before = tree(tmp_path)
+    for path in tmp_path.rglob("*"):
+        os.utime(path, (time.time() - 7200,) * 2)
+    remove_abandoned()
+    assert tree(tmp_path) == before
+
+
+def test_the_temporary_work_folder_of_a_killed_run_is_swept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    work = open_work(Pin(reach(), "-", 1), ToStdout(), None)
+    remove_abandoned(time.time() + 3600)
+    assert work.folder.is_dir(), "it is in use"
+    os.close(work.lock)
+    remove_abandoned(time.time() + 3600)
+    assert not work.folder.exists()
+
+
+def test_a_temporary_folder_of_another_run_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with opened(ToStdout()) as work:
+        before = tree(tmp_path)
+        (tmp_path / "link").symlink_to(work.folder)
+        pin = Pin(reach(), "out", 1)
+        for place in (work.folder, work.folder / "new", tmp_path / "link"):
+            with pytest.raises(OutputError, match="temporary folder of Headrace"):
+                open_work(pin, ToStdout(), place)
+            with pytest.raises(OutputError, match="Give another --output"):
+                open_work(pin, ToFolder(place), None)
+        assert tree(work.folder) == {
+            str(Path(name).relative_to(work.folder.name)): data for name, data in before.items()
+        }
+
+
+def test_a_start_that_was_killed_before_its_pin_is_taken_up(tmp_path: Path) -> None:
+    folder = tmp_path / "out" / "_headrace"
+    folder.mkdir(parents=True)
+    (folder / "lock").touch()
+    (folder / ".query.json.4711.tmp").write_text('{"ver')
+    with opened(ToFolder(tmp_path / "out")) as work:
+        assert work.fresh
+    assert {path.name for path in folder.iterdir()} == {"lock", "query.json", "owner.json"}
+
+
+def test_one_output_file_in_a_new_folder_outlives_its_run(tmp_path: Path) -> None:
+    output = ToFile(tmp_path / "new" / "sub" / "out.csv")
+    with opened(output) as work:
+        output.path.write_text("x,y\n")
+        work.complete({"seconds": 1})
+    assert tree(tmp_path) == {"new/sub/out.csv": b"x,y\n"}
+
+
+def test_nothing_is_left_by_a_run_to_one_file_that_was_taken_up(tmp_path: Path) -> None:
+    output = ToFile(tmp_path / "out.csv")
+    with opened(output) as work:
+        work.input.mkdir()
+    with opened(output) as work:
+        output.path.write_text("x,y\n")
+        work.complete({"seconds": 1})
+    assert tree(tmp_path) == {"out.csv": b"x,y\n"}
+
+
+@pytest.mark.parametrize("ended", [False, True])
+def test_a_run_that_is_killed_when_its_one_file_has_appeared_goes_on(
+    tmp_path: Path, ended: bool
+) -> None:
+    output = ToFile(tmp_path / "out.csv", "csv")
+    with opened(output) as work:
+        sink = sink_of(output, ResultShape.of(reach()), work.folder)
+        (tmp_path / ".out.csv.4711.tmp").write_text("half")
+        sink.finish()
+        if ended:
+            work._document["report"] = {"seconds": 1}
+            work._write()
+        assert set(tree(tmp_path)) >= {"out.csv", "out.csv.headrace/query.json"}
+        os.close(work.lock)  # what a kill does
+        with opened(output) as again:
+            assert again.id == work.id
+            assert again.report == ({"seconds": 1} if ended else None)
+            again.complete({"seconds": 1})
+        work.lock = os.open(os.devnull, os.O_RDONLY)
+    assert set(tree(tmp_path)) == {"out.csv"}
+
+
+def test_one_file_of_somebody_else_is_not_replaced(tmp_path: Path) -> None:
+    output = ToFile(tmp_path / "out.csv", "csv")
+    with opened(output):
+        pass
+    output.path.write_text("mine")
+    with pytest.raises(OutputError, match="exists"):
+        open_work(Pin(reach(), "out", 1), output, None)
+    assert output.path.read_text() == "mine"
 
 
 @pytest.mark.parametrize("where", ["nowhere", "here"])

@@ -157,31 +157,6 @@ def test_stopped_before_it_began(spark: SparkSession, tmp_path: Path) -> None:
     assert [p.name for p in tmp_path.iterdir()] == ["in.csv"]
 
 
-def test_a_worker_that_is_slow_to_start_is_asked_again(spark: SparkSession, tmp_path: Path) -> None:
-    inputs = {"input": [csv_file(tmp_path / "in.csv", EDGES)]}
-    held: list[psutil.Process] = []
-    ended = threading.Event()
-
-    def hold_the_first() -> None:
-        while not (held or ended.wait(0.02)):
-            for process in _driver_workers():
-                with suppress(psutil.Error):
-                    process.suspend()
-                    held.append(process)
-
-    watching = threading.Thread(target=hold_the_first)
-    watching.start()
-    try:
-        run(edges_of_a(), inputs, ToFolder(tmp_path / "out"), OPTIONS, spark=spark)
-    finally:
-        ended.set()
-        watching.join()
-        for process in held:
-            process.kill()
-    assert held
-    assert snapshots(read_jsonl(tmp_path / "out")) == snapshots(expected(edges_of_a(), EDGES))
-
-
 def test_a_run_with_an_interval_ends_wherever_it_was_killed(
     spark: SparkSession, tmp_path: Path
 ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pyspark.errors import StreamingQueryException
 
-from executor.spark.errors import BudgetError, SparkFailedError
+from executor.spark.errors import BudgetError, SlowStartError, SparkFailedError
 from executor.spark.failures import failure_of
 
 STREAM_FAILED = (
@@ -64,3 +64,41 @@ def test_a_jvm_that_went_and_a_budget() -> None:
     assert gone.message == "Spark's Java process ended unexpectedly (refused)."
     text = "x\nexecutor.kernels.StepBudgetError: It took too many steps. Give more of them.\n"
     assert isinstance(failure_of(StreamingQueryException(text)), BudgetError)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "org.apache.spark.SparkException: Python worker failed to connect back.",
+        "It did not work.\n\nJVM stacktrace:\norg.apache.spark.SparkException: Whatever\n"
+        "Caused by: java.net.SocketTimeoutException: Accept timed out\n\tat java.base/x",
+        "Timed out while waiting for the Python worker to connect back",
+        "java.util.concurrent.TimeoutException: Futures timed out after [120 seconds]",
+        "org.apache.spark.rpc.RpcTimeoutException: Cannot receive any reply in 120 seconds",
+        "org.apache.spark.api.python.StreamingPythonRunner$StreamingPythonRunnerInitialization"
+        "TimeoutException: no answer",
+        "[CANNOT_OPEN_SOCKET] Can not open socket: [\"tried to connect to ('127.0.0.1', 1), but an "
+        'error occurred: timed out"].',
+        "[CANNOT_LOAD_STATE_STORE.UNRELEASED_THREAD_ERROR] An error occurred during loading state.",
+    ],
+)
+def test_time_outs_of_a_start_are_told_from_faults_whatever_their_wording(text: str) -> None:
+    error = failure_of(StreamingQueryException(STREAM_FAILED + text))
+    assert isinstance(error, SlowStartError)
+    assert error.message.startswith("Spark gave up waiting for one of its own processes (")
+    assert "\n" not in error.message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        KILLED_AGAIN,
+        WITHOUT_A_PORT,
+        "ValueError: 7 is no vertex",
+        "java.util.concurrent.ExecutionException: org.apache.kafka.common.errors.TimeoutException: "
+        "Timed out waiting for a node assignment. Call: describeTopics",
+        "java.net.ConnectException: Connection refused",
+    ],
+)
+def test_other_failures_are_no_time_outs_of_a_start(text: str) -> None:
+    assert not isinstance(failure_of(StreamingQueryException(text)), SlowStartError)

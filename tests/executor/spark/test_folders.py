@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from executor.spark.folders import own_folder, remove_abandoned
+from executor.spark.folders import MARK, own_folder, remove_abandoned
 
 
 @pytest.fixture
@@ -40,8 +40,7 @@ def test_a_folder_is_removed_at_the_end(place: Path) -> None:
 
 
 def test_what_killed_runs_left_is_removed_by_the_next_one(place: Path) -> None:
-    left_by_a_killed_run(place, "headrace-abc", "session.lock")
-    left_by_a_killed_run(place, "headrace-run-abc", "lock")
+    left_by_a_killed_run(place, "headrace-abc", MARK)
     with own_folder() as (folder, _):
         assert list(place.iterdir()) == [folder]
 
@@ -53,12 +52,13 @@ def test_what_is_in_use_stays(place: Path) -> None:
 
 
 def test_what_is_not_ours_stays(place: Path) -> None:
-    demo = left_by_a_killed_run(place, "headrace-demo-abc", "lock")
-    other = left_by_a_killed_run(place, "other", "session.lock")
+    checkpoint = left_by_a_killed_run(place, "headrace-run-abc", "lock")
+    session = left_by_a_killed_run(place, "headrace-abc", "session.lock")
+    other = left_by_a_killed_run(place, "other", MARK)
     young = place / "headrace-young"
     young.mkdir()
-    (young / "session.lock").touch()
+    (young / MARK).touch()
     link = place / "headrace-link"
-    link.symlink_to(left_by_a_killed_run(place, "elsewhere", "session.lock"))
+    link.symlink_to(left_by_a_killed_run(place, "elsewhere", MARK))
     remove_abandoned()
-    assert all(folder.is_dir() for folder in (demo, other, young, link))
+    assert all(folder.is_dir() for folder in (checkpoint, session, other, young, link))

@@ -1,0 +1,24 @@
+"""``headrace warm``: compiles all kernels, so that no query waits for it."""
+
+from __future__ import annotations
+
+from api import options as opt
+from api.console import say
+from headrace.errors import RunError
+
+
+def warm(*, debug: opt.Debug = False) -> None:
+    """Compile the inner loops of all operators now, and keep them for later runs."""
+    from headrace.warming import warm as compile_all
+
+    say("compiling: without a cache this takes a minute or two")
+    done = compile_all()
+    say(
+        f"{done.compiled} kernels compiled, {done.loaded} loaded, in {done.seconds:.1f} s; "
+        f"kept in {done.folder}"
+    )
+    if done.left:
+        raise RunError(
+            f"no query calls {', '.join(done.left)}, or the code of them could not be kept",
+            hint=f"see that {done.folder} has room",
+        )

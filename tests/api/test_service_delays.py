@@ -1,0 +1,91 @@
+"""What the service makes of its engine's word that a query could not be started in time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from api.service.engine_messages import (
+    Began,
+    Delayed,
+    Ended,
+    EngineOptions,
+    Progressed,
+    Report,
+    Start,
+)
+from api.service.engine_process import _Run
+from api.service.kept_queries import KeptQuery
+from api.service.queries import MOST_DEATHS, Queries
+from api.service.query import Query
+from api.service.results import Kept
+from api.service.store import Store, sqlite_url
+from executor.spark.report import Progress
+from tests.executor.spark.plans import reach
+
+WHY = {"detail": "Spark gave up waiting for one of its own processes", "status": 500}
+RUNNING = {"phase": "running", "edges": 1}
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    opened = Store(sqlite_url(tmp_path), 1)
+    yield opened
+    opened.close()
+
+
+async def kept_query(queries: Queries, home: Path) -> Query:
+    """A query that the engine runs."""
+    (home / "queries").mkdir()
+    assert await queries._keeper.taken(told=False)
+    kept = KeptQuery("q", queries._keeper.home.id, {"plan_id": "p"}, {}, 0, state="running")
+    query = await queries._keeper.add(kept)
+    query.at_engine = True
+    return query
+
+
+def test_delays_are_told_and_never_counted(store: Store, tmp_path: Path) -> None:
+    async def course() -> None:
+        queries = Queries(
+            tmp_path, store.queries, lambda plan: {}, EngineOptions(),
+            most_running=1, most_kept=1, results=Kept(),
+        )  # fmt: skip
+        query = await kept_query(queries, tmp_path)
+        for _ in range(4 * MOST_DEATHS):
+            await queries._heard(Delayed("q", WHY))
+            assert (query.kept.state, query.kept.error) == ("starting", WHY)
+        assert (query.deaths, query.kept.restarts) == (0, 0)
+        assert query.runs
+        assert query.at_engine, "the engine starts it again"
+        (saved,) = store.queries.of_home(queries._keeper.home.id)
+        assert (saved.state, saved.error) == ("starting", WHY)
+        await queries._heard(Began("q"))
+        assert (query.kept.state, query.kept.error) == ("running", None)
+        await queries._heard(Progressed("q", RUNNING, []))
+        # A pause that was asked for meanwhile is not forgotten.
+        await queries._keeper.want(query, "pausing", "paused")
+        await queries._heard(Delayed("q", WHY))
+        assert query.kept.wanted == "paused"
+        await queries._heard(Ended("q", "stopped"))
+        (saved,) = store.queries.of_home(queries._keeper.home.id)
+        assert saved.state == "paused"
+        queries._keeper.home.leave()
+
+    asyncio.run(course())
+
+
+def test_the_engine_tells_of_a_wait_and_of_its_end(tmp_path: Path) -> None:
+    sent: list[Report] = []
+    command = Start("q", reach().to_document(), {}, tmp_path)
+    run = _Run(command, None, sent.append)  # type: ignore[arg-type]
+    run._progressed(Progress("waiting", None, reason="The machine is busy."))
+    (delayed,) = sent
+    assert isinstance(delayed, Delayed)
+    assert delayed.error["detail"] == "The machine is busy."
+    run._progressed(Progress("waiting", None, reason="It still is."))
+    run._progressed(Progress("running", None))
+    run._progressed(Progress("running", None))
+    assert [type(report) for report in sent[1:]] == [Delayed, Began]
