@@ -25,6 +25,7 @@ from executor.spark.sinks import NOTE, Output, ToFile, ToFolder, WrittenFile
 from executor.spark.storage import storage_told
 
 _OWNER = "owner.json"
+_EFFECTIVE = os.access in os.supports_effective_ids
 _OURS = ("input", "spark", "staging", "late", "parts", "rejected")
 """Folders inside a work folder, whose content comes and goes."""
 
@@ -75,7 +76,7 @@ def check_writable(path: Path) -> None:
         there = path.absolute().parent
     if not there.is_dir():
         raise OutputError(f"{there} is not a folder.", "Give another place.")
-    if not os.access(there, os.W_OK | os.X_OK, effective_ids=True):
+    if not os.access(there, os.W_OK | os.X_OK, effective_ids=_EFFECTIVE):
         read_only = bool(os.statvfs(there).f_flag & os.ST_RDONLY)
         why = "its file system is read-only" if read_only else "permission denied"
         raise OutputError(

@@ -162,6 +162,8 @@ def test_inputs_that_make_no_sense(
         (spark_errors.SparkFailedError("m", "h"), RunError),
         (spark_errors.BudgetError("m", "h"), RunError),
         (spark_errors.CancelledError("m", "h"), StoppedError),
+        (spark_errors.StorageError("m", "h"), RunError),
+        (spark_errors.ResourceError("m", "h"), RunError),
     ],
 )
 def test_every_error_of_the_executor_has_its_kind(
@@ -170,6 +172,13 @@ def test_every_error_of_the_executor_has_its_kind(
     ours = as_headrace_error(error)
     assert type(ours) is kind
     assert ours.display() == "m\n  h"
+
+
+def test_a_damaged_checkpoint_has_a_code_and_a_remedy() -> None:
+    ours = as_headrace_error(spark_errors.DamagedError("/ck/query.json"))
+    assert (type(ours), ours.code) == (RunError, "E-CHECKPOINT")
+    assert ours.message.startswith("/ck/query.json is damaged")
+    assert "start anew" in ours.hint
 
 
 @pytest.mark.spark
