@@ -17,11 +17,13 @@ import pytest
 from sqlalchemy import create_engine, make_url, text
 
 from api.service import create_app
-from api.service.kept_queries import KeptQuery
-from api.service.store import SCHEMA_VERSION, KeptPlan, Store, sqlite_url
+from api.service.kept_plans import KeptPlan, MisfiledPlanError
+from api.service.kept_queries import KeptQuery, State, Wanted
+from api.service.store import SCHEMA_VERSION, Store, sqlite_url
 from catalog import load
 from headrace.errors import UsageError
 from tests.api.command import CATALOG, EXAMPLES, ROOT, Commands, environment
+from tests.api.kept import ASKED, kept_plan
 from tests.api.serving import metric, problem, running, served, settings, until
 
 CHAINS = (EXAMPLES / "chains.rq").read_text("utf-8")
@@ -177,12 +179,14 @@ def test_after_a_restart_and_after_a_kill_everything_is_there(
 
 WRITER = """
 import sys
-from api.service.kept_queries import KeptQuery
-from api.service.store import KeptPlan, Store
+from api.service.kept_plans import KeptPlan, MisfiledPlanError
+from api.service.kept_queries import KeptQuery, State, Wanted
+from api.service.store import Store
+from tests.api.kept import kept_plan
 store = Store(sys.argv[1], 1000)
 for n in range(40):
     store.put_stream("shared", "second", {"by": sys.argv[2]})
-    store.keep_plan(KeptPlan(f"{sys.argv[2]}{n}", {"n": n}, b"x" * 10_000, "complete"))
+    store.plans.keep(kept_plan({"by": sys.argv[2], "n": n}, "x" * 10_000))
 """
 
 
@@ -194,8 +198,8 @@ def test_two_processes_write_to_one_database(database: str) -> None:
     store = Store(database, 1000)
     (stream,) = store.streams()
     assert stream.version == 80  # each write gave a version of its own
-    kept = [store.plan(f"{name}{n}") for name in "ab" for n in range(40)]
-    assert [plan.answer for plan in kept if plan is not None] == [b"x" * 10_000] * 80
+    plans = [kept_plan({"by": name, "n": n}, "x" * 10_000) for name in "ab" for n in range(40)]
+    assert [store.plans.find(plan.id) for plan in plans] == plans
     store.close()
     if database.startswith("sqlite"):
         with sqlite3.connect(str(make_url(database).database)) as connection:
@@ -207,9 +211,9 @@ def test_threads_write_to_one_store(database: str) -> None:
     with ThreadPoolExecutor(8) as writing:
         versions = writing.map(lambda _: store.put_stream("s", "second", {}), range(40))
         assert sorted(versions) == list(range(1, 41))
-        plans = [KeptPlan(str(n), {}, b"", "complete") for n in range(40)]
-        list(writing.map(store.keep_plan, plans))
-    assert sum(store.plan(plan.id) is not None for plan in plans) == 5
+        plans = [kept_plan({"n": n}) for n in range(40)]
+        list(writing.map(store.plans.keep, plans))
+    assert sum(store.plans.find(plan.id) is not None for plan in plans) == 5
     store.close()
 
 
@@ -238,9 +242,9 @@ def test_whatever_was_said_is_kept_as_it_was(database: str) -> None:
     store.put_stream("\N{LATIN SMALL LETTER E WITH ACUTE}" * 100, "second", odd)
     (stream,) = store.streams()
     assert stream.document == odd
-    plan = KeptPlan("f" * 64, odd, bytes(range(256)) * 4_000, "complete")
-    store.keep_plan(plan)
-    assert store.plan(plan.id) == plan
+    plan = kept_plan(odd, "\0\u0430\U0001f600" * 100_000)
+    store.plans.keep(plan)
+    assert store.plans.find(plan.id) == plan
     store.close()
 
 
@@ -293,6 +297,68 @@ def test_tables_of_the_release_before_are_brought_up_to_date(database: str) -> N
     assert versions == [SCHEMA_VERSION]
     for store in stores:
         store.close()
+    engine.dispose()
+
+
+def test_a_plan_is_kept_under_the_digest_of_its_own_question_alone(database: str) -> None:
+    store = Store(database, 5)
+    mine, other = kept_plan({"query": "mine"}), kept_plan({"query": "other"})
+    for wrong in (other.answer, b"", b"[]", b"null", b"a drawing"):
+        with pytest.raises(MisfiledPlanError):
+            store.plans.keep(replace(mine, answer=wrong))
+    assert store.plans.find(mine.id) is None
+    store.close()
+
+
+def test_plans_that_an_earlier_version_mixed_up_are_dropped(database: str) -> None:
+    store = Store(database, 5)
+    plans = [kept_plan({"query": name}) for name in ("mixed up", "right", "not the question")]
+    for plan in plans:
+        store.plans.keep(plan)
+    states: list[tuple[str, State, Wanted]] = [
+        ("0", "running", "running"), ("1", "finished", "running"),
+        ("2", "paused", "paused"), ("3", "stopping", "deleted"),
+    ]  # fmt: skip
+    queries = [
+        KeptQuery(id_, "here", {**ASKED, "plan_id": plan_id}, {}, 1, wanted, state)
+        for plan_id in (plans[0].id, plans[1].id)
+        for id_, state, wanted in ((f"{id_}{plan_id}", *rest) for id_, *rest in states)
+    ]
+    for query in queries:
+        store.queries.add(query)
+    store.close()
+    _as_an_earlier_version_left_them(database, plans)
+
+    store = Store(database, 5)
+    assert [store.plans.find(plan.id) for plan in plans] == [None, plans[1], None]
+    now = {query.id: query for query in store.queries.of_home("here")}
+    untouched = queries[3:]
+    assert [now[query.id] for query in untouched] == untouched
+    running, finished, paused = (now[query.id] for query in queries[:3])
+    for stopped in (running, paused):
+        assert (stopped.state, stopped.wanted) == ("stopped", "stopped")
+        assert stopped.error is not None
+    assert finished.state == "finished"
+    assert finished.error is not None
+    assert "another request" in finished.error["detail"]
+    # The places are free for the right answers.
+    store.plans.keep(plans[0])
+    assert store.plans.find(plans[0].id) == plans[0]
+    store.close()
+
+
+def _as_an_earlier_version_left_them(database: str, plans: list[KeptPlan]) -> None:
+    """Has the first plan the answer of the second one, and the last one another question."""
+    engine = create_engine(database)
+    with engine.begin() as connection:
+        changes = {
+            "answer": (plans[1].answer, plans[0].id),
+            "asked": (json.dumps({"query": "another"}), plans[2].id),
+        }
+        for column, (value, id_) in changes.items():
+            change = text(f"UPDATE headrace_plans SET {column} = :value WHERE id = :id")
+            connection.execute(change, {"value": value, "id": id_})
+        connection.execute(text("UPDATE headrace_schema SET version = 2"))
     engine.dispose()
 
 

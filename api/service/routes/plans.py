@@ -42,7 +42,7 @@ def add(app: FastAPI, service: Service) -> None:
 
     @app.get("/plans/{id}", summary="A plan as it was answered", response_model=Optimized)
     def _plan(id: PlanId) -> Response:
-        kept = service.store.plan(id)
+        kept = service.store.plans.find(id)
         if kept is None:
             return no_such_plan(id)
         return Response(kept.answer, media_type="application/json")
