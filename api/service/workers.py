@@ -47,6 +47,10 @@ _FIRST = Job(
 """Has a new process load what every search needs, before anybody waits for one."""
 
 
+_GONE = (OSError, RuntimeError, BrokenProcessPool, ProcessExpired)
+"""What a pool raises that has lost its process; to wait for a future in vain is an OSError, too."""
+
+
 class WorkerDiedError(Exception):
     """The process of a search ended, or had to be ended, before it had an outcome."""
 
@@ -92,17 +96,18 @@ class Worker:
         if self._pool is None or not self._pool.active:
             self.stop()
             self._begin()
-        while not wait((self._ready,), _LOOKING_SECONDS).done:
+        while not self._done(self._ready):
             if monotonic() > self._late_at:
                 self.stop()
                 self._late += 1
                 raise WorkerDiedError("its process did not start in time")
             if cancelled is not None and cancelled.is_set():
                 raise WorkerDiedError("it was cancelled before its process had started")
-        error = self._ready.exception()
-        if error is not None:
+        try:
+            self._ready.result(0)
+        except _GONE as error:
             self.stop()
-            raise WorkerDiedError(f"its process could not be started: {error}")
+            raise WorkerDiedError("its process could not be started") from error
         self._late = 0
 
     def do(self, job: Job, cancelled: threading.Event, seconds: float) -> Outcome:
@@ -118,19 +123,19 @@ class Worker:
         until = monotonic() + seconds
         try:
             future = self._pool.schedule(_work, (job, self._number))
-            while not wait((future,), _LOOKING_SECONDS).done:
+            while not self._done(future):
                 if cancelled.is_set() and self._cancelled.value != self._number:
                     self._cancelled.value = self._number
                     until = min(until, monotonic() + GRACE_SECONDS)
                 if monotonic() > until:
                     raise DeadlineError(f"it did not end within {seconds:.0f} seconds")
-            reply = future.result()
+            reply = future.result(0)
             if reply.key != job.key:
                 raise WorkerDiedError("its process answered another job")
             # Done once the reply is on its way: a memo is full of cycles, and the next search may
             # be long in coming.
             self._pool.schedule(_tidy)
-        except (OSError, RuntimeError, BrokenProcessPool, ProcessExpired) as error:
+        except _GONE as error:
             self.stop()
             raise WorkerDiedError("its process is gone") from error
         except WorkerDiedError:
@@ -144,6 +149,15 @@ class Worker:
         if pool is not None:
             pool.stop()  # type: ignore[no-untyped-call]
             pool.join()
+
+    def _done(self, future: Future[Any]) -> bool:
+        """Waits a moment for a future; whether it is done, or the pool is broken.
+
+        A pool that breaks in the moment in which it is given a job leaves the future as it is.
+        """
+        return bool(wait((future,), _LOOKING_SECONDS).done) or not (
+            self._pool is not None and self._pool.active
+        )
 
     def _begin(self) -> None:
         self._late_at = monotonic() + min(START_SECONDS * 2**self._late, LONGEST_START_SECONDS)

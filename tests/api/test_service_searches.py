@@ -196,7 +196,7 @@ def a_job(query: str = "Answer(x, y) <- a(x, y) WINDOW 6h", budget_ms: float = 6
     return Job("optimize", Asked(query, None, None, options, "test"))
 
 
-ENOUGH_SECONDS = 300.0
+ENOUGH_SECONDS = 120.0
 
 
 def test_a_process_that_is_late_in_starting_is_ended(
@@ -248,10 +248,9 @@ def test_a_process_that_was_killed_while_idle_is_replaced(worker: Worker) -> Non
     others = set(searching())
     worker.start()
     (process,) = set(searching()) - others
-    process.kill()
-    process.wait(60)
+    process.kill()  # without waiting for it: who has started it does
     job = a_job()
-    with contextlib.suppress(WorkerDiedError):  # the first may still have been given to that one
+    with contextlib.suppress(WorkerDiedError):  # the pool may not know of it yet
         assert answered(worker, job) == of(job)
     assert answered(worker, job) == of(job)
 
