@@ -20,6 +20,7 @@ from api.service.service import Service, no_such_plan
 from optimizer.trace import MOST_STEPS
 
 PlanId = Annotated[str, Path(max_length=64, pattern="^[0-9a-f]+$", description="of /optimize")]
+_DRAWN = ("text/plain", "text/html")
 _STEPS = "the most that are kept of each kind"
 
 
@@ -34,6 +35,7 @@ def add(app: FastAPI, service: Service) -> None:
         "/explain",
         summary="A stage of a query's way, as JSON, text, DOT, Mermaid or a page",
         response_model=None,
+        responses={200: {"content": {kind: {"schema": {"type": "string"}} for kind in _DRAWN}}},
     )
     async def _explain(request: Request, body: ExplainBody) -> Response:
         shown = body.model_dump(include={"stage", "format", "costs", "trace", "why"})
