@@ -14,11 +14,11 @@ from starlette.responses import FileResponse, PlainTextResponse, Response
 FOLDER = Path(__file__).parent.parent / "page"
 POLICY = (
     "default-src 'none'; script-src 'self'; worker-src 'self'; connect-src 'self'; "
-    "img-src 'self' data: blob:; style-src 'self'; font-src 'self'; "
+    "img-src 'self' data: blob:; style-src 'self' 'unsafe-inline'; font-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-"""The page has the scripts and styles of its own files alone, and talks to nobody but this service.
-What scripts set of an element's style needs no permission."""
+"""The page runs its own scripts alone, and talks to nobody but this service. Styles may stand in
+the document too: the editor of queries, CodeMirror, writes its own there."""
 
 _TYPES = {
     ".html": "text/html; charset=utf-8",
