@@ -138,8 +138,9 @@ def test_streams_of_the_file_may_be_described_anew(client: httpx.Client) -> None
         ({**A, "source": {"format": "csv", "path": "/etc/passwd"}}, "source"),
         ({"labels": {"a": {"rate": -1, "distinct_src": 9, "distinct_trg": 9}}}, "rate"),
         ({"speed": 3}, "speed"),
+        ({"source": {"format": "java.lang.Runtime"}}, "source"),
     ],
-    ids=["a source", "a rate below zero", "an unknown entry"],
+    ids=["a source", "a rate below zero", "an unknown entry", "a class for a format"],
 )
 def test_what_is_no_stream(client: httpx.Client, stream: dict[str, Any], mention: str) -> None:
     document = problem(client.put("/streams/wrong", json=stream), 422)
