@@ -34,6 +34,7 @@ from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
 from api.service.kept_plans import PlanStore, drop_misfiled
 from api.service.kept_queries import METADATA, QueryStore
+from api.service.private import private_file, private_folder
 from headrace.errors import UsageError
 
 T = TypeVar("T")
@@ -44,6 +45,9 @@ MOST_DELETED = 10_000
 LOCK_SECONDS = 30
 """How long a transaction waits for that of another process."""
 
+_FILE = "headrace.db"
+_ENDINGS = ("", "-wal", "-shm", "-journal")
+"""Of the files that SQLite has for a database."""
 _WRITES = "headrace_writes"
 _SILENT: Mapping[str, Any] = {"hide_parameters": True}  # errors are logged, queries are not
 _LOCK = 0x68656164  # "head": the number of the lock in PostgreSQL that whoever writes has
@@ -186,13 +190,10 @@ def sqlite_url(home: Path) -> str:
     """The address of the database in a folder, which is made if it is not there.
 
     Raises:
-        UsageError: if it cannot be made.
+        UsageError: if it cannot be made, or others may enter it.
     """
-    try:
-        home.mkdir(parents=True, exist_ok=True, mode=0o700)
-    except OSError as error:
-        raise UsageError(f"cannot use {home}: {error.strerror}", code="E-STORE") from error
-    place = str(home.absolute() / "headrace.db")
+    private_folder(home, (*(f"{_FILE}{ending}" for ending in _ENDINGS), "queries"))
+    place = str(home.absolute() / _FILE)
     return URL.create("sqlite", database=place).render_as_string()
 
 
@@ -221,6 +222,11 @@ def _engine(url: str) -> Engine:
 
 
 def _sqlite(address: URL) -> Engine:
+    if address.database and not address.database.startswith((":memory:", "file:")):
+        for ending in _ENDINGS:
+            file = Path(f"{address.database}{ending}")
+            if not ending or file.exists():  # those that SQLite adds get the rights of the first
+                private_file(file)
     engine = create_engine(address, connect_args={"timeout": LOCK_SECONDS}, **_SILENT)
 
     @event.listens_for(engine, "connect")

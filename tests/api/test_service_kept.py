@@ -17,6 +17,7 @@ import pytest
 from sqlalchemy import create_engine, make_url, text
 
 from api.service import create_app
+from api.service.homes import Home
 from api.service.kept_plans import KeptPlan, MisfiledPlanError
 from api.service.kept_queries import KeptQuery, State, Wanted
 from api.service.store import SCHEMA_VERSION, Store, sqlite_url
@@ -321,9 +322,9 @@ def test_plans_that_an_earlier_version_mixed_up_are_dropped(database: str) -> No
         ("2", "paused", "paused"), ("3", "stopping", "deleted"),
     ]  # fmt: skip
     queries = [
-        KeptQuery(id_, "here", {**ASKED, "plan_id": plan_id}, {}, 1, wanted, state)
+        KeptQuery(f"{id_}{plan_id}", "here", {**ASKED, "plan_id": plan_id}, {}, 1, wanted, state)
         for plan_id in (plans[0].id, plans[1].id)
-        for id_, state, wanted in ((f"{id_}{plan_id}", *rest) for id_, *rest in states)
+        for id_, state, wanted in states
     ]
     for query in queries:
         store.queries.add(query)
@@ -378,6 +379,58 @@ def test_a_folder_may_have_any_name(tmp_path: Path) -> None:
     home = tmp_path / "a home?x=1#%41"
     Store(sqlite_url(home), 5).close()
     assert (home / "headrace.db").exists()
+
+
+def _mode(path: Path) -> int:
+    return path.stat().st_mode & 0o777
+
+
+def test_nobody_else_may_read_what_is_kept(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir(mode=0o755)
+    home.chmod(0o755)
+    store = Store(sqlite_url(home), 5)
+    store.put_stream("s", "second", {})
+    assert _mode(home) == 0o700
+    assert {path.name: _mode(path) for path in home.iterdir()} == {
+        "headrace.db": 0o600, "headrace.db-wal": 0o600, "headrace.db-shm": 0o600,
+    }  # fmt: skip
+    # As earlier versions left them, and a service that was killed.
+    for path in home.iterdir():
+        path.chmod(0o644)
+    home.chmod(0o755)
+    again = Store(sqlite_url(home), 5)
+    assert _mode(home) == 0o700
+    assert {_mode(path) for path in home.iterdir()} == {0o600}
+    for one in (again, store):
+        one.close()
+
+
+def test_a_folder_that_is_not_headraces_own_is_left_as_it_is(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "query.rq").touch()
+    project.chmod(0o755)
+    with pytest.raises(UsageError, match="other users may enter") as raised:
+        sqlite_url(project)
+    assert _mode(project) == 0o755
+    assert str(project / "headrace") in str(raised.value.hint)
+    Store(sqlite_url(project / "headrace"), 5).close()
+    assert _mode(project / "headrace") == 0o700
+    # A database that is named itself is private wherever it is.
+    Store(f"sqlite:///{project}/own.db", 5).close()
+    assert _mode(project / "own.db") == 0o600
+
+
+def test_the_folder_of_queries_is_private(tmp_path: Path) -> None:
+    queries = tmp_path / "queries"
+    queries.mkdir()
+    (queries / "d0").mkdir()
+    queries.chmod(0o755)
+    home = Home(queries)
+    assert home.taken()
+    assert _mode(queries) == 0o700
+    home.leave()
 
 
 def test_databases_that_cannot_be_used(tmp_path: Path) -> None:
