@@ -1918,6 +1918,40 @@ export interface operations {
                     };
                 };
             };
+            /** @description Not from a page of another origin, nor without a token that allows it */
+            readonly 403: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
             /** @description No such thing */
             readonly 404: {
                 headers: {
@@ -2144,10 +2178,46 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": unknown;
+                    readonly "text/html": string;
+                    readonly "text/plain": string;
                 };
             };
             /** @description No JSON */
             readonly 400: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description Not from a page of another origin, nor without a token that allows it */
+            readonly 403: {
                 headers: {
                     readonly [name: string]: unknown;
                 };
@@ -2440,6 +2510,40 @@ export interface operations {
                     };
                 };
             };
+            /** @description Not from a page of another origin, nor without a token that allows it */
+            readonly 403: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
             /** @description No such thing */
             readonly 404: {
                 headers: {
@@ -2661,11 +2765,45 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": unknown;
+                    readonly "text/plain": string;
                 };
             };
             /** @description No JSON */
             readonly 400: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description Not from a page of another origin, nor without a token that allows it */
+            readonly 403: {
                 headers: {
                     readonly [name: string]: unknown;
                 };
@@ -2960,6 +3098,40 @@ export interface operations {
                     };
                 };
             };
+            /** @description Not from a page of another origin, nor without a token that allows it */
+            readonly 403: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
             /** @description No such thing */
             readonly 404: {
                 headers: {
@@ -3189,6 +3361,40 @@ export interface operations {
             };
             /** @description No JSON */
             readonly 400: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description Not from a page of another origin, nor without a token that allows it */
+            readonly 403: {
                 headers: {
                     readonly [name: string]: unknown;
                 };
@@ -3484,6 +3690,40 @@ export interface operations {
                     };
                 };
             };
+            /** @description Not from a page of another origin, nor without a token that allows it */
+            readonly 403: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
             /** @description No such thing */
             readonly 404: {
                 headers: {
@@ -3745,6 +3985,40 @@ export interface operations {
                     };
                 };
             };
+            /** @description Not from a page of another origin, nor without a token that allows it */
+            readonly 403: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
             /** @description No such thing */
             readonly 404: {
                 headers: {
@@ -3974,6 +4248,40 @@ export interface operations {
             };
             /** @description No JSON */
             readonly 400: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description Not from a page of another origin, nor without a token that allows it */
+            readonly 403: {
                 headers: {
                     readonly [name: string]: unknown;
                 };
@@ -4272,6 +4580,40 @@ export interface operations {
                     };
                 };
             };
+            /** @description Not from a page of another origin, nor without a token that allows it */
+            readonly 403: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
             /** @description No such thing */
             readonly 404: {
                 headers: {
@@ -4498,6 +4840,40 @@ export interface operations {
             };
             /** @description No JSON */
             readonly 400: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description Not from a page of another origin, nor without a token that allows it */
+            readonly 403: {
                 headers: {
                     readonly [name: string]: unknown;
                 };
@@ -4792,6 +5168,40 @@ export interface operations {
                     };
                 };
             };
+            /** @description Not from a page of another origin, nor without a token that allows it */
+            readonly 403: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
             /** @description No such thing */
             readonly 404: {
                 headers: {
@@ -5053,6 +5463,40 @@ export interface operations {
                     };
                 };
             };
+            /** @description Not from a page of another origin, nor without a token that allows it */
+            readonly 403: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
             /** @description No such thing */
             readonly 404: {
                 headers: {
@@ -5280,6 +5724,40 @@ export interface operations {
             };
             /** @description No JSON */
             readonly 400: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description Not from a page of another origin, nor without a token that allows it */
+            readonly 403: {
                 headers: {
                     readonly [name: string]: unknown;
                 };
@@ -5577,6 +6055,40 @@ export interface operations {
                     };
                 };
             };
+            /** @description Not from a page of another origin, nor without a token that allows it */
+            readonly 403: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
             /** @description No such thing */
             readonly 404: {
                 headers: {
@@ -5838,6 +6350,40 @@ export interface operations {
                     };
                 };
             };
+            /** @description Not from a page of another origin, nor without a token that allows it */
+            readonly 403: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
             /** @description No such thing */
             readonly 404: {
                 headers: {
@@ -6067,6 +6613,40 @@ export interface operations {
             };
             /** @description No JSON */
             readonly 400: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description Not from a page of another origin, nor without a token that allows it */
+            readonly 403: {
                 headers: {
                     readonly [name: string]: unknown;
                 };
@@ -6367,6 +6947,40 @@ export interface operations {
                     };
                 };
             };
+            /** @description Not from a page of another origin, nor without a token that allows it */
+            readonly 403: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
             /** @description No such thing */
             readonly 404: {
                 headers: {
@@ -6596,6 +7210,40 @@ export interface operations {
             };
             /** @description No JSON */
             readonly 400: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description Not from a page of another origin, nor without a token that allows it */
+            readonly 403: {
                 headers: {
                     readonly [name: string]: unknown;
                 };
@@ -6889,6 +7537,40 @@ export interface operations {
                     };
                 };
             };
+            /** @description Not from a page of another origin, nor without a token that allows it */
+            readonly 403: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
             /** @description No such thing */
             readonly 404: {
                 headers: {
@@ -7115,6 +7797,40 @@ export interface operations {
             };
             /** @description No JSON */
             readonly 400: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description Not from a page of another origin, nor without a token that allows it */
+            readonly 403: {
                 headers: {
                     readonly [name: string]: unknown;
                 };
@@ -7405,6 +8121,40 @@ export interface operations {
                     };
                 };
             };
+            /** @description Not from a page of another origin, nor without a token that allows it */
+            readonly 403: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
             /** @description No such thing */
             readonly 404: {
                 headers: {
@@ -7633,6 +8383,40 @@ export interface operations {
             };
             /** @description No JSON */
             readonly 400: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description Not from a page of another origin, nor without a token that allows it */
+            readonly 403: {
                 headers: {
                     readonly [name: string]: unknown;
                 };
@@ -7931,6 +8715,40 @@ export interface operations {
                     };
                 };
             };
+            /** @description Not from a page of another origin, nor without a token that allows it */
+            readonly 403: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
             /** @description No such thing */
             readonly 404: {
                 headers: {
@@ -8157,6 +8975,40 @@ export interface operations {
             };
             /** @description No JSON */
             readonly 400: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
+            /** @description Not from a page of another origin, nor without a token that allows it */
+            readonly 403: {
                 headers: {
                     readonly [name: string]: unknown;
                 };
