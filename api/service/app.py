@@ -23,6 +23,7 @@ from api.service.queries import RefusedError
 from api.service.routes import examples, plans, queries, state, streams
 from api.service.service import Service
 from api.service.settings import Settings, release
+from api.service.store import disk_is_full
 from api.service.tokens import Guard
 from headrace.errors import HeadraceError
 
@@ -125,5 +126,6 @@ def _handle_errors(app: FastAPI) -> None:
         LOG.error("the database failed", exc_info=error)
         id_ = REQUEST_ID.get()
         wait = {"Retry-After": "5"}
-        detail = "the database does not answer"
+        full = disk_is_full(error)
+        detail = "the disk of the database is full" if full else "the database does not answer"
         return problem(503, detail, code="E-STORE", request_id=id_, headers=wait)

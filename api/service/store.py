@@ -197,6 +197,13 @@ def sqlite_url(home: Path) -> str:
     return URL.create("sqlite", database=place).render_as_string()
 
 
+def disk_is_full(error: SQLAlchemyError) -> bool:
+    """Whether a change failed since there is no room for it; what was kept before still is."""
+    original = getattr(error, "orig", None)
+    named = getattr(original, "sqlite_errorname", None), getattr(original, "sqlstate", None)
+    return named[0] == "SQLITE_FULL" or named[1] == "53100"
+
+
 def _engine(url: str) -> Engine:
     # No error shows the address or its own cause: there may be a password in it.
     try:

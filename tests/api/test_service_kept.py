@@ -14,7 +14,7 @@ from typing import Any
 
 import httpx
 import pytest
-from sqlalchemy import create_engine, make_url, text
+from sqlalchemy import Connection, create_engine, event, make_url, text
 
 from api.service import create_app
 from api.service.homes import Home
@@ -379,6 +379,41 @@ def test_a_folder_may_have_any_name(tmp_path: Path) -> None:
     home = tmp_path / "a home?x=1#%41"
     Store(sqlite_url(home), 5).close()
     assert (home / "headrace.db").exists()
+
+
+def test_a_full_disk_loses_nothing_and_is_told(tmp_path: Path) -> None:
+    made = settings(tmp_path, searches_at_once=1)
+    app = create_app(made)
+    full = False
+
+    @event.listens_for(app.state.service.store._engine, "begin")
+    def _limit(connection: Connection) -> None:
+        # SQLite says of this limit what it says of a full disk.
+        pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
+        limit = pages if full else 2**30
+        connection.exec_driver_sql(f"PRAGMA max_page_count={limit}")
+
+    large = {"labels": {f"label{n:04}": A["labels"]["a"] for n in range(1_000)}}
+    with served(app) as client:
+        first = client.post("/optimize", json=QUERY)
+        assert client.put("/streams/first", json=A).status_code == 200
+        full = True
+        for place, body in (("/streams/large", large), ("/streams/first", large)):
+            document = problem(client.put(place, json=body), 503)
+            assert (document["code"], document["detail"]) == (
+                "E-STORE", "the disk of the database is full",
+            )  # fmt: skip
+        asked = {**QUERY, "catalog": {"streams": {"s": large}}}
+        asked["query"] = "Answer(x, y) <- label0001(x, y) WINDOW 1d"
+        assert problem(client.post("/optimize", json=asked), 503)["code"] == "E-STORE"
+        # What was kept is there, as it was.
+        assert client.get(f"/plans/{first.json()['id']}").content == first.content
+        assert [stream["name"] for stream in client.get("/streams").json()] == ["first"]
+        assert client.get("/readyz").status_code == 200
+        full = False
+        assert client.put("/streams/large", json=large).status_code == 200
+        later = client.post("/optimize", json=asked)
+        assert client.get(f"/plans/{later.json()['id']}").content == later.content
 
 
 def _mode(path: Path) -> int:
