@@ -27,6 +27,7 @@ from algebra import durations
 from algebra.window import LONGEST_WINDOW
 from catalog.model import (
     FILE_FORMATS,
+    LIVE_FORMATS,
     ROLES,
     Catalog,
     LabelStatistics,
@@ -122,6 +123,14 @@ class _Source(_Shape):
             if paths.count(path) > 1:
                 raise PlacedError(("path",), f"{path} is there twice")
         return self
+
+    @field_validator("format")
+    @classmethod
+    def _known(cls, name: str) -> str:
+        known = (*FILE_FORMATS, *LIVE_FORMATS)
+        if name not in known:
+            raise ValueError(f"{name} is no known format; expected one of {', '.join(known)}")
+        return name
 
     @model_validator(mode="after")
     def _live(self) -> _Source:

@@ -37,6 +37,22 @@ FILE_FORMATS: Mapping[str, Literal["csv", "json", "parquet"]] = {
 }
 """What a catalog calls the formats of files."""
 
+LIVE_FORMATS = (
+    "kafka",
+    "kinesis",
+    "pulsar",
+    "delta",
+    "iceberg",
+    "socket",
+    "text",
+    "orc",
+    "avro",
+    "rate",
+    "rate-micro-batch",
+)
+"""What else of Structured Streaming's a catalog may name. Spark takes any other name for that of a
+class, which it loads."""
+
 
 def roles_of(vertices: bool) -> tuple[str, ...]:
     """What the columns of a source of edges, or of vertices, are there for."""

@@ -1,8 +1,10 @@
 """What is shipped and what the README promises to a newcomer."""
 
+import ast
 import re
 import tomllib
 from fnmatch import fnmatch
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -30,6 +32,31 @@ def _pins() -> dict[str, Version]:
 def test_the_tested_version_is_one_that_we_promise_to_work(requirement: str) -> None:
     wanted = Requirement(requirement)
     assert _pins()[canonicalize_name(wanted.name)] in wanted.specifier
+
+
+def test_every_package_that_is_imported_is_declared() -> None:
+    needed = [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["postgres"]]
+    declared = {canonicalize_name(Requirement(one).name) for one in needed}
+    packages = packages_distributions()
+    missing = {
+        name
+        for folder in SHIPPED
+        for file in folder.rglob("*.py")
+        for name in _imported(file) & packages.keys() - {path.name for path in SHIPPED}
+        if not {canonicalize_name(d) for d in packages[name]} & declared
+    }
+    assert missing == set()
+
+
+def _imported(file: Path) -> set[str]:
+    """The first words of what a file imports, wherever in it."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            found.add(node.module.partition(".")[0])
+    return found
 
 
 @pytest.mark.parametrize("folder", SHIPPED, ids=lambda folder: folder.name)

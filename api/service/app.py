@@ -14,15 +14,16 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import Response
 
-from api.service import page
+from api.service import docs_page, page
 from api.service.bodies import Problem
-from api.service.limits import BodyLimit, Crowd, KnownHosts, SafeHeaders
+from api.service.limits import BodyLimit, Crowd, Framing, KnownHosts, SafeHeaders, SameSite
 from api.service.logs import LOG, REQUEST_ID, Account
 from api.service.problems import MEDIA_TYPE, of_error, problem, shape_problems
 from api.service.queries import RefusedError
 from api.service.routes import examples, plans, queries, state, streams
 from api.service.service import Service
 from api.service.settings import Settings, release
+from api.service.store import disk_is_full
 from api.service.tokens import Guard
 from headrace.errors import HeadraceError
 
@@ -33,6 +34,7 @@ _PROBLEMS: dict[int | str, dict[str, Any]] = {
     }
     for status, what in (
         (400, "No JSON"),
+        (403, "Not from a page of another origin, nor without a token that allows it"),
         (404, "No such thing"),
         (409, "Not in this state"),
         (413, "Too large a body"),
@@ -65,17 +67,20 @@ def create_app(settings: Settings) -> FastAPI:
         description="Plans and runs declarative graph queries over streams of edges.",
         lifespan=lifespan,
         responses=_PROBLEMS,
+        docs_url=None,
         redoc_url=None,
     )
     app.state.service = service
     for area in (plans, streams, examples, queries, state):
         area.add(app, service)
     page.serve(app)
+    docs_page.serve(app)
     _handle_errors(app)
     # From the inside out.
     app.add_middleware(BodyLimit, limit=settings.largest_body)
     if settings.tokens:
         app.add_middleware(Guard, tokens=settings.tokens, allow_sources=settings.allow_sources)
+    app.add_middleware(SameSite, origins=settings.origins)
     if settings.origins:
         app.add_middleware(
             CORSMiddleware,
@@ -87,6 +92,7 @@ def create_app(settings: Settings) -> FastAPI:
     if settings.hosts:
         app.add_middleware(KnownHosts, hosts=settings.hosts)
     app.add_middleware(Crowd, most=settings.most_requests)
+    app.add_middleware(Framing)
     app.add_middleware(SafeHeaders)
     app.add_middleware(Account, metrics=service.metrics)
     return app
@@ -120,5 +126,6 @@ def _handle_errors(app: FastAPI) -> None:
         LOG.error("the database failed", exc_info=error)
         id_ = REQUEST_ID.get()
         wait = {"Retry-After": "5"}
-        detail = "the database does not answer"
+        full = disk_is_full(error)
+        detail = "the disk of the database is full" if full else "the database does not answer"
         return problem(503, detail, code="E-STORE", request_id=id_, headers=wait)

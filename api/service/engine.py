@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import multiprocessing
 import threading
 from collections.abc import Callable
@@ -12,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from api.service.engine_messages import Command, EngineOptions, Gone, Quit, Report
+
+LOG = logging.getLogger("headrace.service")
 
 GOODBYE_SECONDS = 20.0
 """How long an engine that is told to end may take; then it is ended."""
@@ -30,6 +33,7 @@ class Engine:
         self._loop = asyncio.get_running_loop()
         self._process: BaseProcess | None = None
         self._connection: Connection[Any, Any] | None = None
+        self._sending = threading.Lock()  # two messages at once would be none
         self.ready = False
 
     @property
@@ -88,7 +92,8 @@ class Engine:
     def _send(self, command: Command) -> None:
         assert self._connection is not None
         try:
-            self._connection.send(command)
+            with self._sending:
+                self._connection.send(command)
         except OSError:
             return
 
@@ -100,8 +105,11 @@ class Engine:
                 self._tell(self._connection.recv())
         except (OSError, EOFError):
             self._process.join(GOODBYE_SECONDS)
-            self._process.kill()
-            self._tell(Gone())
+        except Exception:
+            # Whatever follows in the pipe cannot be told apart: another engine goes on.
+            LOG.exception("what the engine said cannot be read")
+        self._process.kill()
+        self._tell(Gone())
 
     def _tell(self, report: Report) -> None:
         try:

@@ -91,12 +91,15 @@ class EngineKeeper:
 
     async def need(self, *, kafka: bool) -> None:
         """Starts an engine; with ``kafka`` one that can read from there."""
-        self._engine = Engine(self._home, replace(self._options, kafka=kafka), self._heard)
+        options = replace(self._options, kafka=kafka)
+        self._engine = engine = Engine(
+            self._home, options, lambda report: self._heard_from(engine, report)
+        )
         self._left.clear()
         self._runs, self._kafka, self._retired = 0, kafka, False
         self.starts += 1
         try:
-            await self._engine.start()
+            await engine.start()
         except OSError as error:
             problem = problem_document(500, f"no process: {error}", code="E-ENGINE")
             self._heard(NotStarted(problem))
@@ -114,10 +117,10 @@ class EngineKeeper:
         self._idle_since = None
         await self._send(start)
 
-    async def stop(self, query: str) -> Callable[[], None]:
-        """Has the engine stop a query; what ends this engine, if it does not."""
+    async def stop(self, query: str, run: int) -> Callable[[], None]:
+        """Has the engine stop a run of a query; what ends this engine, if it does not."""
         engine = self._engine
-        await self._send(Stop(query))
+        await self._send(Stop(query, run))
 
         def end() -> None:
             if engine is not None and engine is self._engine:
@@ -151,6 +154,11 @@ class EngineKeeper:
             self._due = time.monotonic() + min(LONGEST_BACKOFF_SECONDS, 2.0**self._failures)
             self._failures += 1
         return meant
+
+    def _heard_from(self, engine: Engine, report: Report) -> None:
+        """Passes on what the engine says, and not what is left of one before it."""
+        if engine is self._engine:
+            self._heard(report)
 
     async def _send(self, command: Command) -> None:
         if self._engine is not None:

@@ -1,5 +1,6 @@
 """What the service and its engine say to each other, through a pipe.
 
+``run`` numbers the runs of a query: what is said of a run that is over reaches no later one.
 Plans, catalogs, progress and problems are JSON values: they are shown and kept as they are.
 """
 
@@ -30,6 +31,7 @@ class Start:
     """
 
     query: str
+    run: int
     plan: Mapping[str, Any]
     catalog: Mapping[str, Any]
     folder: Path
@@ -44,6 +46,7 @@ class Stop:
     """Stop the run of a query where it can go on later."""
 
     query: str
+    run: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +72,7 @@ class Began:
     """A query runs."""
 
     query: str
+    run: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +81,7 @@ class Delayed:
     has worked."""
 
     query: str
+    run: int
     error: Mapping[str, Any]
 
 
@@ -85,6 +90,7 @@ class Progressed:
     """How far a query has come, and what its operators did."""
 
     query: str
+    run: int
     progress: Mapping[str, Any]
     operators: Sequence[Mapping[str, Any]]
 
@@ -97,6 +103,7 @@ class Ended:
     """
 
     query: str
+    run: int
     outcome: Literal["finished", "stopped", "failed", "interrupted"]
     error: Mapping[str, Any] | None = None
     fault: str = ""

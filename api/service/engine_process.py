@@ -36,6 +36,7 @@ from api.service.engine_messages import (
     Ready,
     Report,
     Start,
+    Stop,
 )
 from api.service.logs import LOG, to_stderr
 from api.service.problems import document_of, problem_document
@@ -112,8 +113,8 @@ class _Runs:
                 if isinstance(command, Start):
                     run = self._running[command.query] = _Run(command, self._spark, self._send)
                     run.start()
-                elif command.query in self._running:
-                    self._running[command.query].cancelled.set()
+                elif (running := self._running.get(command.query)) and running.is_of(command):
+                    running.cancelled.set()
         until = time.monotonic() + GRACE_SECONDS
         for run in self._running.values():
             run.cancelled.set()
@@ -135,30 +136,36 @@ class _Run(threading.Thread):
         self._untold: Progress | None = None
         self._waits = False
 
+    def is_of(self, command: Stop) -> bool:
+        """Whether a command is for this run, and not for one of the same query before it."""
+        return command.run == self._command.run
+
     def run(self) -> None:
         """The whole life of the thread."""
-        query = self._command.query
+        query, number = self._command.query, self._command.run
         try:
             report = self._ran()
         except StoppedError:
             self._tell_rest()
-            self._send(Ended(query, "stopped"))
+            self._send(Ended(query, number, "stopped"))
         except HeadraceError as error:
             if isinstance(error, RunError) and not _answers(self._spark):
                 os._exit(1)  # nothing can run here any more: another engine goes on
             self._tell_rest()
             if isinstance(error, RunError) and self.cancelled.is_set():
-                self._send(Ended(query, "stopped"))  # it was interrupted in its work
+                self._send(Ended(query, number, "stopped"))  # it was interrupted in its work
                 return
             passes = isinstance(error.__cause__, (SparkFailedError, StorageError, ResourceError))
-            self._send(Ended(query, "interrupted" if passes else "failed", document_of(error)))
+            self._send(
+                Ended(query, number, "interrupted" if passes else "failed", document_of(error))
+            )
         except Exception as error:
             detail = f"a fault of Headrace: {type(error).__name__}"
             problem = problem_document(500, detail, code="E-INTERNAL")
-            self._send(Ended(query, "failed", problem, traceback.format_exc()))
+            self._send(Ended(query, number, "failed", problem, traceback.format_exc()))
         else:
             self._tell_end(report)
-            self._send(Ended(query, "finished"))
+            self._send(Ended(query, number, "finished"))
 
     def _ran(self) -> RunReport:
         command = self._command
@@ -166,7 +173,7 @@ class _Run(threading.Thread):
         self._account = Account(plan)
         inputs = inputs_of_plan(plan, from_document(command.catalog), [])
         folder = QueryFolder(command.folder)
-        self._send(Began(command.query))
+        self._send(Began(command.query, command.run))
         live = any(isinstance(given, LiveSource) for given in inputs.values())
         return run_plan(
             plan,
@@ -190,11 +197,11 @@ class _Run(threading.Thread):
         if progress.phase == "waiting":
             self._waits = True
             error = RunError(progress.reason, hint="It is started again as soon as there is time.")
-            self._send(Delayed(self._command.query, document_of(error)))
+            self._send(Delayed(self._command.query, self._command.run, document_of(error)))
             return
         if self._waits:
             self._waits = False
-            self._send(Began(self._command.query))
+            self._send(Began(self._command.query, self._command.run))
         self._untold = progress
         if time.monotonic() - self._told >= PROGRESS_SECONDS:
             self._tell_rest()
@@ -205,13 +212,13 @@ class _Run(threading.Thread):
             return
         self._told = time.monotonic()
         shown, operators = self._account.of_progress(progress)
-        self._send(Progressed(self._command.query, shown, operators))
+        self._send(Progressed(self._command.query, self._command.run, shown, operators))
 
     def _tell_end(self, report: RunReport) -> None:
         self._tell_rest()
         if self._account is not None:
             shown, operators = self._account.of_report(report)
-            self._send(Progressed(self._command.query, shown, operators))
+            self._send(Progressed(self._command.query, self._command.run, shown, operators))
 
 
 def _sender(connection: Connection[Any, Any]) -> Callable[[Report], None]:

@@ -7,6 +7,7 @@ import os
 import uuid
 from pathlib import Path
 
+from api.service.private import private_folder
 from executor.spark.files import written_aside
 
 
@@ -19,10 +20,14 @@ class Home:
         self._lock: int | None = None
 
     def taken(self) -> bool:
-        """Takes the folder, which is made if need be; whether this service has it."""
+        """Takes the folder, which is made if need be; whether this service has it.
+
+        Raises:
+            UsageError: if it cannot be made, or others may enter it.
+        """
         if self._lock is not None:
             return True
-        self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
+        private_folder(self.path)
         handle = os.open(self.path / "service.lock", os.O_CREAT | os.O_RDWR, 0o600)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -38,6 +38,8 @@ from optimizer.trace import Tracing
 JSON = "application/json"
 LONGEST_LISTING_SECONDS = 20.0
 """How long one may look for alternatives to a plan, its search included."""
+AROUND_SECONDS = 20.0
+"""How long a job may take beside its search: for the text, statistics, and the documents."""
 
 Kind = Literal["optimize", "explain", "memo", "trace", "alternatives", "explanation"]
 
@@ -68,7 +70,7 @@ class Asked:
     @property
     def id(self) -> str:
         """A digest of it all: equal questions have equal ids, on any machine."""
-        return _digest(self.document())
+        return digest(self.document())
 
     def document(self) -> dict[str, Any]:
         """As JSON values, from which :func:`asked` makes it again."""
@@ -109,7 +111,15 @@ class Job:
     @property
     def key(self) -> str:
         """Jobs of one key have one outcome."""
-        return _digest([self.kind, self.asked.id, dict(self.details), self.files])
+        return digest([self.kind, self.asked.id, dict(self.details), self.files])
+
+    @property
+    def seconds(self) -> float:
+        """How long the job may take in all; a worker that takes longer is ended."""
+        search = float(self.asked.options["budget_ms"]) / 1000
+        if self.kind == "alternatives":
+            search = max(search, LONGEST_LISTING_SECONDS)
+        return search + AROUND_SECONDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,6 +362,7 @@ def _problem(found: dict[str, Any]) -> Outcome:
     return Outcome(found["status"], json_bytes(found), MEDIA_TYPE)
 
 
-def _digest(document: object) -> str:
+def digest(document: object) -> str:
+    """A digest of JSON values, whatever the order of their members."""
     text = json.dumps(document, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode("ascii")).hexdigest()[:32]

@@ -10,7 +10,7 @@ import json
 import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from sqlalchemy import (
@@ -28,6 +28,8 @@ from sqlalchemy import (
     select,
     update,
 )
+
+from api.service.problems import problem_document
 
 METADATA = MetaData()
 """All tables of the service."""
@@ -120,6 +122,27 @@ class QueryStore:
         """Forgets a query."""
         gone = delete(_QUERIES).where(_QUERIES.c.id == id_)
         self._write(lambda connection: connection.execute(gone).rowcount)
+
+
+def stop_queries_of_plans(connection: Connection, plans: frozenset[str]) -> None:
+    """Stops the queries that were started with one of these plans, for the reason that these are
+    the plans of other questions."""
+    problem = problem_document(
+        500,
+        "the query ran with the plan of another request, by a fault of an earlier version",
+        code="E-PLAN",
+        hint="DELETE it, and POST it again",
+    )
+    for row in connection.execute(select(_QUERIES)).all():
+        query = _kept(row)
+        if query.asked.get("plan_id") not in plans or query.wanted == "deleted":
+            continue
+        changed = replace(query, error=problem)
+        if query.state != "finished":
+            ended = query.ended or now_us()
+            changed = replace(changed, wanted="stopped", state="stopped", ended=ended)
+        values = _changing(changed)
+        connection.execute(update(_QUERIES).where(_QUERIES.c.id == query.id).values(**values))
 
 
 def now_us() -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+from collections.abc import Mapping
 
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -113,13 +114,67 @@ class KnownHosts:
         await self._app(scope, receive, send)
 
 
-_PAGE = (
-    "default-src 'none'; connect-src 'self'; img-src 'self' data: https://fastapi.tiangolo.com; "
-    "script-src 'unsafe-inline' https://cdn.jsdelivr.net; style-src https://cdn.jsdelivr.net"
-)
-"""For the one page, the description of the API, which FastAPI makes."""
+class Framing:
+    """Refuses requests whose end is told in two ways, and closes their connections.
 
+    A proxy may take another end for the true one, and what lies between for a request of another
+    client (RFC 9112, section 6.1).
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Passes a request on, if it is told in one way where it ends."""
+        if scope["type"] == "http":
+            names = {name for name, _ in scope["headers"]}
+            if {b"content-length", b"transfer-encoding"} <= names:
+                detail = "Content-Length and Transfer-Encoding: send one of them"
+                refusal = problem(400, detail, headers={"Connection": "close"})
+                await refusal(scope, receive, send)
+                return
+        await self._app(scope, receive, send)
+
+
+class SameSite:
+    """Refuses requests by pages of other origins to change something.
+
+    A browser sends some of them without asking first, on behalf of whoever looks at the page.
+    Programs that are no browsers send neither of the headers that tell of it.
+    """
+
+    def __init__(self, app: ASGIApp, origins: tuple[str, ...]) -> None:
+        """``origins`` are those of other pages that may use the service."""
+        self._app = app
+        self._origins = frozenset(origins)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Passes a request on, unless another page sends it and it may change something."""
+        if scope["type"] == "http" and scope["method"] not in _READING:
+            headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
+            if not self._allowed(headers):
+                refusal = problem(403, "pages of other origins may not change anything here")
+                await refusal(scope, receive, send)
+                return
+        await self._app(scope, receive, send)
+
+    def _allowed(self, headers: Mapping[bytes, str]) -> bool:
+        origin = headers.get(b"origin")
+        if origin in self._origins:
+            return True
+        # The browser says it itself, also where a proxy changes the host.
+        site = headers.get(b"sec-fetch-site")
+        if site is not None:
+            return site in ("same-origin", "none")
+        if origin is None:
+            return True
+        return origin.lower().partition("://")[2] == headers.get(b"host", "").lower()
+
+
+_READING = frozenset({"GET", "HEAD", "OPTIONS"})
 _DRAWING = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
+"""For all that does not say otherwise, the drawings of plans among it; they run nothing."""
+
 _HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
@@ -137,12 +192,11 @@ class SafeHeaders:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Passes a request on, and adds to its answer."""
-        policy = _PAGE if scope.get("path") == "/docs" else _DRAWING
 
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                for name, value in {**_HEADERS, "Content-Security-Policy": policy}.items():
+                for name, value in {**_HEADERS, "Content-Security-Policy": _DRAWING}.items():
                     headers.setdefault(name, value)
             await send(message)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
 
@@ -17,8 +17,8 @@ POLICY = (
     "img-src 'self' data: blob:; style-src 'self' 'unsafe-inline'; font-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-"""The page runs its own scripts alone, and talks to nobody but this service; styles are set by
-scripts too."""
+"""The page runs its own scripts alone, and talks to nobody but this service. Styles may stand in
+the document too: the editor of queries, CodeMirror, writes its own there."""
 
 _TYPES = {
     ".html": "text/html; charset=utf-8",
@@ -45,8 +45,9 @@ def serve(app: FastAPI) -> None:
 
     @app.get("/assets/{name}", include_in_schema=False)
     def _asset(name: str, request: Request) -> Response:
-        file = FOLDER / "assets" / name
-        if file.name != name or file.suffix not in _TYPES or not file.is_file():
+        # Only names that are there become paths: others may be too long for one, or none at all.
+        file = next((file for file in _assets() if file.name == name), None)
+        if file is None or file.suffix not in _TYPES:
             raise HTTPException(404, "the page has no such file")
         # Their names have a digest of what they hold.
         forever = "public, max-age=31536000, immutable"
@@ -62,6 +63,11 @@ def serve(app: FastAPI) -> None:
             },
             media_type=_TYPES[file.suffix],
         )
+
+
+def _assets() -> Iterable[Path]:
+    folder = FOLDER / "assets"
+    return folder.iterdir() if folder.is_dir() else ()
 
 
 @lru_cache(maxsize=32)

@@ -262,10 +262,14 @@ class Queries:
                         query.kept = replace(query.kept, error=error)
             case Gone():
                 await self._engine_gone()
-            case Began(id_) | Delayed(id_) | Progressed(id_) | Ended(id_):
-                query = self._known[id_]
-                await self._heard_of(query, report)
-                query.notify()
+            case Began(id_, run) | Delayed(id_, run) | Progressed(id_, run) | Ended(id_, run):
+                known = self._known.get(id_)
+                if known is None or not known.at_engine or known.run != run:
+                    said = type(report).__name__
+                    LOG.warning("said of a run that is over", extra={"query_id": id_, "said": said})
+                    return
+                await self._heard_of(known, report)
+                known.notify()
 
     async def _heard_of(self, query: Query, report: Began | Delayed | Progressed | Ended) -> None:
         match report:
@@ -369,9 +373,10 @@ class Queries:
         if worn is not None:
             self._task(self._engines.retire(worn))
             return
-        kept, query.at_engine = query.kept, True
+        kept, query.at_engine, query.run = query.kept, True, query.run + 1
         given = {name: kept.asked[name] for name in RUN_OPTIONS}
-        await self._engines.run(Start(kept.id, kept.plan, catalog, query.folder.path, **given))
+        start = Start(kept.id, query.run, kept.plan, catalog, query.folder.path, **given)
+        await self._engines.run(start)
 
     async def _catalog(self, query: Query) -> Mapping[str, Any] | None:
         """Where a query reads; None if it cannot, or if the database does not say so now."""
@@ -403,7 +408,7 @@ class Queries:
         if not query.at_engine:
             await self._settle(query)
             return
-        end = await self._engines.stop(query.kept.id)
+        end = await self._engines.stop(query.kept.id, query.run)
         self._task(self._watch_stop(query, end))
 
     async def _watch_stop(self, query: Query, end: Callable[[], None]) -> None:

@@ -24,6 +24,8 @@ class Query:
         self.results = Results(folder.results, folder.pruned, limit)
         self.changed = asyncio.Event()
         self.at_engine = False
+        self.run = 0
+        """The number of its last run at an engine of this service."""
         self.deaths = 0
         self.due = 0.0
         """When it may be started again, by the monotonic clock."""

@@ -18,6 +18,7 @@ from api.service.kept_queries import KeptQuery, QueryStore, State, Wanted
 from api.service.query import Query
 from api.service.query_folder import QueryFolder
 from api.service.results import Kept
+from headrace.errors import UsageError
 
 LOG = logging.getLogger("headrace.service")
 
@@ -40,7 +41,7 @@ class QueryKeeper:
                     LOG.warning("another service runs the queries of this home")
                 return False
             found = await asyncio.to_thread(self._store.of_home, self.home.id)
-        except (OSError, SQLAlchemyError):
+        except (OSError, UsageError, SQLAlchemyError):
             if not told:
                 LOG.exception("the queries cannot be taken up now")
             return False

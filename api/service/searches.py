@@ -19,6 +19,7 @@ from api.service.workers import Worker, WorkerDiedError
 
 LOG = logging.getLogger("headrace.service")
 CANCELLED = "cancelled"
+_AGAIN_SECONDS = 1.0
 
 
 class BusyError(Exception):
@@ -65,8 +66,13 @@ class Searches:
         self._usual_seconds = 0.1
         self._metrics = metrics
         self._keep = keep
-        self.closing = False
+        self._closing = threading.Event()
         self.ready = False
+
+    @property
+    def closing(self) -> bool:
+        """Whether the service shuts down."""
+        return self._closing.is_set()
 
     async def find(self, job: Job) -> Outcome:
         """The outcome of a job. Cancelled, it is searched on only if others wait for it.
@@ -74,6 +80,7 @@ class Searches:
         Raises:
             BusyError: if too many searches wait already.
             ClosingError: if the service shuts down.
+            DeadlineError: if the job took longer than it may.
             WorkerDiedError: if the process of the search came to an end.
         """
         if self.closing:
@@ -107,19 +114,31 @@ class Searches:
     def cancel_all(self) -> None:
         """Ends all searches; those who wait are told so. May be called from any thread that
         runs the loop, or a signal handler of it."""
-        self.closing = True
+        self._closing.set()
         for key, flight in list(self._flights.items()):
             self._abandon(key, flight)
 
     async def start(self) -> None:
-        """Starts the processes, which takes seconds; ``ready`` says that they are there."""
+        """Starts the processes, which takes seconds; ``ready`` says that they are there.
+
+        A process that does not start is tried again until the service shuts down.
+        """
         loop = asyncio.get_running_loop()
         taken = [await self._idle.get() for _ in self._workers]
-        starts = [loop.run_in_executor(self._threads, worker.start) for worker in taken]
-        done = await asyncio.gather(*starts, return_exceptions=True)
+        starts = [loop.run_in_executor(self._threads, self._start, worker) for worker in taken]
+        await asyncio.gather(*starts)
         for worker in taken:
             self._idle.put_nowait(worker)
-        self.ready = not any(done)
+        self.ready = not self.closing
+
+    def _start(self, worker: Worker) -> None:
+        while not self.closing:
+            try:
+                worker.start(self._closing)
+                return
+            except WorkerDiedError as error:
+                LOG.warning("a search process is tried again", extra={"reason": str(error)})
+                self._closing.wait(_AGAIN_SECONDS)
 
     async def close(self) -> None:
         """Ends all searches and their processes."""
@@ -169,7 +188,7 @@ class Searches:
         try:
             with self._metrics.running.track_inprogress():
                 return await loop.run_in_executor(
-                    self._threads, worker.do, flight.job, flight.cancelled
+                    self._threads, worker.do, flight.job, flight.cancelled, flight.job.seconds
                 )
         except WorkerDiedError as error:
             self._metrics.died.inc()

@@ -17,6 +17,7 @@ from api.service.bodies import OptimizeBody, OptionsBody, QueryBody
 from api.service.catalogs import Catalogs, document_of, files_of, of_request
 from api.service.follow import Followers
 from api.service.jobs import JSON, Asked, Job, Kind, Outcome, asked
+from api.service.kept_plans import KeptPlan
 from api.service.logs import REQUEST_ID
 from api.service.metrics import Metrics
 from api.service.problems import problem
@@ -25,8 +26,8 @@ from api.service.query import RUN_OPTIONS, Query
 from api.service.query_metrics import QueryCollector
 from api.service.searches import BusyError, ClosingError, Searches
 from api.service.settings import Settings, release
-from api.service.store import KeptPlan, Store
-from api.service.workers import WorkerDiedError
+from api.service.store import Store
+from api.service.workers import DeadlineError, WorkerDiedError
 from catalog.document import to_document
 from catalog.model import Catalog
 from headrace.errors import UsageError
@@ -74,7 +75,7 @@ class Service:
         details = {"explain": True} if body.explain else {}
         job = await asyncio.to_thread(self.job, "optimize", body, details)
         if not job.files:  # what was measured may be different now
-            kept = await asyncio.to_thread(self.store.plan, job.asked.id)
+            kept = await asyncio.to_thread(self.store.plans.find, job.asked.id)
             if kept is not None and kept.stop_reason != "budget_ms":
                 self.metrics.cache_hits.labels("store").inc()
                 return Response(kept.answer, media_type=JSON)
@@ -98,7 +99,7 @@ class Service:
         self, request: Request, id_: str, kind: Kind, details: dict[str, Any]
     ) -> Response:
         """What is asked of a plan that is kept; its search is made again if need be."""
-        kept = await asyncio.to_thread(self.store.plan, id_)
+        kept = await asyncio.to_thread(self.store.plans.find, id_)
         if kept is None:
             return no_such_plan(id_)
         job = Job(kind, asked(kept.asked), details, limits=self.settings.limits)
@@ -129,7 +130,7 @@ class Service:
 
     async def _plan_of(self, request: Request, body: QueryBody) -> KeptPlan | Response:
         if body.plan is not None:
-            kept = await asyncio.to_thread(self.store.plan, body.plan)
+            kept = await asyncio.to_thread(self.store.plans.find, body.plan)
             return no_such_plan(body.plan) if kept is None else kept
         assert body.query is not None
         options = body.options or OptionsBody()
@@ -140,7 +141,7 @@ class Service:
             return found
         if found.status != HTTPStatus.OK:
             return _response(found)
-        return KeptPlan(job.asked.id, job.asked.document(), found.body, found.stop_reason or "")
+        return KeptPlan(job.asked.document(), found.body, found.stop_reason or "")
 
     def _sources(self, plan: Mapping[str, Any]) -> Mapping[str, Any]:
         """The catalog of the streams that a plan reads, with their sources as they are now.
@@ -182,6 +183,11 @@ class Service:
             return problem(429, "too many searches wait already", code="E-BUSY", headers=wait)
         except ClosingError:
             return problem(503, "the service is shutting down", headers={"Retry-After": "5"})
+        except DeadlineError:
+            detail = f"planning did not end within {job.seconds:.0f} seconds, and was ended"
+            return problem(
+                422, detail, code="E-SIZE", hint="a smaller query or a smaller budget_ms helps"
+            )
         except WorkerDiedError:
             detail = "the search came to an end before it had found a plan"
             return problem(503, detail, request_id=REQUEST_ID.get(), headers={"Retry-After": "5"})
@@ -203,9 +209,8 @@ class Service:
 
     async def _keep(self, job: Job, outcome: Outcome) -> None:
         if job.kind == "optimize" and outcome.stop_reason is not None:
-            question = job.asked
-            plan = KeptPlan(question.id, question.document(), outcome.body, outcome.stop_reason)
-            await asyncio.to_thread(self.store.keep_plan, plan)
+            plan = KeptPlan(job.asked.document(), outcome.body, outcome.stop_reason)
+            await asyncio.to_thread(self.store.plans.keep, plan)
 
 
 def no_such_plan(id_: str) -> Response:

@@ -1,14 +1,12 @@
 """What the service keeps over restarts: streams, plans and queries, in SQLite or PostgreSQL.
 
 Every method is one short transaction, and of those that write there is one at a time, so that
-several processes may have one database. What is kept of a plan is what was asked and the answer;
-all else follows from that.
+several processes may have one database.
 """
 
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,12 +14,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from sqlalchemy import (
-    BigInteger,
     Column,
     Connection,
     Engine,
     Integer,
-    LargeBinary,
     String,
     Table,
     Text,
@@ -36,17 +32,22 @@ from sqlalchemy import (
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
+from api.service.kept_plans import PlanStore, drop_misfiled
 from api.service.kept_queries import METADATA, QueryStore
+from api.service.private import private_file, private_folder
 from headrace.errors import UsageError
 
 T = TypeVar("T")
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 MOST_DELETED = 10_000
 """Of so many streams that were deleted it is known how often each was put."""
 LOCK_SECONDS = 30
 """How long a transaction waits for that of another process."""
 
+_FILE = "headrace.db"
+_ENDINGS = ("", "-wal", "-shm", "-journal")
+"""Of the files that SQLite has for a database."""
 _WRITES = "headrace_writes"
 _SILENT: Mapping[str, Any] = {"hide_parameters": True}  # errors are logged, queries are not
 _LOCK = 0x68656164  # "head": the number of the lock in PostgreSQL that whoever writes has
@@ -65,18 +66,9 @@ _STREAMS = Table(
     Column("time_unit", String(40), nullable=False),
     Column("document", Text),  # none: it was deleted, and its versions count on
 )
-_PLANS = Table(
-    "headrace_plans",
-    METADATA,
-    Column("id", String(64), primary_key=True),
-    Column("asked", Text, nullable=False),
-    Column("answer", LargeBinary, nullable=False),
-    Column("stop_reason", String(40), nullable=False),
-    Column("made_us", BigInteger, nullable=False, index=True),
-)
-
 _MIGRATIONS: Mapping[int, Callable[[Connection], None]] = {
     1: lambda _: None,  # a table more, which is made as those of a new database are
+    2: drop_misfiled,
 }
 """What takes a database of some version to the next one."""
 
@@ -91,18 +83,8 @@ class KeptStream:
     document: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class KeptPlan:
-    """What was asked and answered, the latter as it was sent."""
-
-    id: str
-    asked: Mapping[str, Any]
-    answer: bytes
-    stop_reason: str
-
-
 class Store:
-    """A database with streams, plans and ``queries``; may be used by many threads."""
+    """A database with streams, ``plans`` and ``queries``; may be used by many threads."""
 
     def __init__(self, url: str, most_plans: int) -> None:
         """Opens the database, and makes or brings up to date its tables.
@@ -110,7 +92,6 @@ class Store:
         Raises:
             UsageError: if it cannot be used.
         """
-        self._most_plans = most_plans
         self._engine = _engine(url)
         try:
             self._prepare()
@@ -120,6 +101,7 @@ class Store:
                 f"cannot use the database {shown}: {_reason(error)}", code="E-STORE"
             ) from error
         self.queries = QueryStore(self._reading, self._write)
+        self.plans = PlanStore(self._reading, self._write, most_plans)
 
     def close(self) -> None:
         """Closes all connections."""
@@ -173,40 +155,6 @@ class Store:
 
         return self._write(gone)
 
-    def plan(self, id_: str) -> KeptPlan | None:
-        """A plan that was kept, if it still is."""
-        with self._reading() as connection:
-            row = connection.execute(select(_PLANS).where(_PLANS.c.id == id_)).one_or_none()
-        if row is None:
-            return None
-        return KeptPlan(row.id, json.loads(row.asked), row.answer, row.stop_reason)
-
-    def keep_plan(self, plan: KeptPlan) -> None:
-        """Keeps a plan, in place of one of its id; the oldest go if there are too many."""
-        values = {
-            "asked": json.dumps(plan.asked),
-            "answer": plan.answer,
-            "stop_reason": plan.stop_reason,
-            "made_us": time.time_ns() // 1000,
-        }
-
-        def keep(connection: Connection) -> None:
-            changed = connection.execute(
-                update(_PLANS).where(_PLANS.c.id == plan.id).values(**values)
-            )
-            if not changed.rowcount:
-                connection.execute(insert(_PLANS).values(id=plan.id, **values))
-            count = connection.execute(select(func.count()).select_from(_PLANS)).scalar_one()
-            if count > self._most_plans:
-                oldest = (
-                    select(_PLANS.c.id)
-                    .order_by(_PLANS.c.made_us, _PLANS.c.id)
-                    .limit(count - self._most_plans)
-                )
-                connection.execute(delete(_PLANS).where(_PLANS.c.id.in_(oldest)))
-
-        self._write(keep)
-
     def _prepare(self) -> None:
         def prepare(connection: Connection) -> None:
             METADATA.create_all(connection)
@@ -242,14 +190,18 @@ def sqlite_url(home: Path) -> str:
     """The address of the database in a folder, which is made if it is not there.
 
     Raises:
-        UsageError: if it cannot be made.
+        UsageError: if it cannot be made, or others may enter it.
     """
-    try:
-        home.mkdir(parents=True, exist_ok=True, mode=0o700)
-    except OSError as error:
-        raise UsageError(f"cannot use {home}: {error.strerror}", code="E-STORE") from error
-    place = str(home.absolute() / "headrace.db")
+    private_folder(home, (*(f"{_FILE}{ending}" for ending in _ENDINGS), "queries"))
+    place = str(home.absolute() / _FILE)
     return URL.create("sqlite", database=place).render_as_string()
+
+
+def disk_is_full(error: SQLAlchemyError) -> bool:
+    """Whether a change failed since there is no room for it; what was kept before still is."""
+    original = getattr(error, "orig", None)
+    named = getattr(original, "sqlite_errorname", None), getattr(original, "sqlstate", None)
+    return named[0] == "SQLITE_FULL" or named[1] == "53100"
 
 
 def _engine(url: str) -> Engine:
@@ -277,6 +229,11 @@ def _engine(url: str) -> Engine:
 
 
 def _sqlite(address: URL) -> Engine:
+    if address.database and not address.database.startswith((":memory:", "file:")):
+        for ending in _ENDINGS:
+            file = Path(f"{address.database}{ending}")
+            if not ending or file.exists():  # those that SQLite adds get the rights of the first
+                private_file(file)
     engine = create_engine(address, connect_args={"timeout": LOCK_SECONDS}, **_SILENT)
 
     @event.listens_for(engine, "connect")

@@ -17,7 +17,8 @@ TokenScope = Literal["read", "plan", "run"]
 SHORTEST = 16
 """Characters of a token; shorter ones can be guessed."""
 
-OPEN = frozenset({"/", "/healthz", "/readyz", "/docs", "/docs/oauth2-redirect", "/openapi.json"})
+OPEN = frozenset({"/", "/healthz", "/readyz", "/docs", "/openapi.json"})
+OPEN_FOLDERS = ("/assets/", "/docs/")
 """What needs no token: it says nothing of queries and streams."""
 
 
@@ -86,7 +87,7 @@ class Guard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Passes a request on, or refuses it with 401 or 403."""
-        if scope["type"] != "http" or scope["path"] in OPEN or scope["path"].startswith("/assets/"):
+        if scope["type"] != "http" or _open(scope["path"]):
             await self._app(scope, receive, send)
             return
         scopes = self._scopes(dict(scope["headers"]).get(b"authorization", b""))
@@ -112,6 +113,10 @@ class Guard:
         # All are compared, so that the time tells nothing.
         found = [t.scopes for t in self._tokens if hmac.compare_digest(t.digest, digest)]
         return found[0] if found and kind.lower() == b"bearer" else None
+
+
+def _open(path: str) -> bool:
+    return path in OPEN or path.startswith(OPEN_FOLDERS)
 
 
 def _digest(secret: str) -> bytes:

@@ -3,24 +3,32 @@
 A search is Python that computes: in a thread of the service it would hold back every answer by
 tens of milliseconds, and by hundreds where memory is collected. A process is also what can be
 ended for certain, if a search does not stop when it is told to.
+
+Each worker is a pool of one process. In a pool of several they would share a pipe and its locks,
+so that one that is killed or stopped at the wrong moment takes the others with it, and nobody
+could say which of them is late in starting.
 """
 
 from __future__ import annotations
 
 import gc
 import multiprocessing
-import signal
 import threading
-from ctypes import c_byte
-from multiprocessing.connection import Connection
-from multiprocessing.process import BaseProcess
+from concurrent.futures import Future, wait
+from concurrent.futures.process import BrokenProcessPool
+from ctypes import c_longlong
+from dataclasses import dataclass
 from time import monotonic
 from typing import Any
 
+from pebble import ProcessExpired, ProcessPool
+
 from api.service.jobs import Asked, Job, Outcome, run
 
-PATIENCE_SECONDS = 60.0
-"""How long a job may take in all; what searches bound is part of it."""
+START_SECONDS = 60.0
+"""How long a process may take to start at the first attempt; each attempt may take twice the time
+of the one before, until one succeeds."""
+LONGEST_START_SECONDS = 600.0
 GRACE_SECONDS = 5.0
 """How long a job that is cancelled may go on until its process is ended."""
 
@@ -39,93 +47,148 @@ _FIRST = Job(
 """Has a new process load what every search needs, before anybody waits for one."""
 
 
+_GONE = (OSError, RuntimeError, BrokenProcessPool, ProcessExpired)
+"""What a pool raises that has lost its process; to wait for a future in vain is an OSError, too."""
+
+
 class WorkerDiedError(Exception):
     """The process of a search ended, or had to be ended, before it had an outcome."""
 
 
+class DeadlineError(WorkerDiedError):
+    """A job took longer than it may; its process was ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The outcome of a job, with the key of the job that it belongs to."""
+
+    key: str
+    outcome: Outcome
+
+
 class Worker:
-    """A process that does one job after the other, started with the first of them."""
+    """A process that does one job after the other, started with the first of them.
+
+    One thread at a time may use it.
+    """
 
     def __init__(self) -> None:
         # A fork would copy the locks of the service's threads as they are at that moment.
         self._context = multiprocessing.get_context("spawn")
-        self._process: BaseProcess | None = None
-        self._connection: Connection[Any, Any] | None = None
-        self._flag = self._context.RawValue(c_byte, 0)
+        # The number of the job that is to end: a flag could reach the job that comes after it.
+        self._cancelled = self._context.RawValue(c_longlong, 0)
+        self._number = 0
+        self._pool: ProcessPool | None = None
+        self._ready: Future[None] = Future()
+        self._late_at = 0.0
+        self._late = 0
 
-    def start(self) -> None:
+    def start(self, cancelled: threading.Event | None = None) -> None:
         """Starts the process, unless there is one, and waits until it can work.
 
+        A process that is late is ended. With ``cancelled`` set nobody waits for the process any
+        more; it goes on starting.
+
         Raises:
-            WorkerDiedError: if it cannot.
+            WorkerDiedError: if it cannot work.
         """
-        if self._process is not None and self._process.is_alive():
-            return
-        self.stop()
-        self._flag = self._context.RawValue(c_byte, 0)
-        ours, theirs = self._context.Pipe()
-        self._process = self._context.Process(
-            target=_work, args=(theirs, self._flag), name="headrace-search", daemon=True
-        )
-        self._process.start()
-        theirs.close()
-        self._connection = ours
-        try:
-            if not ours.poll(PATIENCE_SECONDS):
+        if self._pool is None or not self._pool.active:
+            self.stop()
+            self._begin()
+        while not self._done(self._ready):
+            if monotonic() > self._late_at:
+                self.stop()
+                self._late += 1
                 raise WorkerDiedError("its process did not start in time")
-            ours.recv()
-        except (OSError, EOFError) as error:
+            if cancelled is not None and cancelled.is_set():
+                raise WorkerDiedError("it was cancelled before its process had started")
+        try:
+            self._ready.result(0)
+        except _GONE as error:
+            self.stop()
             raise WorkerDiedError("its process could not be started") from error
+        self._late = 0
 
-    def do(self, job: Job, cancelled: threading.Event) -> Outcome:
-        """The outcome of a job, for which the calling thread waits.
+    def do(self, job: Job, cancelled: threading.Event, seconds: float) -> Outcome:
+        """The outcome of a job, for which the calling thread waits at most ``seconds``.
 
         Raises:
-            WorkerDiedError: if there is none; the next job has a new process.
+            DeadlineError: if the job took longer; the next job has a new process.
+            WorkerDiedError: if there is no outcome; the next job has a new process.
         """
-        self.start()
-        assert self._connection is not None
-        until = monotonic() + PATIENCE_SECONDS
+        self.start(cancelled)
+        assert self._pool is not None
+        self._number += 1
+        until = monotonic() + seconds
         try:
-            self._flag.value = 0
-            self._connection.send(job)
-            while not self._connection.poll(_LOOKING_SECONDS):
-                if cancelled.is_set() and not self._flag.value:
-                    self._flag.value = 1
+            future = self._pool.schedule(_work, (job, self._number))
+            while not self._done(future):
+                if cancelled.is_set() and self._cancelled.value != self._number:
+                    self._cancelled.value = self._number
                     until = min(until, monotonic() + GRACE_SECONDS)
                 if monotonic() > until:
-                    raise WorkerDiedError("it did not end in time")
-            found: Outcome = self._connection.recv()
-        except (OSError, EOFError) as error:
+                    raise DeadlineError(f"it did not end within {seconds:.0f} seconds")
+            reply = future.result(0)
+            if reply.key != job.key:
+                raise WorkerDiedError("its process answered another job")
+            # Done once the reply is on its way: a memo is full of cycles, and the next search may
+            # be long in coming.
+            self._pool.schedule(_tidy)
+        except _GONE as error:
             self.stop()
             raise WorkerDiedError("its process is gone") from error
         except WorkerDiedError:
             self.stop()
             raise
-        return found
+        return reply.outcome
 
     def stop(self) -> None:
-        """Ends the process at once."""
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
-        if self._process is not None:
-            self._process.kill()
-            self._process.join()
-            self._process = None
+        """Ends the process, whatever it does, and waits until it is gone."""
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            pool.stop()  # type: ignore[no-untyped-call]
+            pool.join()
+
+    def _done(self, future: Future[Any]) -> bool:
+        """Waits a moment for a future; whether it is done, or the pool is broken.
+
+        A pool that breaks in the moment in which it is given a job leaves the future as it is.
+        """
+        return bool(wait((future,), _LOOKING_SECONDS).done) or not (
+            self._pool is not None and self._pool.active
+        )
+
+    def _begin(self) -> None:
+        self._late_at = monotonic() + min(START_SECONDS * 2**self._late, LONGEST_START_SECONDS)
+        self._ready = Future()
+        self._pool = ProcessPool(
+            1, initializer=_prepare, initargs=(self._cancelled,), context=self._context
+        )
+        try:
+            self._ready = self._pool.schedule(_tidy)
+        except (OSError, RuntimeError) as error:  # the system has no room for another process
+            self._ready.set_exception(error)
 
 
-def _work(connection: Connection[Any, Any], flag: Any) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the service, which tells us
+# What follows runs in the process of a worker.
+
+_to_end: Any = None
+"""The memory that worker and service share: the number of the job that is to end."""
+
+
+def _prepare(to_end: Any) -> None:
+    global _to_end  # noqa: PLW0603
+    _to_end = to_end
     run(_FIRST, lambda: False)
     # What is there by now stays, and is not looked at again: that takes longer than most searches.
     gc.collect()
     gc.freeze()
-    connection.send(None)
-    while True:
-        try:
-            job: Job = connection.recv()
-            connection.send(run(job, lambda: bool(flag.value)))
-        except (EOFError, OSError):
-            return
-        gc.collect()  # a memo is full of cycles, and the next search may be long in coming
+
+
+def _work(job: Job, number: int) -> Reply:
+    return Reply(job.key, run(job, lambda: bool(_to_end.value == number)))
+
+
+def _tidy() -> None:
+    gc.collect()

@@ -9,6 +9,8 @@ from typing import Any
 
 from api.service import Settings
 from api.service.homes import Home
+from api.service.jobs import digest
+from api.service.kept_plans import KeptPlan
 from api.service.kept_queries import KeptQuery
 from api.service.store import Store
 from tests.executor.spark.plans import edges_of_a
@@ -32,6 +34,12 @@ def kept(made: Settings, *queries: KeptQuery) -> None:
         store.queries.add(replace(query, home=home.id))
     store.close()
     home.leave()
+
+
+def kept_plan(asked: dict[str, Any], filling: str = "") -> KeptPlan:
+    """A plan that is kept, of any question and of any size."""
+    answer = {"id": digest(asked), "filling": filling}
+    return KeptPlan(asked, json.dumps(answer).encode(), "complete")
 
 
 def publish(folder: Path, *parts: int, batch: int = 0, first: int = 1) -> None:

@@ -55,21 +55,21 @@ def test_delays_are_told_and_never_counted(store: Store, tmp_path: Path) -> None
         )  # fmt: skip
         query = await kept_query(queries, tmp_path)
         for _ in range(4 * MOST_DEATHS):
-            await queries._heard(Delayed("q", WHY))
+            await queries._heard(Delayed("q", query.run, WHY))
             assert (query.kept.state, query.kept.error) == ("starting", WHY)
         assert (query.deaths, query.kept.restarts) == (0, 0)
         assert query.runs
         assert query.at_engine, "the engine starts it again"
         (saved,) = store.queries.of_home(queries._keeper.home.id)
         assert (saved.state, saved.error) == ("starting", WHY)
-        await queries._heard(Began("q"))
+        await queries._heard(Began("q", query.run))
         assert (query.kept.state, query.kept.error) == ("running", None)
-        await queries._heard(Progressed("q", RUNNING, []))
+        await queries._heard(Progressed("q", query.run, RUNNING, []))
         # A pause that was asked for meanwhile is not forgotten.
         await queries._keeper.want(query, "pausing", "paused")
-        await queries._heard(Delayed("q", WHY))
+        await queries._heard(Delayed("q", query.run, WHY))
         assert query.kept.wanted == "paused"
-        await queries._heard(Ended("q", "stopped"))
+        await queries._heard(Ended("q", query.run, "stopped"))
         (saved,) = store.queries.of_home(queries._keeper.home.id)
         assert saved.state == "paused"
         queries._keeper.home.leave()
@@ -79,7 +79,7 @@ def test_delays_are_told_and_never_counted(store: Store, tmp_path: Path) -> None
 
 def test_the_engine_tells_of_a_wait_and_of_its_end(tmp_path: Path) -> None:
     sent: list[Report] = []
-    command = Start("q", reach().to_document(), {}, tmp_path)
+    command = Start("q", 1, reach().to_document(), {}, tmp_path)
     run = _Run(command, None, sent.append)  # type: ignore[arg-type]
     run._progressed(Progress("waiting", None, reason="The machine is busy."))
     (delayed,) = sent
@@ -89,3 +89,4 @@ def test_the_engine_tells_of_a_wait_and_of_its_end(tmp_path: Path) -> None:
     run._progressed(Progress("running", None))
     run._progressed(Progress("running", None))
     assert [type(report) for report in sent[1:]] == [Delayed, Began]
+    assert {report.run for report in sent if isinstance(report, Delayed | Began)} == {1}

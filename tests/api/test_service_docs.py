@@ -24,7 +24,7 @@ from api.service.bodies import (
 )
 from api.service.connections import MOST_CONNECTIONS, READING_SECONDS, REQUEST_SECONDS
 from api.service.engine_process import MOST_SET_ASIDE
-from api.service.jobs import Limits
+from api.service.jobs import AROUND_SECONDS, Limits
 from api.service.results import Kept
 from api.service.routes.queries import MOST_DEAD_LETTERS, MOST_TAIL
 from catalog import load
@@ -125,6 +125,7 @@ def test_the_limits() -> None:
         "atoms of a query": limits.atoms,
         "states of a path's automaton": limits.states,
         "milliseconds of a search": default["longest_search_ms"],
+        "seconds of planning beside its search": AROUND_SECONDS,
         "expressions of a search": MOST_EXPRESSIONS,
         "bytes of an answer": limits.answer,
         "alternatives listed": MOST_ALTERNATIVES,

@@ -14,14 +14,17 @@ from typing import Any
 
 import httpx
 import pytest
-from sqlalchemy import create_engine, make_url, text
+from sqlalchemy import Connection, create_engine, event, make_url, text
 
 from api.service import create_app
-from api.service.kept_queries import KeptQuery
-from api.service.store import SCHEMA_VERSION, KeptPlan, Store, sqlite_url
+from api.service.homes import Home
+from api.service.kept_plans import KeptPlan, MisfiledPlanError
+from api.service.kept_queries import KeptQuery, State, Wanted
+from api.service.store import SCHEMA_VERSION, Store, sqlite_url
 from catalog import load
 from headrace.errors import UsageError
 from tests.api.command import CATALOG, EXAMPLES, ROOT, Commands, environment
+from tests.api.kept import ASKED, kept_plan
 from tests.api.serving import metric, problem, running, served, settings
 from tests.waiting import PATIENCE, until
 
@@ -137,8 +140,9 @@ def test_streams_of_the_file_may_be_described_anew(client: httpx.Client) -> None
         ({**A, "source": {"format": "csv", "path": "/etc/passwd"}}, "source"),
         ({"labels": {"a": {"rate": -1, "distinct_src": 9, "distinct_trg": 9}}}, "rate"),
         ({"speed": 3}, "speed"),
+        ({"source": {"format": "java.lang.Runtime"}}, "source"),
     ],
-    ids=["a source", "a rate below zero", "an unknown entry"],
+    ids=["a source", "a rate below zero", "an unknown entry", "a class for a format"],
 )
 def test_what_is_no_stream(client: httpx.Client, stream: dict[str, Any], mention: str) -> None:
     document = problem(client.put("/streams/wrong", json=stream), 422)
@@ -178,12 +182,14 @@ def test_after_a_restart_and_after_a_kill_everything_is_there(
 
 WRITER = """
 import sys
-from api.service.kept_queries import KeptQuery
-from api.service.store import KeptPlan, Store
+from api.service.kept_plans import KeptPlan, MisfiledPlanError
+from api.service.kept_queries import KeptQuery, State, Wanted
+from api.service.store import Store
+from tests.api.kept import kept_plan
 store = Store(sys.argv[1], 1000)
 for n in range(40):
     store.put_stream("shared", "second", {"by": sys.argv[2]})
-    store.keep_plan(KeptPlan(f"{sys.argv[2]}{n}", {"n": n}, b"x" * 10_000, "complete"))
+    store.plans.keep(kept_plan({"by": sys.argv[2], "n": n}, "x" * 10_000))
 """
 
 
@@ -195,8 +201,8 @@ def test_two_processes_write_to_one_database(database: str) -> None:
     store = Store(database, 1000)
     (stream,) = store.streams()
     assert stream.version == 80  # each write gave a version of its own
-    kept = [store.plan(f"{name}{n}") for name in "ab" for n in range(40)]
-    assert [plan.answer for plan in kept if plan is not None] == [b"x" * 10_000] * 80
+    plans = [kept_plan({"by": name, "n": n}, "x" * 10_000) for name in "ab" for n in range(40)]
+    assert [store.plans.find(plan.id) for plan in plans] == plans
     store.close()
     if database.startswith("sqlite"):
         with sqlite3.connect(str(make_url(database).database)) as connection:
@@ -208,9 +214,9 @@ def test_threads_write_to_one_store(database: str) -> None:
     with ThreadPoolExecutor(8) as writing:
         versions = writing.map(lambda _: store.put_stream("s", "second", {}), range(40))
         assert sorted(versions) == list(range(1, 41))
-        plans = [KeptPlan(str(n), {}, b"", "complete") for n in range(40)]
-        list(writing.map(store.keep_plan, plans))
-    assert sum(store.plan(plan.id) is not None for plan in plans) == 5
+        plans = [kept_plan({"n": n}) for n in range(40)]
+        list(writing.map(store.plans.keep, plans))
+    assert sum(store.plans.find(plan.id) is not None for plan in plans) == 5
     store.close()
 
 
@@ -239,9 +245,9 @@ def test_whatever_was_said_is_kept_as_it_was(database: str) -> None:
     store.put_stream("\N{LATIN SMALL LETTER E WITH ACUTE}" * 100, "second", odd)
     (stream,) = store.streams()
     assert stream.document == odd
-    plan = KeptPlan("f" * 64, odd, bytes(range(256)) * 4_000, "complete")
-    store.keep_plan(plan)
-    assert store.plan(plan.id) == plan
+    plan = kept_plan(odd, "\0\u0430\U0001f600" * 100_000)
+    store.plans.keep(plan)
+    assert store.plans.find(plan.id) == plan
     store.close()
 
 
@@ -297,6 +303,68 @@ def test_tables_of_the_release_before_are_brought_up_to_date(database: str) -> N
     engine.dispose()
 
 
+def test_a_plan_is_kept_under_the_digest_of_its_own_question_alone(database: str) -> None:
+    store = Store(database, 5)
+    mine, other = kept_plan({"query": "mine"}), kept_plan({"query": "other"})
+    for wrong in (other.answer, b"", b"[]", b"null", b"a drawing"):
+        with pytest.raises(MisfiledPlanError):
+            store.plans.keep(replace(mine, answer=wrong))
+    assert store.plans.find(mine.id) is None
+    store.close()
+
+
+def test_plans_that_an_earlier_version_mixed_up_are_dropped(database: str) -> None:
+    store = Store(database, 5)
+    plans = [kept_plan({"query": name}) for name in ("mixed up", "right", "not the question")]
+    for plan in plans:
+        store.plans.keep(plan)
+    states: list[tuple[str, State, Wanted]] = [
+        ("0", "running", "running"), ("1", "finished", "running"),
+        ("2", "paused", "paused"), ("3", "stopping", "deleted"),
+    ]  # fmt: skip
+    queries = [
+        KeptQuery(f"{id_}{plan_id}", "here", {**ASKED, "plan_id": plan_id}, {}, 1, wanted, state)
+        for plan_id in (plans[0].id, plans[1].id)
+        for id_, state, wanted in states
+    ]
+    for query in queries:
+        store.queries.add(query)
+    store.close()
+    _as_an_earlier_version_left_them(database, plans)
+
+    store = Store(database, 5)
+    assert [store.plans.find(plan.id) for plan in plans] == [None, plans[1], None]
+    now = {query.id: query for query in store.queries.of_home("here")}
+    untouched = queries[3:]
+    assert [now[query.id] for query in untouched] == untouched
+    running, finished, paused = (now[query.id] for query in queries[:3])
+    for stopped in (running, paused):
+        assert (stopped.state, stopped.wanted) == ("stopped", "stopped")
+        assert stopped.error is not None
+    assert finished.state == "finished"
+    assert finished.error is not None
+    assert "another request" in finished.error["detail"]
+    # The places are free for the right answers.
+    store.plans.keep(plans[0])
+    assert store.plans.find(plans[0].id) == plans[0]
+    store.close()
+
+
+def _as_an_earlier_version_left_them(database: str, plans: list[KeptPlan]) -> None:
+    """Has the first plan the answer of the second one, and the last one another question."""
+    engine = create_engine(database)
+    with engine.begin() as connection:
+        changes = {
+            "answer": (plans[1].answer, plans[0].id),
+            "asked": (json.dumps({"query": "another"}), plans[2].id),
+        }
+        for column, (value, id_) in changes.items():
+            change = text(f"UPDATE headrace_plans SET {column} = :value WHERE id = :id")
+            connection.execute(change, {"value": value, "id": id_})
+        connection.execute(text("UPDATE headrace_schema SET version = 2"))
+    engine.dispose()
+
+
 def test_the_tables_of_a_newer_release_are_left_alone(database: str) -> None:
     Store(database, 5).close()
     engine = create_engine(database)
@@ -312,6 +380,93 @@ def test_a_folder_may_have_any_name(tmp_path: Path) -> None:
     home = tmp_path / "a home?x=1#%41"
     Store(sqlite_url(home), 5).close()
     assert (home / "headrace.db").exists()
+
+
+def test_a_full_disk_loses_nothing_and_is_told(tmp_path: Path) -> None:
+    made = settings(tmp_path, searches_at_once=1)
+    app = create_app(made)
+    full = False
+
+    @event.listens_for(app.state.service.store._engine, "begin")
+    def _limit(connection: Connection) -> None:
+        # SQLite says of this limit what it says of a full disk.
+        pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
+        limit = pages if full else 2**30
+        connection.exec_driver_sql(f"PRAGMA max_page_count={limit}")
+
+    large = {"labels": {f"label{n:04}": A["labels"]["a"] for n in range(1_000)}}
+    with served(app) as client:
+        first = client.post("/optimize", json=QUERY)
+        assert client.put("/streams/first", json=A).status_code == 200
+        full = True
+        for place, body in (("/streams/large", large), ("/streams/first", large)):
+            document = problem(client.put(place, json=body), 503)
+            assert (document["code"], document["detail"]) == (
+                "E-STORE", "the disk of the database is full",
+            )  # fmt: skip
+        asked = {**QUERY, "catalog": {"streams": {"s": large}}}
+        asked["query"] = "Answer(x, y) <- label0001(x, y) WINDOW 1d"
+        assert problem(client.post("/optimize", json=asked), 503)["code"] == "E-STORE"
+        # What was kept is there, as it was.
+        assert client.get(f"/plans/{first.json()['id']}").content == first.content
+        assert [stream["name"] for stream in client.get("/streams").json()] == ["first"]
+        assert client.get("/readyz").status_code == 200
+        full = False
+        assert client.put("/streams/large", json=large).status_code == 200
+        later = client.post("/optimize", json=asked)
+        assert client.get(f"/plans/{later.json()['id']}").content == later.content
+
+
+def _mode(path: Path) -> int:
+    return path.stat().st_mode & 0o777
+
+
+def test_nobody_else_may_read_what_is_kept(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir(mode=0o755)
+    home.chmod(0o755)
+    store = Store(sqlite_url(home), 5)
+    store.put_stream("s", "second", {})
+    assert _mode(home) == 0o700
+    assert {path.name: _mode(path) for path in home.iterdir()} == {
+        "headrace.db": 0o600, "headrace.db-wal": 0o600, "headrace.db-shm": 0o600,
+    }  # fmt: skip
+    # As earlier versions left them, and a service that was killed.
+    for path in home.iterdir():
+        path.chmod(0o644)
+    home.chmod(0o755)
+    again = Store(sqlite_url(home), 5)
+    assert _mode(home) == 0o700
+    assert {_mode(path) for path in home.iterdir()} == {0o600}
+    for one in (again, store):
+        one.close()
+
+
+def test_a_folder_that_is_not_headraces_own_is_left_as_it_is(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "query.rq").touch()
+    project.chmod(0o755)
+    with pytest.raises(UsageError, match="other users may enter") as raised:
+        sqlite_url(project)
+    assert _mode(project) == 0o755
+    assert str(project / "headrace") in str(raised.value.hint)
+    Store(sqlite_url(project / "headrace"), 5).close()
+    assert _mode(project / "headrace") == 0o700
+    # A database that is named itself is private wherever it is.
+    Store(f"sqlite:///{project}/own.db", 5).close()
+    assert _mode(project / "own.db") == 0o600
+
+
+def test_the_folder_of_queries_is_private(tmp_path: Path) -> None:
+    queries = tmp_path / "queries"
+    queries.mkdir()
+    (queries / "d0").mkdir()
+    queries.chmod(0o755)
+    home = Home(queries)
+    assert home.taken()
+    assert _mode(queries) == 0o700
+    home.leave()
 
 
 def test_databases_that_cannot_be_used(tmp_path: Path) -> None:

@@ -13,9 +13,10 @@ import psutil
 import pytest
 
 from api.service import create_app, queries
-from api.service.store import KeptPlan, Store
+from api.service.store import Store
 from catalog import load
 from headrace.errors import UsageError
+from tests.api.kept import kept_plan
 from tests.api.postgres import Postgres, postgres
 from tests.api.serving import LOOPBACK, ROWS, problem, served, settings
 from tests.executor.spark.plans import csv_file, random_edges
@@ -139,8 +140,9 @@ def test_many_stores_make_the_tables_at_once(postgres_server: Postgres) -> None:
     url = postgres_server.database()
     with ThreadPoolExecutor(8) as opening:
         stores = list(opening.map(lambda _: Store(url, 5), range(8)))
-    stores[0].keep_plan(KeptPlan("a", {}, b"", "complete"))
-    assert stores[7].plan("a") is not None
+    plan = kept_plan({"n": 1})
+    stores[0].plans.keep(plan)
+    assert stores[7].plans.find(plan.id) == plan
     for store in stores:
         store.close()
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
+import re
+import socket
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -143,7 +145,120 @@ def test_what_a_page_may_send_without_being_asked_is_not_taken(client: httpx.Cli
     headers = {**HER, "Origin": "https://evil.example", "Content-Type": "text/plain"}
     content = json.dumps({"query": QUERY})
     for path in ("/optimize", "/explain"):
-        problem(client.post(path, headers=headers, content=content), 422)
+        problem(client.post(path, headers=headers, content=content), 403)
+        unsaid = {name: value for name, value in headers.items() if name != "Origin"}
+        problem(client.post(path, headers=unsaid, content=content), 422)
+
+
+PLACES = [
+    ("POST", "/optimize"), ("POST", "/explain"), ("PUT", "/streams/a"), ("DELETE", "/streams/a"),
+    ("POST", "/queries"), ("DELETE", f"/queries/{DONE.id}"), ("POST", f"/queries/{DONE.id}/pause"),
+    ("POST", f"/queries/{DONE.id}/resume"), ("POST", f"/queries/{DONE.id}/stop"),
+]  # fmt: skip
+"""All that may change something; the test of the description sees to it that none is missing."""
+
+
+def test_every_place_that_changes_something_is_known(app: FastAPI) -> None:
+    described = {
+        (method.upper(), path.replace("{id}", DONE.id).replace("{name}", "a"))
+        for path, methods in app.openapi()["paths"].items()
+        for method in methods
+        if method != "get"
+    }
+    assert described == set(PLACES)
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"Origin": "https://evil.example"},
+        {"Origin": "null"},
+        {"Origin": "http://127.0.0.1:1"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+        {"Origin": "https://evil.example", "Sec-Fetch-Site": "cross-site"},
+    ],
+    ids=lambda told: " ".join(told.values()),
+)
+def test_pages_of_other_origins_change_nothing(client: httpx.Client, told: dict[str, str]) -> None:
+    for method, path in PLACES:
+        answer = client.request(method, path, headers={**WHO_RUNS, **told})
+        assert "other origins" in problem(answer, 403)["detail"]
+    assert client.get(f"/queries/{DONE.id}", headers=HIM).json()["state"] == "finished"
+
+
+def test_pages_that_may_change_something(client: httpx.Client) -> None:
+    own = str(client.base_url).rstrip("/")
+    for told in (
+        {},
+        {"Origin": ORIGIN, "Sec-Fetch-Site": "cross-site"},
+        {"Origin": own},
+        {"Origin": own, "Sec-Fetch-Site": "same-origin"},
+        # The page behind a proxy that calls the service by another name.
+        {"Origin": "https://headrace.example", "Sec-Fetch-Site": "same-origin"},
+    ):
+        answer = client.post("/optimize", headers={**HER, **told}, json={"query": QUERY})
+        assert answer.status_code == 200
+
+
+def test_a_request_that_ends_in_two_ways_is_refused_and_hung_up_on(client: httpx.Client) -> None:
+    body = b"0\r\n\r\n"
+    hidden = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+    head = (
+        b"POST /optimize HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+        b"Content-Length: %d\r\nTransfer-Encoding: chunked\r\n\r\n" % len(body + hidden)
+    )
+    with socket.create_connection((client.base_url.host, client.base_url.port or 0)) as raw:
+        raw.settimeout(60)
+        raw.sendall(head + body + hidden)
+        answers = b"".join(iter(lambda: raw.recv(65_536), b""))  # until it is hung up
+    assert answers.startswith(b"HTTP/1.1 400")
+    assert b"connection: close" in answers.lower()
+    assert answers.count(b"HTTP/1.1") == 1
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "x" * 5_000 + ".js", "%00.js", "..%2findex.html"])
+def test_assets_that_cannot_be_there_are_not_found(client: httpx.Client, name: str) -> None:
+    problem(client.get(f"/assets/{name}"), 404)
+    problem(client.get(f"/docs/{name}"), 404)
+
+
+def test_every_answer_has_a_policy_without_scripts_from_elsewhere(client: httpx.Client) -> None:
+    for path in ("/", "/docs", "/docs/start.js", "/healthz", "/nowhere", "/metrics", "/streams"):
+        policy = client.get(path, headers=HIM).headers["content-security-policy"]
+        directives = dict(part.strip().split(" ", 1) for part in policy.split(";"))
+        assert directives["default-src"] == "'none'"
+        assert directives.get("script-src", "'self'") == "'self'"
+        assert directives["frame-ancestors"] == "'none'"
+
+
+def test_the_description_of_the_api_is_served_from_here(client: httpx.Client) -> None:
+    page = client.get("/docs")
+    assert page.headers["content-type"].startswith("text/html")
+    files = re.findall(r'(?:src|href)="([^"]+)"', page.text)
+    assert len(files) == 4
+    for file in files:
+        assert "//" not in file
+        assert client.get(f"/{file}").status_code == 200
+
+
+def test_answers_are_of_the_types_that_the_description_says(
+    app: FastAPI, client: httpx.Client
+) -> None:
+    paths = app.openapi()["paths"]
+    for path in ("/metrics", "/streams", "/examples", "/healthz", "/readyz", "/queries"):
+        said = paths[path]["get"]["responses"]["200"]["content"]
+        kind = client.get(path, headers=HIM).headers["content-type"].partition(";")[0]
+        assert list(said) == [kind], path
+    for form, kind in (("json", "application/json"), ("text", "text/plain"), ("html", "text/html")):
+        asked = {"query": QUERY, "format": form, "stage": "query" if form == "text" else "physical"}
+        answer = client.post("/explain", headers=HER, json=asked)
+        said = paths["/explain"]["post"]["responses"]["200"]["content"]
+        assert answer.headers["content-type"].partition(";")[0] == kind
+        assert kind in said
+    assert list(paths["/queries/{id}/results"]["get"]["responses"]["200"]["content"]) == [
+        "text/event-stream"
+    ]
 
 
 def test_browsers_are_told_to_be_careful(client: httpx.Client) -> None:
@@ -210,7 +325,7 @@ def test_a_fault_has_an_id_that_the_log_has(
     def broken(_: str) -> None:
         raise ZeroDivisionError("secret")
 
-    monkeypatch.setattr(app.state.service.store, "plan", broken)
+    monkeypatch.setattr(app.state.service.store.plans, "find", broken)
     with caplog.at_level(logging.INFO, "headrace.service"):
         document = problem(client.get("/plans/00", headers={**HIM, "X-Request-Id": "it"}), 500)
     assert document["request_id"] == "it"

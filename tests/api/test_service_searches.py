@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import socket
 import threading
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ import pytest
 
 from api.service import create_app
 from api.service.jobs import Asked, Job, run
-from api.service.workers import Worker, WorkerDiedError
+from api.service.workers import DeadlineError, Reply, Worker, WorkerDiedError
 from tests.api.serving import clique, metric, problem, served, settings
 from tests.waiting import PATIENCE, until
 
@@ -156,7 +157,7 @@ def searching() -> list[psutil.Process]:
     return [
         child
         for child in psutil.Process().children()
-        if child.name().startswith("python") and "spawn_main" in " ".join(child.cmdline())
+        if child.status() != psutil.STATUS_ZOMBIE and "spawn_main" in " ".join(child.cmdline())
     ]
 
 
@@ -180,14 +181,116 @@ def test_a_fault_of_ours_is_for_the_log() -> None:
     assert "Traceback" in outcome.fault
 
 
-def test_a_job_that_does_not_stop_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("api.service.workers.PATIENCE_SECONDS", 60.0)
-    worker = Worker()
+@pytest.fixture
+def worker() -> Iterator[Worker]:
+    made = Worker()
+    yield made
+    made.stop()
+
+
+def of(job: Job) -> tuple[int, str]:
+    return 200, job.asked.id
+
+
+def answered(worker: Worker, job: Job) -> tuple[int, str]:
+    outcome = worker.do(job, threading.Event(), ENOUGH_SECONDS)
+    return outcome.status, json.loads(outcome.body)["id"]
+
+
+def a_job(query: str = "Answer(x, y) <- a(x, y) WINDOW 6h", budget_ms: float = 60_000.0) -> Job:
+    options = {"disabled_rules": [], "budget_ms": budget_ms}
+    return Job("optimize", Asked(query, None, None, options, "test"))
+
+
+ENOUGH_SECONDS = 120.0
+
+
+def test_a_process_that_is_late_in_starting_is_ended(
+    worker: Worker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    others = set(searching())
+    monkeypatch.setattr("api.service.workers.START_SECONDS", 0.01)
+    with pytest.raises(WorkerDiedError, match="did not start in time"):
+        worker.start()
+    assert set(searching()) <= others
+    monkeypatch.setattr("api.service.workers.START_SECONDS", ENOUGH_SECONDS)
+    # Nothing of it comes between the jobs and their answers.
+    jobs = [a_job(f"Answer(x, y) <- a(x, y) WINDOW {hours}h") for hours in (6, 11, 7)]
+    assert [answered(worker, job) for job in jobs] == [of(job) for job in jobs]
+
+
+def test_a_service_whose_processes_are_late_is_ready_in_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("api.service.workers.START_SECONDS", 0.5)
+    monkeypatch.setattr("api.service.searches._AGAIN_SECONDS", 0.05)
+    with served(create_app(settings(tmp_path, searches_at_once=1))) as client:
+        until(lambda: client.get("/readyz").status_code == 200)
+        assert client.post("/optimize", json={"query": clique(3)}).status_code == 200
+    assert "a search process is tried again" in caplog.text
+
+
+def test_a_job_that_does_not_stop_is_ended(worker: Worker) -> None:
     worker.start()
-    monkeypatch.setattr("api.service.workers.PATIENCE_SECONDS", 0.2)
-    options = {"disabled_rules": [], "budget_ms": 60_000.0}
-    endless = Job("optimize", Asked(clique(8), None, None, options, "test"))
-    with pytest.raises(WorkerDiedError):
-        worker.do(endless, threading.Event())
-    assert searching() == [] or all(p.status() != "running" for p in searching())
-    worker.stop()
+    others = set(searching())
+    with pytest.raises(DeadlineError):
+        worker.do(a_job(clique(8)), threading.Event(), 0.2)
+    assert len(others) == len(set(searching())) + 1
+    assert answered(worker, a_job()) == of(a_job())
+
+
+def test_a_job_that_is_cancelled_does_not_reach_the_next_one(worker: Worker) -> None:
+    cancelled = threading.Event()
+    cancelled.set()
+    worker.start()
+    assert worker.do(a_job(clique(8)), cancelled, ENOUGH_SECONDS).stop_reason == "cancelled"
+    # It was cancelled before it began, and so might the next one have been by what is left of it.
+    assert answered(worker, a_job()) == of(a_job())
+
+
+def test_a_process_that_was_killed_while_idle_is_replaced(worker: Worker) -> None:
+    others = set(searching())
+    worker.start()
+    (process,) = set(searching()) - others
+    process.kill()  # without waiting for it: who has started it does
+    job = a_job()
+    with contextlib.suppress(WorkerDiedError):  # the pool may not know of it yet
+        assert answered(worker, job) == of(job)
+    assert answered(worker, job) == of(job)
+
+
+def test_an_answer_to_another_job_is_not_taken(
+    worker: Worker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = a_job("Answer(x, y) <- b(x, y) WINDOW 6h")
+
+    def mixed_up(*_: object) -> Future[Reply]:
+        reply: Future[Reply] = Future()
+        reply.set_result(Reply(other.key, run(other, lambda: False)))
+        return reply
+
+    worker.start()
+    monkeypatch.setattr(worker._pool, "schedule", mixed_up)
+    with pytest.raises(WorkerDiedError, match="another job"):
+        answered(worker, a_job())
+    assert answered(worker, a_job()) == of(a_job())
+
+
+def test_no_job_holds_a_process_for_longer_than_it_may(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("api.service.jobs.AROUND_SECONDS", 2.0)
+    others = set(searching())
+    made = settings(tmp_path, searches_at_once=2, longest_search_ms=60_000.0)
+    with served(create_app(made)) as client:
+        until(lambda: client.get("/readyz").status_code == 200)
+        asking = [Asking(client.base_url, clique(8, f"{n}d"), 1_000) for n in (1, 2)]
+        until(lambda: metric(client, RUNNING) == 2)
+        # A process that is stopped looks at no budget, whatever its search would have done.
+        for process in set(searching()) - others:
+            process.suspend()
+        for asked in asking:
+            asked.join()
+            assert asked.answer is not None
+            assert problem(asked.answer, 422)["code"] == "E-SIZE"
+        assert client.post("/optimize", json={"query": clique(3)}).status_code == 200

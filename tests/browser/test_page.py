@@ -302,3 +302,32 @@ def test_nothing_is_in_the_way_of_assistive_technology(page: Page) -> None:
                 for node in one["nodes"]
             ]
     assert not found, "\n".join(found)
+
+
+def test_the_description_of_the_api_needs_nothing_from_elsewhere(page: Page) -> None:
+    # The fixture sees to it that no other host is asked, and that no policy is violated.
+    page.goto("/docs")
+    expect(page.get_by_text("Counters for Prometheus")).to_be_visible()
+    page.get_by_text("The cheapest plan of a query").click()
+    page.get_by_role("button", name="Try it out").click()
+    page.get_by_role("button", name="Execute").click()
+    expect(page.get_by_text("Server response")).to_be_visible()
+
+
+def test_a_drawing_of_a_plan_runs_no_script(page: Page) -> None:
+    asked = {"query": "Answer(x, y) <- x (a2q/c2a)+ y WINDOW 3d", "format": "html"}
+    drawn = page.request.post("/explain", data=asked)
+    policy = drawn.headers["content-security-policy"]
+    # As a browser has it that looks at the answer itself.
+    page.route(
+        "**/drawing",
+        lambda route: route.fulfill(
+            body=drawn.text(),
+            headers={"Content-Type": "text/html", "Content-Security-Policy": policy},
+        ),
+    )
+    page.goto("/drawing")
+    expect(page.locator(".plan")).to_be_visible()
+    styled = page.locator(".plan").evaluate("e => getComputedStyle(e).overflowX")
+    assert styled != "visible"  # its style sheet was applied
+    assert "script-src" not in policy

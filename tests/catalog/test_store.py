@@ -201,6 +201,10 @@ STATISTICS = "rate: 1, distinct_src: 2, distinct_trg: 3"
             "streams: {s: {vertex_type: float}}",
             "1: streams.s.vertex_type: expected string or integer, got 'float'",
         ),
+        (
+            "streams: {s: {source: {format: java.lang.Runtime}}}",
+            "1: streams.s.source.format: java.lang.Runtime is no known format; expected one of csv",
+        ),
         ("streams: {s: {source: {path: x}}}", "1: streams.s.source.format: it is missing"),
         (
             "streams:\n  s:\n    source:\n      format: csv\n      path: [a, 5]",

@@ -20,6 +20,7 @@ from api.service.service import Service, no_such_plan
 from optimizer.trace import MOST_STEPS
 
 PlanId = Annotated[str, Path(max_length=64, pattern="^[0-9a-f]+$", description="of /optimize")]
+_DRAWN = ("text/plain", "text/html")
 _STEPS = "the most that are kept of each kind"
 
 
@@ -34,6 +35,7 @@ def add(app: FastAPI, service: Service) -> None:
         "/explain",
         summary="A stage of a query's way, as JSON, text, DOT, Mermaid or a page",
         response_model=None,
+        responses={200: {"content": {kind: {"schema": {"type": "string"}} for kind in _DRAWN}}},
     )
     async def _explain(request: Request, body: ExplainBody) -> Response:
         shown = body.model_dump(include={"stage", "format", "costs", "trace", "why"})
@@ -42,7 +44,7 @@ def add(app: FastAPI, service: Service) -> None:
 
     @app.get("/plans/{id}", summary="A plan as it was answered", response_model=Optimized)
     def _plan(id: PlanId) -> Response:
-        kept = service.store.plan(id)
+        kept = service.store.plans.find(id)
         if kept is None:
             return no_such_plan(id)
         return Response(kept.answer, media_type="application/json")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fastapi import FastAPI
-from starlette.responses import Response
+from starlette.responses import PlainTextResponse, Response
 
 from api.service.metrics import MEDIA_TYPE
 from api.service.problems import problem
@@ -27,6 +27,11 @@ def add(app: FastAPI, service: Service) -> None:
         service.store.check()
         return {"status": "ok"}
 
-    @app.get("/metrics", summary="Counters for Prometheus", response_model=None)
+    @app.get(
+        "/metrics",
+        summary="Counters for Prometheus",
+        response_class=PlainTextResponse,
+        responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
+    )
     def _metrics() -> Response:
         return Response(service.metrics.text(), media_type=MEDIA_TYPE)

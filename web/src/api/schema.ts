@@ -1923,6 +1923,40 @@ export interface operations {
                     };
                 };
             };
+            /** @description Not from a page of another origin, nor without a token that allows it */
+            readonly 403: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
             /** @description No such thing */
             readonly 404: {
                 headers: {
@@ -2161,6 +2195,8 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": unknown;
+                    readonly "text/html": string;
+                    readonly "text/plain": string;
                 };
             };
             /** @description No JSON */
@@ -2196,6 +2232,40 @@ export interface operations {
                         readonly type: string;
                         /** Warnings */
                         readonly warnings?: readonly string[] | null;
+                    };
+                };
+            };
+            /** @description Not from a page of another origin, nor without a token that allows it */
+            readonly 403: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
                     };
                 };
             };
@@ -2473,6 +2543,40 @@ export interface operations {
                     };
                 };
             };
+            /** @description Not from a page of another origin, nor without a token that allows it */
+            readonly 403: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
             /** @description No such thing */
             readonly 404: {
                 headers: {
@@ -2706,7 +2810,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": unknown;
+                    readonly "text/plain": string;
                 };
             };
             /** @description No JSON */
@@ -2742,6 +2846,40 @@ export interface operations {
                         readonly type: string;
                         /** Warnings */
                         readonly warnings?: readonly string[] | null;
+                    };
+                };
+            };
+            /** @description Not from a page of another origin, nor without a token that allows it */
+            readonly 403: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
                     };
                 };
             };
@@ -3021,6 +3159,40 @@ export interface operations {
                     };
                 };
             };
+            /** @description Not from a page of another origin, nor without a token that allows it */
+            readonly 403: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
             /** @description No such thing */
             readonly 404: {
                 headers: {
@@ -3293,6 +3465,40 @@ export interface operations {
                         readonly type: string;
                         /** Warnings */
                         readonly warnings?: readonly string[] | null;
+                    };
+                };
+            };
+            /** @description Not from a page of another origin, nor without a token that allows it */
+            readonly 403: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
                     };
                 };
             };
@@ -3573,6 +3779,40 @@ export interface operations {
                     };
                 };
             };
+            /** @description Not from a page of another origin, nor without a token that allows it */
+            readonly 403: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
             /** @description No such thing */
             readonly 404: {
                 headers: {
@@ -3848,6 +4088,40 @@ export interface operations {
                     };
                 };
             };
+            /** @description Not from a page of another origin, nor without a token that allows it */
+            readonly 403: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
             /** @description No such thing */
             readonly 404: {
                 headers: {
@@ -4120,6 +4394,40 @@ export interface operations {
                         readonly type: string;
                         /** Warnings */
                         readonly warnings?: readonly string[] | null;
+                    };
+                };
+            };
+            /** @description Not from a page of another origin, nor without a token that allows it */
+            readonly 403: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
                     };
                 };
             };
@@ -4403,6 +4711,40 @@ export interface operations {
                     };
                 };
             };
+            /** @description Not from a page of another origin, nor without a token that allows it */
+            readonly 403: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
             /** @description No such thing */
             readonly 404: {
                 headers: {
@@ -4672,6 +5014,40 @@ export interface operations {
                         readonly type: string;
                         /** Warnings */
                         readonly warnings?: readonly string[] | null;
+                    };
+                };
+            };
+            /** @description Not from a page of another origin, nor without a token that allows it */
+            readonly 403: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
                     };
                 };
             };
@@ -4951,6 +5327,40 @@ export interface operations {
                     };
                 };
             };
+            /** @description Not from a page of another origin, nor without a token that allows it */
+            readonly 403: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
             /** @description No such thing */
             readonly 404: {
                 headers: {
@@ -5226,6 +5636,40 @@ export interface operations {
                     };
                 };
             };
+            /** @description Not from a page of another origin, nor without a token that allows it */
+            readonly 403: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
             /** @description No such thing */
             readonly 404: {
                 headers: {
@@ -5496,6 +5940,40 @@ export interface operations {
                         readonly type: string;
                         /** Warnings */
                         readonly warnings?: readonly string[] | null;
+                    };
+                };
+            };
+            /** @description Not from a page of another origin, nor without a token that allows it */
+            readonly 403: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
                     };
                 };
             };
@@ -5778,6 +6256,40 @@ export interface operations {
                     };
                 };
             };
+            /** @description Not from a page of another origin, nor without a token that allows it */
+            readonly 403: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
             /** @description No such thing */
             readonly 404: {
                 headers: {
@@ -6053,6 +6565,40 @@ export interface operations {
                     };
                 };
             };
+            /** @description Not from a page of another origin, nor without a token that allows it */
+            readonly 403: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
             /** @description No such thing */
             readonly 404: {
                 headers: {
@@ -6325,6 +6871,40 @@ export interface operations {
                         readonly type: string;
                         /** Warnings */
                         readonly warnings?: readonly string[] | null;
+                    };
+                };
+            };
+            /** @description Not from a page of another origin, nor without a token that allows it */
+            readonly 403: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
                     };
                 };
             };
@@ -6610,6 +7190,40 @@ export interface operations {
                     };
                 };
             };
+            /** @description Not from a page of another origin, nor without a token that allows it */
+            readonly 403: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
             /** @description No such thing */
             readonly 404: {
                 headers: {
@@ -6882,6 +7496,40 @@ export interface operations {
                         readonly type: string;
                         /** Warnings */
                         readonly warnings?: readonly string[] | null;
+                    };
+                };
+            };
+            /** @description Not from a page of another origin, nor without a token that allows it */
+            readonly 403: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
                     };
                 };
             };
@@ -7160,6 +7808,40 @@ export interface operations {
                     };
                 };
             };
+            /** @description Not from a page of another origin, nor without a token that allows it */
+            readonly 403: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
             /** @description No such thing */
             readonly 404: {
                 headers: {
@@ -7429,6 +8111,40 @@ export interface operations {
                         readonly type: string;
                         /** Warnings */
                         readonly warnings?: readonly string[] | null;
+                    };
+                };
+            };
+            /** @description Not from a page of another origin, nor without a token that allows it */
+            readonly 403: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
                     };
                 };
             };
@@ -7704,6 +8420,40 @@ export interface operations {
                     };
                 };
             };
+            /** @description Not from a page of another origin, nor without a token that allows it */
+            readonly 403: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
             /** @description No such thing */
             readonly 404: {
                 headers: {
@@ -7975,6 +8725,40 @@ export interface operations {
                         readonly type: string;
                         /** Warnings */
                         readonly warnings?: readonly string[] | null;
+                    };
+                };
+            };
+            /** @description Not from a page of another origin, nor without a token that allows it */
+            readonly 403: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
                     };
                 };
             };
@@ -8258,6 +9042,40 @@ export interface operations {
                     };
                 };
             };
+            /** @description Not from a page of another origin, nor without a token that allows it */
+            readonly 403: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
+                    };
+                };
+            };
             /** @description No such thing */
             readonly 404: {
                 headers: {
@@ -8527,6 +9345,40 @@ export interface operations {
                         readonly type: string;
                         /** Warnings */
                         readonly warnings?: readonly string[] | null;
+                    };
+                };
+            };
+            /** @description Not from a page of another origin, nor without a token that allows it */
+            readonly 403: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": {
+                        /** Code */
+                        readonly code?: string | null;
+                        /** Detail */
+                        readonly detail: string;
+                        /** Display */
+                        readonly display?: string | null;
+                        /** Expected */
+                        readonly expected?: readonly string[] | null;
+                        /** Hint */
+                        readonly hint?: string | null;
+                        /** Position */
+                        readonly position?: {
+                            readonly [key: string]: number;
+                        } | null;
+                        /** Request Id */
+                        readonly request_id?: string | null;
+                        /** Status */
+                        readonly status: number;
+                        /** Text */
+                        readonly text?: string | null;
+                        /** Title */
+                        readonly title: string;
+                        /** Type */
+                        readonly type: string;
                     };
                 };
             };

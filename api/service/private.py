@@ -1,0 +1,57 @@
+"""Folders and files that nobody but their owner may read: there may be passwords in them."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable
+from pathlib import Path
+
+from headrace.errors import UsageError
+
+_OTHERS = stat.S_IRWXG | stat.S_IRWXO
+
+
+def private_folder(path: Path, ours: Iterable[str] | None = None) -> None:
+    """Makes a folder that others may not enter, or takes their rights to one that is there.
+
+    The rights of a folder that has other entries than ``ours`` are left alone: it may be the
+    folder of a project, or of a system. None stands for any entries.
+
+    Raises:
+        UsageError: if the folder cannot be made, or others may enter it and that must stay so.
+    """
+    try:
+        path.mkdir(parents=True, exist_ok=True, mode=0o700)
+        state = path.stat()
+        if not state.st_mode & _OTHERS:
+            return
+        others = ours is not None and {entry.name for entry in path.iterdir()} - set(ours)
+        if state.st_uid == os.geteuid() and not state.st_mode & stat.S_ISVTX and not others:
+            path.chmod(stat.S_IMODE(state.st_mode) & ~_OTHERS)
+            return
+    except OSError as error:
+        raise UsageError(f"cannot use {path}: {error.strerror}", code="E-STORE") from error
+    raise UsageError(
+        f"other users may enter {path}, and not only Headrace has files there",
+        code="E-STORE",
+        hint=f"name a folder in it, which is made: {path / 'headrace'}; or chmod 700 {path}",
+    )
+
+
+def private_file(path: Path) -> None:
+    """Makes an empty file that others may not read, or takes their rights to one that is there.
+
+    Raises:
+        UsageError: if that cannot be done.
+    """
+    try:
+        handle = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        try:
+            mode = stat.S_IMODE(os.fstat(handle).st_mode)
+            if mode & _OTHERS:
+                os.fchmod(handle, mode & ~_OTHERS)
+        finally:
+            os.close(handle)
+    except OSError as error:
+        raise UsageError(f"cannot use {path}: {error.strerror}", code="E-STORE") from error

@@ -1,0 +1,126 @@
+"""What the service and its engine say to each other: nothing is taken for what it is not."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from concurrent.futures import ThreadPoolExecutor
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from api.service import create_app
+from api.service.engine import Engine
+from api.service.engine_keeper import EngineKeeper
+from api.service.engine_messages import (
+    Began,
+    Ended,
+    EngineOptions,
+    Gone,
+    Progressed,
+    Ready,
+    Report,
+    Start,
+)
+from api.service.problems import problem_document
+from api.service.queries import Queries
+from tests.api.kept import HELD, kept
+from tests.api.serving import settings
+from tests.waiting import until
+
+FAILED = problem_document(500, "of the run before")
+
+
+@pytest.fixture
+def queries(tmp_path: Path) -> Queries:
+    """The queries of a home with a paused one; no engine is started."""
+    made = settings(tmp_path, most_running=0)
+    kept(made, HELD)
+    found: Queries = create_app(made).state.service.queries
+    return found
+
+
+def test_what_is_said_of_a_run_that_is_over_is_not_taken(queries: Queries) -> None:
+    async def story() -> None:
+        assert await queries._keeper.taken(False)
+        query = queries.get(HELD.id)
+        assert query is not None
+        before = query.kept
+        late: list[Report] = [
+            Began(HELD.id, 1),
+            Progressed(HELD.id, 1, {"phase": "running"}, []),
+            Ended(HELD.id, 1, "failed", FAILED),
+            Ended("f" * 16, 1, "finished"),  # of a query that was deleted
+        ]
+        for report in late:
+            await queries._heard(report)  # it is at no engine at all
+        query.at_engine, query.run = True, 2
+        for report in late:
+            await queries._heard(report)
+        assert query.kept == before
+        assert query.at_engine
+        await queries._heard(Progressed(HELD.id, 2, {"phase": "running"}, []))
+        await queries._heard(Ended(HELD.id, 2, "failed", FAILED))
+        assert query.kept.state == "failed"
+        assert query.progress == {"phase": "running"}
+
+    asyncio.run(story())
+
+
+def test_what_is_left_of_an_engine_that_has_gone_is_not_taken(tmp_path: Path) -> None:
+    async def story() -> None:
+        heard: list[Report] = []
+        engines = EngineKeeper(tmp_path, EngineOptions(), heard.append)
+        before, now = (Engine(tmp_path, EngineOptions(), heard.append) for _ in range(2))
+        engines._engine = now
+        for report in (Ready(), Ended("a", 1, "failed", FAILED), Gone()):
+            engines._heard_from(before, report)
+        assert heard == []
+        engines._heard_from(now, Ready())
+        assert heard == [Ready()]
+
+    asyncio.run(story())
+
+
+def test_messages_that_are_sent_at_once_arrive_as_they_are(tmp_path: Path) -> None:
+    ours, theirs = Pipe()
+    # Much more than a pipe takes in one piece.
+    plans = [{"number": n, "filling": str(n % 10) * 500_000} for n in range(40)]
+
+    async def story() -> list[Any]:
+        engine = Engine(tmp_path, EngineOptions(), lambda _: None)
+        engine._connection = ours
+        with ThreadPoolExecutor(1) as reading:
+            arriving = reading.submit(lambda: [theirs.recv() for _ in plans])
+            sent = (engine.send(Start("q", 1, plan, {}, tmp_path)) for plan in plans)
+            await asyncio.gather(*sent)
+            return await asyncio.wrap_future(arriving)
+
+    arrived = asyncio.run(story())
+    assert sorted(start.plan["number"] for start in arrived) == list(range(len(plans)))
+    assert {len(set(start.plan["filling"])) for start in arrived} == {1}
+
+
+def test_an_engine_that_cannot_be_understood_is_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("api.service.engine._work", _babble)
+    heard: list[Report] = []
+
+    async def story() -> int | None:
+        engine = Engine(tmp_path, EngineOptions(), heard.append)
+        await engine.start()
+        await asyncio.to_thread(until, lambda: heard)
+        await engine.close()
+        return engine.exit_code
+
+    assert asyncio.run(story()) == -9
+    assert heard == [Gone()]
+
+
+def _babble(connection: Connection[Any, Any], _: Path, __: EngineOptions) -> None:
+    connection.send_bytes(json.dumps({"no": "message"}).encode())
+    connection.recv_bytes()
