@@ -370,6 +370,18 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /**
+         * Advice
+         * @description One thing to do; of a ``setting``, the change of it, to ``value`` if one helps.
+         */
+        readonly Advice: {
+            /** Setting */
+            readonly setting?: ("window" | "evaluate" | "path_semantics" | "simple_budget" | "input" | "stored" | "vertices" | "vertex_type" | "catalog" | "measure" | "strict" | "checkpoint" | "output" | "packages" | "logs") | null;
+            /** Text */
+            readonly text: string;
+            /** Value */
+            readonly value?: string | null;
+        };
+        /**
          * Alternative
          * @description One of the cheapest plans of a query; ``rank`` counts from 1.
          */
@@ -1289,10 +1301,14 @@ export interface components {
         };
         /**
          * Problem
-         * @description What is wrong (RFC 9457); ``position`` is the place in the query, from 1; ``warnings`` are
-         *     about its input.
+         * @description What is wrong (RFC 9457); ``position`` is the place in the query, from 1.
+         *
+         *     ``hint`` says what to do in the words of this service, ``advice`` the same as data; ``warnings``
+         *     are about the query's input.
          */
         readonly Problem: {
+            /** Advice */
+            readonly advice?: readonly components["schemas"]["Advice"][] | null;
             /** Code */
             readonly code?: string | null;
             /** Detail */
@@ -1804,6 +1820,7 @@ export interface components {
     headers: never;
     pathItems: never;
 }
+export type Advice = components['schemas']['Advice'];
 export type Alternative = components['schemas']['Alternative'];
 export type Alternatives = components['schemas']['Alternatives'];
 export type Ancestor = components['schemas']['Ancestor'];
@@ -1893,34 +1910,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not from a page of another origin, nor without a token that allows it */
@@ -1929,32 +1919,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No such thing */
@@ -1963,34 +1928,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not in this state */
@@ -1999,34 +1937,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too large a body */
@@ -2035,34 +1946,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -2071,34 +1955,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -2107,34 +1964,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -2143,34 +1973,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -2205,34 +2008,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not from a page of another origin, nor without a token that allows it */
@@ -2241,32 +2017,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No such thing */
@@ -2275,34 +2026,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not in this state */
@@ -2311,34 +2035,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too large a body */
@@ -2347,34 +2044,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -2383,34 +2053,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -2419,34 +2062,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -2455,34 +2071,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -2513,34 +2102,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not from a page of another origin, nor without a token that allows it */
@@ -2549,32 +2111,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No such thing */
@@ -2583,34 +2120,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not in this state */
@@ -2619,34 +2129,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too large a body */
@@ -2655,34 +2138,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -2691,34 +2147,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -2727,34 +2156,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -2763,34 +2165,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -2819,34 +2194,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not from a page of another origin, nor without a token that allows it */
@@ -2855,32 +2203,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No such thing */
@@ -2889,34 +2212,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not in this state */
@@ -2925,34 +2221,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too large a body */
@@ -2961,34 +2230,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -2997,34 +2239,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -3033,34 +2248,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -3069,34 +2257,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -3129,34 +2290,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not from a page of another origin, nor without a token that allows it */
@@ -3165,32 +2299,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No such thing */
@@ -3199,34 +2308,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not in this state */
@@ -3235,34 +2317,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too large a body */
@@ -3271,34 +2326,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -3307,34 +2335,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -3343,34 +2344,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -3379,34 +2353,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -3438,34 +2385,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not from a page of another origin, nor without a token that allows it */
@@ -3474,32 +2394,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No such thing */
@@ -3508,34 +2403,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not in this state */
@@ -3544,34 +2412,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too large a body */
@@ -3580,34 +2421,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -3616,34 +2430,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -3652,34 +2439,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -3688,34 +2448,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -3749,34 +2482,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not from a page of another origin, nor without a token that allows it */
@@ -3785,32 +2491,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No such thing */
@@ -3819,34 +2500,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not in this state */
@@ -3855,34 +2509,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too large a body */
@@ -3891,34 +2518,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -3927,34 +2527,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -3963,34 +2536,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -3999,34 +2545,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -4058,34 +2577,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not from a page of another origin, nor without a token that allows it */
@@ -4094,32 +2586,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No such thing */
@@ -4128,34 +2595,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not in this state */
@@ -4164,34 +2604,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too large a body */
@@ -4200,34 +2613,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -4236,34 +2622,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -4272,34 +2631,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -4308,34 +2640,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -4367,34 +2672,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not from a page of another origin, nor without a token that allows it */
@@ -4403,32 +2681,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No such thing */
@@ -4437,34 +2690,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not in this state */
@@ -4473,34 +2699,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too large a body */
@@ -4509,34 +2708,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -4545,34 +2717,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -4581,34 +2726,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -4617,34 +2735,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -4681,34 +2772,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not from a page of another origin, nor without a token that allows it */
@@ -4717,32 +2781,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No such thing */
@@ -4751,34 +2790,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not in this state */
@@ -4787,34 +2799,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too large a body */
@@ -4823,34 +2808,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -4859,34 +2817,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -4895,34 +2826,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -4931,34 +2835,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -4987,34 +2864,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not from a page of another origin, nor without a token that allows it */
@@ -5023,32 +2873,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No such thing */
@@ -5057,34 +2882,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not in this state */
@@ -5093,34 +2891,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too large a body */
@@ -5129,34 +2900,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -5165,34 +2909,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -5201,34 +2918,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -5237,34 +2927,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -5297,34 +2960,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not from a page of another origin, nor without a token that allows it */
@@ -5333,32 +2969,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No such thing */
@@ -5367,34 +2978,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not in this state */
@@ -5403,34 +2987,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too large a body */
@@ -5439,34 +2996,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -5475,34 +3005,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -5511,34 +3014,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -5547,34 +3023,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -5606,34 +3055,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not from a page of another origin, nor without a token that allows it */
@@ -5642,32 +3064,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No such thing */
@@ -5676,34 +3073,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not in this state */
@@ -5712,34 +3082,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too large a body */
@@ -5748,34 +3091,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -5784,34 +3100,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -5820,34 +3109,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -5856,34 +3118,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -5913,34 +3148,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not from a page of another origin, nor without a token that allows it */
@@ -5949,32 +3157,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No such thing */
@@ -5983,34 +3166,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not in this state */
@@ -6019,34 +3175,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too large a body */
@@ -6055,34 +3184,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -6091,34 +3193,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -6127,34 +3202,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -6163,34 +3211,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -6226,34 +3247,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not from a page of another origin, nor without a token that allows it */
@@ -6262,32 +3256,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No such thing */
@@ -6296,34 +3265,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not in this state */
@@ -6332,34 +3274,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too large a body */
@@ -6368,34 +3283,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -6404,34 +3292,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -6440,34 +3301,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -6476,34 +3310,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -6535,34 +3342,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not from a page of another origin, nor without a token that allows it */
@@ -6571,32 +3351,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No such thing */
@@ -6605,34 +3360,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not in this state */
@@ -6641,34 +3369,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too large a body */
@@ -6677,34 +3378,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -6713,34 +3387,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -6749,34 +3396,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -6785,34 +3405,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -6844,34 +3437,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not from a page of another origin, nor without a token that allows it */
@@ -6880,32 +3446,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No such thing */
@@ -6914,34 +3455,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not in this state */
@@ -6950,34 +3464,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too large a body */
@@ -6986,34 +3473,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -7022,34 +3482,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -7058,34 +3491,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -7094,34 +3500,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -7160,34 +3539,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not from a page of another origin, nor without a token that allows it */
@@ -7196,32 +3548,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No such thing */
@@ -7230,34 +3557,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not in this state */
@@ -7266,34 +3566,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too large a body */
@@ -7302,34 +3575,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -7338,34 +3584,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -7374,34 +3593,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -7410,34 +3602,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -7469,34 +3634,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not from a page of another origin, nor without a token that allows it */
@@ -7505,32 +3643,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No such thing */
@@ -7539,34 +3652,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not in this state */
@@ -7575,34 +3661,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too large a body */
@@ -7611,34 +3670,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -7647,34 +3679,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -7683,34 +3688,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -7719,34 +3697,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -7778,34 +3729,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not from a page of another origin, nor without a token that allows it */
@@ -7814,32 +3738,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No such thing */
@@ -7848,34 +3747,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not in this state */
@@ -7884,34 +3756,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too large a body */
@@ -7920,34 +3765,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -7956,34 +3774,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -7992,34 +3783,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -8028,34 +3792,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -8084,34 +3821,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not from a page of another origin, nor without a token that allows it */
@@ -8120,32 +3830,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No such thing */
@@ -8154,34 +3839,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not in this state */
@@ -8190,34 +3848,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too large a body */
@@ -8226,34 +3857,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -8262,34 +3866,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -8298,34 +3875,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -8334,34 +3884,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -8390,34 +3913,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not from a page of another origin, nor without a token that allows it */
@@ -8426,32 +3922,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No such thing */
@@ -8460,34 +3931,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not in this state */
@@ -8496,34 +3940,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too large a body */
@@ -8532,34 +3949,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -8568,34 +3958,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -8604,34 +3967,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -8640,34 +3976,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -8698,34 +4007,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not from a page of another origin, nor without a token that allows it */
@@ -8734,32 +4016,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No such thing */
@@ -8768,34 +4025,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not in this state */
@@ -8804,34 +4034,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too large a body */
@@ -8840,34 +4043,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -8876,34 +4052,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -8912,34 +4061,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -8948,34 +4070,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -9012,34 +4107,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not from a page of another origin, nor without a token that allows it */
@@ -9048,32 +4116,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No such thing */
@@ -9082,34 +4125,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not in this state */
@@ -9118,34 +4134,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too large a body */
@@ -9154,34 +4143,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -9190,34 +4152,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -9226,34 +4161,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -9262,34 +4170,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -9318,34 +4199,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not from a page of another origin, nor without a token that allows it */
@@ -9354,32 +4208,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description No such thing */
@@ -9388,34 +4217,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not in this state */
@@ -9424,34 +4226,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too large a body */
@@ -9460,34 +4235,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description A query or request that cannot be taken */
@@ -9496,34 +4244,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Too many at once; Retry-After says when */
@@ -9532,34 +4253,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not now; Retry-After says when */
@@ -9568,34 +4262,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/problem+json": {
-                        /** Code */
-                        readonly code?: string | null;
-                        /** Detail */
-                        readonly detail: string;
-                        /** Display */
-                        readonly display?: string | null;
-                        /** Expected */
-                        readonly expected?: readonly string[] | null;
-                        /** Hint */
-                        readonly hint?: string | null;
-                        /** Position */
-                        readonly position?: {
-                            readonly [key: string]: number;
-                        } | null;
-                        /** Request Id */
-                        readonly request_id?: string | null;
-                        /** Status */
-                        readonly status: number;
-                        /** Text */
-                        readonly text?: string | null;
-                        /** Title */
-                        readonly title: string;
-                        /** Type */
-                        readonly type: string;
-                        /** Warnings */
-                        readonly warnings?: readonly string[] | null;
-                    };
+                    readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
