@@ -17,6 +17,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from executor.spark.errors import CancelledError
+from executor.spark.files import read_sealed
 from executor.spark.report import Progress, RunReport
 from executor.spark.run import RunOptions, run
 from executor.spark.settings import PROVIDER, streaming_session
@@ -197,7 +198,7 @@ def test_a_run_with_an_interval_ends_wherever_it_was_killed(
     if _last(commits) < last:
         shutil.copy(commits / str(last - 1), commits / str(last))
     pin = checkpoint / "query.json"
-    document = json.loads(pin.read_text())
+    document = read_sealed(pin)
     del document["report"]
     pin.write_text(json.dumps(document))
     again = run(REACH, inputs, output, options, spark=spark)
