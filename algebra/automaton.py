@@ -1,6 +1,6 @@
 """Minimal deterministic automata of path regexes (thesis 6.3, appendix A).
 
-In: a :data:`algebra.regex.Regex` whose symbols are numbers of inputs. Out: its minimal,
+In: a :data:`headrace.algebra.regex.Regex` whose symbols are numbers of inputs. Out: its minimal,
 trimmed DFA with a numbering that depends on the language alone: breadth first from the
 start, symbols in the order (input, inverse). Two regexes of the same language therefore
 have equal automata.
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import count
 
-from algebra.regex import (
+from .regex import (
     Alternation,
     Concat,
     Epsilon,

@@ -12,9 +12,9 @@ from typing import Final
 
 from sqlglot import exp
 
-from algebra import scalar
-from algebra.predicate import Predicate, checked, sides
-from algebra.scalar import Call, Column, Literal, Value
+from . import scalar
+from .predicate import Predicate, checked, sides
+from .scalar import Call, Column, Literal, Value
 
 Difference = tuple[int, int, int]
 """``(x, y, c)``: column x is at most c larger than column y."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
-from algebra.window import LONGEST_WINDOW
+from .window import LONGEST_WINDOW
 
 _UNITS = {
     "us": ("microsecond", 1),

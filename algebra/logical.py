@@ -18,10 +18,10 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TypeVar
 
-from algebra import regex, scalar
-from algebra.aggregates import AggregateCall, ReportMode
-from algebra.predicate import TRUE, Predicate
-from algebra.window import Window
+from . import regex, scalar
+from .aggregates import AggregateCall, ReportMode
+from .predicate import TRUE, Predicate
+from .window import Window
 
 I = TypeVar("I", bound=int)  # noqa: E741 - a reference to an input: a group or a position
 
@@ -330,7 +330,7 @@ class Empty:
 class Compute:
     """χ: column ``i`` of the output is ``values[i]``, computed from the columns of the input.
 
-    What cannot be computed is missing (:mod:`algebra.scalar`).
+    What cannot be computed is missing (:mod:`headrace.algebra.scalar`).
     """
 
     values: tuple[scalar.Value, ...]

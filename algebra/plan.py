@@ -14,9 +14,9 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from algebra import untrusted
-from algebra.logical import PathSemantics
-from algebra.physical import (
+from . import untrusted
+from .logical import PathSemantics
+from .physical import (
     PhysicalOperator,
     Rewindow,
     SimplePath,
@@ -24,8 +24,8 @@ from algebra.physical import (
     WindowScanUnion,
     WitnessPaths,
 )
-from algebra.values import PropertyType, VertexType
-from algebra.window import LONGEST_WINDOW
+from .values import PropertyType, VertexType
+from .window import LONGEST_WINDOW
 
 PLAN_VERSION: Literal[1] = 1
 
@@ -233,7 +233,7 @@ class PhysicalPlan(_Model):
 
     @staticmethod
     def from_document(document: object) -> PhysicalPlan:
-        """Reads a document, of which nothing is trusted (:mod:`algebra.untrusted`).
+        """Reads a document, of which nothing is trusted (:mod:`headrace.algebra.untrusted`).
 
         Raises:
             PlanError: if it has another version, does not fit the schema or its bounds, or its

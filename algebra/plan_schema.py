@@ -11,7 +11,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from algebra.plan import PhysicalPlan
+from .plan import PhysicalPlan
 
 SCHEMA_FILE = Path(__file__).with_name("plan.schema.json")
 

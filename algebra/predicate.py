@@ -4,9 +4,9 @@ A column is written ``c0``, ``c1``, ... by its position, so that a predicate mea
 same whatever the variables of a query are called. The canonical SQL text is the identity.
 
 This module is the one place that says what a predicate may hold: :data:`COMPARISONS` of values
-(:mod:`algebra.scalar`: columns, literals, + - * / and ABS), ``IN`` a list of literals, a column
-``IS NULL`` or ``IS NOT NULL``, :data:`CONNECTIVES`, TRUE and FALSE. All of it is *total*: for
-every row there is an outcome, true, false or unknown. Unknown is a comparison with an unknown
+(:mod:`headrace.algebra.scalar`: columns, literals, + - * / and ABS), ``IN`` a list of literals, a
+column ``IS NULL`` or ``IS NOT NULL``, :data:`CONNECTIVES`, TRUE and FALSE. All of it is *total*:
+for every row there is an outcome, true, false or unknown. Unknown is a comparison with an unknown
 value, and which of two values of different kinds comes first (strings, numbers and booleans
 are never equal either). At the end unknown counts as not satisfied.
 
@@ -26,8 +26,8 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from algebra import scalar
-from algebra.scalar import Column, Literal, Scalar, Value
+from . import scalar
+from .scalar import Column, Literal, Scalar, Value
 
 COMPARISONS: Final[tuple[type[exp.Binary], ...]] = (
     exp.EQ,

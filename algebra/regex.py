@@ -1,7 +1,7 @@
 """Regular expressions over edge labels, in a normal form.
 
 In a query text the symbols are label names; in a PATH operator they are numbers of
-its inputs (:class:`algebra.logical.Path`). Build with the functions of this module
+its inputs (:class:`headrace.algebra.logical.Path`). Build with the functions of this module
 (:func:`concat`, :func:`alternation`, :func:`star`, ...), never with the classes: only
 the functions give the normal form, in which equal values are equal objects:
 

@@ -18,7 +18,7 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from algebra.values import PropertyType
+from .values import PropertyType
 
 DEEPEST_VALUE: Final = 16
 """How deep arithmetic nests."""

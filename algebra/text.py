@@ -29,8 +29,8 @@ from collections.abc import Callable, Iterator
 
 from sqlglot import exp
 
-from algebra import durations, regex, scalar
-from algebra.logical import (
+from . import durations, regex, scalar
+from .logical import (
     Aggregate,
     Compute,
     Empty,
@@ -48,9 +48,9 @@ from algebra.logical import (
     WScan,
     WScanUnion,
 )
-from algebra.predicate import Predicate
-from algebra.regex import Ref
-from algebra.window import Window
+from .predicate import Predicate
+from .regex import Ref
+from .window import Window
 
 
 def text(expression: LogicalExpression, time_unit: str = "") -> str:

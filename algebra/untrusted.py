@@ -2,8 +2,9 @@
 
 A plan is a file that changes hands, so nothing about it is believed. Here stands all that can be
 said of it without running anything: the JSON, sizes, numbers, names, windows, automata. What
-needs the widths and places of rows is said where they are known (:mod:`executor.checking`),
-and what a predicate may hold in :mod:`algebra.predicate`.
+needs the widths and places of rows is said where they are known
+(:mod:`headrace.executor.checking`), and what a predicate may hold in
+:mod:`headrace.algebra.predicate`.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from algebra import predicate
-from algebra.automaton import MOST_STATES
-from algebra.physical import (
+from . import predicate
+from .automaton import MOST_STATES
+from .physical import (
     AutomatonPath,
     EmptyRelation,
     Exchange,
@@ -27,10 +28,10 @@ from algebra.physical import (
     WindowScanUnion,
     WitnessPaths,
 )
-from algebra.window import LONGEST_WINDOW
+from .window import LONGEST_WINDOW
 
 if TYPE_CHECKING:
-    from algebra.plan import PhysicalPlan, PlanNode
+    from .plan import PhysicalPlan, PlanNode
 
 LONGEST_DOCUMENT: Final = 50_000_000
 """Characters of a document."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from algebra.physical import (
+from .physical import (
     AggregateRows,
     Coalesce,
     Exchange,
@@ -23,8 +23,8 @@ from algebra.physical import (
     ToKernel,
     WindowScan,
 )
-from algebra.plan import PhysicalPlan, PlanError
-from algebra.properties import UpdatePattern
+from .plan import PhysicalPlan, PlanError
+from .properties import UpdatePattern
 
 
 def marks(operator: PhysicalOperator) -> bool:

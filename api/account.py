@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from algebra.plan import PhysicalPlan
-    from executor.spark.report import RunReport
+    from ..algebra.plan import PhysicalPlan
+    from ..executor.spark.report import RunReport
 
 
 def account(report: RunReport, place: str) -> str:
@@ -39,10 +39,10 @@ def account(report: RunReport, place: str) -> str:
 
 def operators(plan: PhysicalPlan, report: RunReport) -> str:
     """What each operator did beside its estimates, as a tree."""
-    from api.render import measured as rendered
-    from api.render import text
-    from api.render.diagram import of_plan
-    from headrace.measures import measured
+    from ..running.measures import measured
+    from .render import measured as rendered
+    from .render import text
+    from .render.diagram import of_plan
 
     diagram, nodes = of_plan(plan), measured(plan, report.operators, report.ticks)
     tree = text.render(diagram, more=rendered.columns(diagram, nodes))

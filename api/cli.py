@@ -24,17 +24,17 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from api.commands.demo import demo
-from api.commands.explain import explain
-from api.commands.optimize import optimize
-from api.commands.plans import plans
-from api.commands.run import run
-from api.commands.serve import serve
-from api.commands.stats import stats
-from api.commands.warm import warm
-from api.console import Session, open_standard_streams, say, say_error, say_warning
-from api.wording import COMMAND_LINE
-from headrace.errors import HeadraceError, InvalidQueryError, StoppedError, UsageError
+from ..planning.errors import HeadraceError, InvalidQueryError, StoppedError, UsageError
+from .commands.demo import demo
+from .commands.explain import explain
+from .commands.optimize import optimize
+from .commands.plans import plans
+from .commands.run import run
+from .commands.serve import serve
+from .commands.stats import stats
+from .commands.warm import warm
+from .console import Session, open_standard_streams, say, say_error, say_warning
+from .wording import COMMAND_LINE
 
 INTERRUPTED = 130
 _OF_OUTPUT = (errno.EBADF, errno.ENOSPC, errno.EIO)
@@ -182,7 +182,7 @@ def _wrong_usage(error: typer.TyperException) -> str:
     """What is wrong, in our words where those of pydantic come with it."""
     from pydantic import ValidationError
 
-    from catalog.shape_errors import did_you_mean, shape_errors
+    from ..catalog.shape_errors import did_you_mean, shape_errors
 
     said: str = getattr(error, "format_message", error.__str__)()
     if isinstance(error.__cause__, ValidationError):
@@ -227,7 +227,7 @@ def _escaped(error: UnicodeError) -> tuple[str, int]:
 
 def _out_of(error: OSError | MemoryError) -> str:
     """What is said where the machine has no room, or does not let us."""
-    from executor.spark.storage import error_of
+    from ..executor.spark.storage import error_of
 
     if isinstance(error, OSError) and error.errno is None:
         return _unexpected(error)
@@ -237,7 +237,7 @@ def _out_of(error: OSError | MemoryError) -> str:
 
 
 def _unexpected(error: Exception) -> str:
-    from executor.spark.storage import limit_in_the_way
+    from ..executor.spark.storage import limit_in_the_way
 
     limited = limit_in_the_way("Headrace does not run")
     if limited is not None and isinstance(error, OSError | ImportError):

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
-from headrace.errors import RunError
+from ..planning.errors import RunError
 
 _SECONDS = 60.0
 _PATIENCE_SECONDS = 300.0

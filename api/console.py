@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
-from headrace.errors import UsageError
+from ..planning.errors import UsageError
 
 
 @dataclass(slots=True)

@@ -7,19 +7,20 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from algebra import durations
-from algebra.plan import PhysicalPlan
-from api.render import dot, html, measured, mermaid, search, text
-from api.render.diagram import Diagram, of_logical, of_plan
-from api.render.numbers import duration, number
-from headrace import documents, search_documents
-from headrace.errors import UsageError
-from headrace.planning import Planned, Translated
-from headrace.requests import Format, Stage
-from optimizer.budget import StopReason
+from ..algebra import durations
+from ..algebra.plan import PhysicalPlan
+from ..documents import explained as documents
+from ..documents import search as search_documents
+from ..optimizer.budget import StopReason
+from ..planning.errors import UsageError
+from ..planning.planner import Planned, Translated
+from ..planning.requests import Format, Stage
+from .render import dot, html, measured, mermaid, search, text
+from .render.diagram import Diagram, of_logical, of_plan
+from .render.numbers import duration, number
 
 if TYPE_CHECKING:
-    from headrace.analysis import Analysis
+    from ..running.analysis import Analysis
 
 _ASSUMED = (
     "\nstatistics are assumed, the same for every label: input files or a catalog give real ones"

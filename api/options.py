@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from algebra.physical import DEFAULT_STEPS
-from api.console import Session
-from catalog.model import VertexType
-from headrace.requests import CostModelKind, Evaluation, PathSemanticsKind
+from ..algebra.physical import DEFAULT_STEPS
+from ..catalog.model import VertexType
+from ..planning.requests import CostModelKind, Evaluation, PathSemanticsKind
+from .console import Session
 
 READING = "Input and catalog"
 PLANNING = "Planning"

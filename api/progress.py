@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
-from api.console import say, watched
+from .console import say, watched
 
 if TYPE_CHECKING:
-    from algebra.plan import PhysicalPlan
-    from executor.spark.report import Progress
+    from ..algebra.plan import PhysicalPlan
+    from ..executor.spark.report import Progress
 
     OnProgress = Callable[[Progress], None]
 
@@ -85,9 +85,9 @@ class _Lines:
     def _furthest_off(self, progress: Progress) -> str:
         if self._plan is None or not progress.operators:
             return ""
-        from api.render.diagram import of_plan
-        from api.render.measured import furthest
-        from headrace.measures import measured
+        from ..running.measures import measured
+        from .render.diagram import of_plan
+        from .render.measured import furthest
 
         nodes = measured(self._plan, progress.operators, progress.ticks)
         said = furthest(of_plan(self._plan), nodes).strip()

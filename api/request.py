@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from api.console import say_warning
-from catalog.model import Catalog, VertexType
-from headrace.errors import UsageError
-from headrace.planning import Translated
-from headrace.query_text import QueryText, load_query
-from headrace.requests import PlanningOptions, PlanRequest
+from ..catalog.model import Catalog, VertexType
+from ..planning.errors import UsageError
+from ..planning.planner import Translated
+from ..planning.query_text import QueryText, load_query
+from ..planning.requests import PlanningOptions, PlanRequest
+from .console import say_warning
 
 if TYPE_CHECKING:
-    from catalog.edges import EdgeFile
+    from ..catalog.edges import EdgeFile
 
 
 def read_query(argument: str) -> QueryText:
@@ -31,7 +31,7 @@ def read_catalog(path: Path | None) -> Catalog | None:
     """
     if path is None:
         return None
-    from catalog import CatalogError, load
+    from ..catalog import CatalogError, load
 
     try:
         return load(path)
@@ -77,7 +77,7 @@ def plan_request(
         inputs or stored or vertices or columns is not None or separator is not None
     ):
         # A catalog has statistics already; without one the inputs are measured.
-        from headrace.running import read_inputs, read_vertices
+        from ..running.runs import read_inputs, read_vertices
 
         files = read_inputs(inputs, columns, separator, time_unit=unit, vertex_type=kind)
         graph = read_inputs(stored, stored=True, time_unit=unit, vertex_type=kind)
@@ -91,7 +91,7 @@ def unit_of(time_unit: str | None) -> str:
     Raises:
         UsageError: if it is empty.
     """
-    from algebra.durations import unit
+    from ..algebra.durations import unit
 
     if time_unit is not None and not time_unit.strip():
         raise UsageError("--time-unit is empty")
@@ -122,7 +122,7 @@ def per_second(speed: str, time_unit: str) -> float:
     Raises:
         UsageError: if it is neither.
     """
-    from algebra.durations import DurationError, ticks
+    from ..algebra.durations import DurationError, ticks
 
     try:
         return float(speed)
@@ -140,7 +140,7 @@ def trigger_interval(trigger: str, at_once: str) -> str | None:
     Raises:
         UsageError: if it is neither ``at_once`` nor a length of time with its unit.
     """
-    from algebra.durations import DurationError, ticks
+    from ..algebra.durations import DurationError, ticks
 
     if trigger == at_once:
         return None

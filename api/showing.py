@@ -11,13 +11,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from api.console import watched
-from api.progress import bar
-from api.render.numbers import printable, seconds_in
+from .console import watched
+from .progress import bar
+from .render.numbers import printable, seconds_in
 
 if TYPE_CHECKING:
-    from algebra.plan import PhysicalPlan
-    from executor.spark.report import Progress
+    from ..algebra.plan import PhysicalPlan
+    from ..executor.spark.report import Progress
 
 _SHOWN_PER_BATCH = 4
 

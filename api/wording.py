@@ -8,7 +8,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import Final
 
-from algebra.remedy import Names
+from ..algebra.remedy import Names
 
 COMMAND_LINE: Final[Names] = MappingProxyType(
     {

@@ -23,13 +23,13 @@ from rich.table import Table
 
 from bench.kernels import plan_of
 from bench.measuring import headline, machine, save
-from catalog.edges import EdgeFile
-from catalog.model import Catalog, LabelStatistics, Stream
-from executor.spark.files import read_sealed
-from executor.spark.report import Progress
-from executor.spark.run import RunOptions, run
-from executor.spark.session import SessionOptions
-from executor.spark.sinks import ToFolder
+from headrace.catalog.edges import EdgeFile
+from headrace.catalog.model import Catalog, LabelStatistics, Stream
+from headrace.executor.spark.files import read_sealed
+from headrace.executor.spark.report import Progress
+from headrace.executor.spark.run import RunOptions, run
+from headrace.executor.spark.session import SessionOptions
+from headrace.executor.spark.sinks import ToFolder
 
 QUERIES = {
     "join": "Answer(x, z) <- a(x, y), b(y, z)",

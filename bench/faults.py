@@ -28,16 +28,16 @@ from pyspark.sql import SparkSession
 from rich.console import Console
 from rich.table import Table
 
-from algebra.plan import PhysicalPlan
 from bench.measuring import headline, machine, save
 from bench.soak import CASES, lines_of, stream
-from catalog.edges import EdgeFile
-from executor.spark.errors import DamagedError, ExecutionError, ResourceError, StorageError
-from executor.spark.report import Progress
-from executor.spark.run import RunOptions, run
-from executor.spark.session import SessionOptions, spark_session
-from executor.spark.sinks import ToFolder
 from headrace import PlanningOptions, PlanRequest, optimize
+from headrace.algebra.plan import PhysicalPlan
+from headrace.catalog.edges import EdgeFile
+from headrace.executor.spark.errors import DamagedError, ExecutionError, ResourceError, StorageError
+from headrace.executor.spark.report import Progress
+from headrace.executor.spark.run import RunOptions, run
+from headrace.executor.spark.session import SessionOptions, spark_session
+from headrace.executor.spark.sinks import ToFolder
 
 Fault = Literal["flip", "cut", "full", "files"]
 """``full``: a kind of process can write no byte to a file; ``files``: it can open no more files."""

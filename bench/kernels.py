@@ -17,15 +17,15 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from algebra.plan import PhysicalPlan
 from bench.measuring import Spread, headline, machine, save
 from bench.queries import PAPER_Q4, TABLE_5_1
 from bench.running import Slides, labels_of, run, save_edges
 from bench.streams import DAY, catalog_of, files, load
-from catalog.model import Catalog
-from headrace.planning import optimize
-from headrace.requests import PlanningOptions, PlanRequest
-from optimizer import Optimization
+from headrace.algebra.plan import PhysicalPlan
+from headrace.catalog.model import Catalog
+from headrace.optimizer import Optimization
+from headrace.planning.planner import optimize
+from headrace.planning.requests import PlanningOptions, PlanRequest
 
 LABEL_OF = {"a": "a2q", "b": "c2a", "c": "c2q"}
 QUERIES = {

@@ -20,9 +20,9 @@ from playwright.sync_api import Browser, sync_playwright
 from rich.console import Console
 from rich.table import Table
 
-from api.service.page import FOLDER
 from bench.measuring import Spread, headline, machine, save
 from bench.service import serving
+from headrace.api.service.page import FOLDER
 
 SEEN = {
     "the query can be typed": ".cm-content",

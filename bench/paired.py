@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, mkdtemp
 from typing import Annotated
 
 import typer
@@ -65,9 +65,9 @@ def measure(before: Path, after: Path, rounds: int, only: str, repeats: int) -> 
 def _run(checkout: Path, only: str, repeats: int) -> Times:
     """Milliseconds by query, from a process over a checkout's own code."""
     done = subprocess.run(
-        [sys.executable, "-c", WORKER.read_text("utf-8"), only, str(repeats)],
+        [sys.executable, "-c", _worker(checkout), only, str(repeats)],
         cwd=checkout,
-        env={**os.environ, "PYTHONPATH": str(checkout)},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, _path(checkout)))},
         capture_output=True,
         text=True,
         check=False,
@@ -78,13 +78,33 @@ def _run(checkout: Path, only: str, repeats: int) -> Times:
     return times
 
 
+def _is_package(checkout: Path) -> bool:
+    """Whether the root of a checkout is the package; its folders were packages of their own once."""
+    return (checkout / "__init__.py").is_file()
+
+
+def _worker(checkout: Path) -> str:
+    """The text of the worker with the names that a checkout's modules have."""
+    text = WORKER.read_text("utf-8")
+    return text if _is_package(checkout) else text.replace("from headrace.", "from ")
+
+
+def _path(checkout: Path) -> tuple[Path, ...]:
+    """The folders from which a checkout is imported: that of its package, and its own."""
+    return (checkout.parent, checkout) if checkout.name == "headrace" else (checkout,)
+
+
 @contextmanager
 def checked_out(what: str, below: Path) -> Iterator[Path]:
-    """A folder, or the files of a commit laid out in a new folder of ``below``."""
+    """A folder, or the files of a commit laid out in a new folder of ``below``.
+
+    It is called ``headrace``, which is the name of the package that its root is.
+    """
+    target = Path(mkdtemp(dir=below)) / "headrace"
     if Path(what).is_dir():
-        yield Path(what).resolve()
+        target.symlink_to(Path(what).resolve())
+        yield target
         return
-    target = below / what.replace("/", "_")
     archive = subprocess.run(["git", "archive", what], cwd=ROOT, capture_output=True, check=True)
     target.mkdir()
     subprocess.run(["tar", "-x", "-C", str(target)], input=archive.stdout, check=True)

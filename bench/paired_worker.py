@@ -15,14 +15,14 @@ from statistics import median
 
 import pyarrow as pa
 
-from algebra.plan import PhysicalPlan
 from bench.kernels import QUERIES, plan_of
 from bench.queries import cases, catalog, cost_model
 from bench.streams import DAY, catalog_of, files, load, slides
-from executor.local import LocalRun
-from languages import parse
-from languages.canonical import translate
-from optimizer import Optimizer, Options
+from headrace.algebra.plan import PhysicalPlan
+from headrace.executor.local import LocalRun
+from headrace.languages import parse
+from headrace.languages.canonical import translate
+from headrace.optimizer import Optimizer, Options
 
 SEARCHED = (
     "Table 4.2 Q3",

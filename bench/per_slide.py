@@ -17,13 +17,13 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from algebra.plan import PhysicalPlan
 from bench.measuring import Spread, headline, machine, save
 from bench.running import Slides, labels_of, run, save_edges
 from bench.streams import DAY, catalog_of, files, load
-from catalog.model import Catalog
-from headrace.planning import optimize
-from headrace.requests import Evaluation, PlanningOptions, PlanRequest
+from headrace.algebra.plan import PhysicalPlan
+from headrace.catalog.model import Catalog
+from headrace.planning.planner import optimize
+from headrace.planning.requests import Evaluation, PlanningOptions, PlanRequest
 
 PATHS = ("a2q+", "a2q/c2a*", "(a2q/c2a)+", "(a2q|c2a|c2q)+")
 

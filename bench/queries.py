@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from catalog.model import Catalog, LabelStatistics, Stream
-from costmodel import Assumptions, CostModel
-from costmodel.model import Kind
+from headrace.catalog.model import Catalog, LabelStatistics, Stream
+from headrace.costmodel import Assumptions, CostModel
+from headrace.costmodel.model import Kind
 
 RATES = {"a": 2000.0, "b": 4000.0, "c": 6000.0, "d": 8000.0}
 VERTICES = 1e6

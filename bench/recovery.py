@@ -23,18 +23,18 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from algebra.physical import WindowScan
-from algebra.plan import PhysicalPlan
 from bench.kernels import plan_of
 from bench.measuring import Spread, headline, machine, save
-from catalog.model import Catalog, LabelStatistics, Stream
-from executor.spark import partition, snapshot
-from executor.spark.index_home import IndexHome
-from executor.spark.packing import Message, arrow_bytes, packed, partition_keys
-from executor.spark.partition import PartitionBatch
-from executor.spark.processor import REPORT
-from executor.spark.wire import leaves_of, wire_of
-from executor.stages import stages_of
+from headrace.algebra.physical import WindowScan
+from headrace.algebra.plan import PhysicalPlan
+from headrace.catalog.model import Catalog, LabelStatistics, Stream
+from headrace.executor.spark import partition, snapshot
+from headrace.executor.spark.index_home import IndexHome
+from headrace.executor.spark.packing import Message, arrow_bytes, packed, partition_keys
+from headrace.executor.spark.partition import PartitionBatch
+from headrace.executor.spark.processor import REPORT
+from headrace.executor.spark.wire import leaves_of, wire_of
+from headrace.executor.stages import stages_of
 
 QUERIES = {
     "join": ("Answer(x, z) <- a(x, y), b(y, z)", 4.0),

@@ -13,10 +13,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from algebra.plan import PhysicalPlan
 from bench.measuring import peak_bytes
 from bench.streams import slides
-from executor.local import LocalRun
+from headrace.algebra.plan import PhysicalPlan
+from headrace.executor.local import LocalRun
 
 WARM_UP_SLIDES = 3
 

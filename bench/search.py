@@ -16,15 +16,15 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from algebra.logical import LogicalExpression, LogicalQuery, Pattern
 from bench.measuring import Spread, headline, machine, save, timed
 from bench.queries import Case, cases, catalog, cost_model
-from costmodel import CostModel
-from costmodel.model import Kind
-from languages import parse
-from languages.canonical import translate
-from optimizer import Optimization, Optimizer, Options
-from optimizer.canonical import CanonicalPlans
+from headrace.algebra.logical import LogicalExpression, LogicalQuery, Pattern
+from headrace.costmodel import CostModel
+from headrace.costmodel.model import Kind
+from headrace.languages import parse
+from headrace.languages.canonical import translate
+from headrace.optimizer import Optimization, Optimizer, Options
+from headrace.optimizer.canonical import CanonicalPlans
 
 PLANS_COUNTED_BELOW = 20_000
 """Of larger memos the plans are not counted: it would take longer than the search."""

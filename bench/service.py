@@ -70,7 +70,7 @@ def serving(home: Path, *options: str, seconds: float = 0.0) -> Iterator[Service
     ``seconds`` says how long queries over the one that is made shall have something to read.
     """
     log = home / "log"
-    command = [sys.executable, "-m", "api.cli", "serve", "--port", "0"]
+    command = [sys.executable, "-m", "headrace", "serve", "--port", "0"]
     given = ["--home", home / "kept", "--catalog", _catalog(home, seconds), *options]
     with (
         log.open("wb") as writing,

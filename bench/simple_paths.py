@@ -21,9 +21,9 @@ from rich.table import Table
 from bench.measuring import headline, machine, save
 from bench.running import run, save_edges
 from bench.streams import load
-from catalog.edges import EdgeFile
-from headrace.planning import optimize
-from headrace.requests import PathSemanticsKind, PlanningOptions, PlanRequest
+from headrace.catalog.edges import EdgeFile
+from headrace.planning.planner import optimize
+from headrace.planning.requests import PathSemanticsKind, PlanningOptions, PlanRequest
 
 QUERIES = {
     "three steps": "(a|b)/(a|b)/(a|b)",

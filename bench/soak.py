@@ -97,7 +97,7 @@ def stream(case: Case, seed: int, file: Path) -> None:
 def command(case: Case, file: Path, folder: Path, batch: int) -> list[str]:
     """What a user would type."""
     return [
-        sys.executable, "-m", "api.cli", "run", case.query, "--input", str(file),
+        sys.executable, "-m", "headrace", "run", case.query, "--input", str(file),
         "--output", str(folder / "out"), "--checkpoint", str(folder / "checkpoint"),
         "--largest-batch", str(batch), "--parallelism", "2", "--no-progress",
     ]  # fmt: skip

@@ -18,16 +18,16 @@ from pyspark.sql import SparkSession
 from rich.console import Console
 from rich.table import Table
 
-from algebra.plan import PhysicalPlan
 from bench.kernels import QUERIES, plan_of
 from bench.measuring import headline, machine, save
 from bench.running import run, save_edges
 from bench.streams import DAY, catalog_of, files, load
-from catalog.edges import EdgeFile
-from executor.spark.run import RunOptions
-from executor.spark.run import run as run_on_spark
-from executor.spark.session import SessionOptions, spark_session
-from executor.spark.sinks import Output, ToFolder
+from headrace.algebra.plan import PhysicalPlan
+from headrace.catalog.edges import EdgeFile
+from headrace.executor.spark.run import RunOptions
+from headrace.executor.spark.run import run as run_on_spark
+from headrace.executor.spark.session import SessionOptions, spark_session
+from headrace.executor.spark.sinks import Output, ToFolder
 
 CHOSEN = ("a2q/c2a*", "Q5", "Q7")
 OUTPUTS = ("parquet", "jsonl")

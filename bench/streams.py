@@ -10,10 +10,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from catalog.edges import EdgeFile, read_all
-from catalog.inputs import measured_catalog
-from catalog.model import Catalog
-from examples import mathoverflow
+from headrace.catalog.edges import EdgeFile, read_all
+from headrace.catalog.inputs import measured_catalog
+from headrace.catalog.model import Catalog
+from headrace.examples import mathoverflow
 
 DAY = 86_400
 LABELS = ("a2q", "c2a", "c2q")

@@ -18,16 +18,16 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from algebra import physical
-from algebra.plan import PhysicalPlan
 from bench.measuring import Spread, headline, machine, save
 from bench.queries import RATES, STAR, VERTICES, WINDOW, catalog, cost_model
 from bench.running import Slides, measured
 from bench.streams import Uniform, slides
-from costmodel.model import Kind
-from languages import parse
-from languages.canonical import translate
-from optimizer import Optimizer
+from headrace.algebra import physical
+from headrace.algebra.plan import PhysicalPlan
+from headrace.costmodel.model import Kind
+from headrace.languages import parse
+from headrace.languages.canonical import translate
+from headrace.optimizer import Optimizer
 
 RANGE = 100
 """The window in seconds."""

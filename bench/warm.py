@@ -25,10 +25,6 @@ from rich.table import Table
 
 from bench.measuring import ROOT, Spread, headline, machine, save
 
-PACKAGES = (
-    "algebra", "api", "catalog", "costmodel", "executor", "headrace", "languages", "memo",
-    "optimizer", "rules",
-)  # fmt: skip
 _ACCOUNT = re.compile(r"(\d+) kernels compiled, (\d+) loaded, in ([\d.]+) s")
 
 
@@ -49,9 +45,14 @@ class Run:
 
 def copied(folder: str) -> Path:
     """The sources without what was compiled of them."""
-    for package in PACKAGES:
-        unwanted = shutil.ignore_patterns("__pycache__", "page")
-        shutil.copytree(ROOT / package, Path(folder) / package, ignore=unwanted)
+    package = Path(folder) / "headrace"
+    package.mkdir()
+    for module in ROOT.glob("*.py"):
+        shutil.copy(module, package)
+    for init in ROOT.glob("*/__init__.py"):
+        if init.parent.name != "bench":
+            unwanted = shutil.ignore_patterns("__pycache__", "page")
+            shutil.copytree(init.parent, package / init.parent.name, ignore=unwanted)
     return Path(folder)
 
 
@@ -62,7 +63,7 @@ def measured(kind: str, sources: Path, processes: int = 1) -> list[Run]:
     runs = []
     for process in [
         subprocess.Popen(
-            [sys.executable, "-m", "api.cli", "warm"],
+            [sys.executable, "-m", "headrace", "warm"],
             cwd=sources,
             env=environment,
             stderr=subprocess.PIPE,

@@ -1,13 +1,13 @@
 """The catalog: which streams there are and what is known of them.
 
-In: a YAML file, or input files to look at. Out: a `Catalog` (`catalog.model`), and the
-edges of files as record batches (`catalog.edges`).
+In: a YAML file, or input files to look at. Out: a `Catalog` (`headrace.catalog.model`), and the
+edges of files as record batches (`headrace.catalog.edges`).
 
 Invariant: a catalog is an immutable value; a statistic is measured or declared, and where
 neither is possible `default_catalog` says so. Every row of a file is either an edge or
 rejected with its place and reason.
 
->>> from catalog import loads
+>>> from headrace.catalog import loads
 >>> catalog = loads("streams: {s: {labels: {a: {rate: 2, distinct_src: 5, distinct_trg: 7}}}}")
 >>> catalog.streams["s"].labels["a"].vertices
 7.0
@@ -19,14 +19,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from catalog.defaults import DEFAULT_STATISTICS, default_catalog
-    from catalog.document import CatalogError, from_document, to_document
-    from catalog.edges import EdgeBatch, EdgeFile, EdgeFileError, Rejected, RejectedRowError
-    from catalog.inputs import Layout, files_of_inputs, files_of_stream, measured_catalog
-    from catalog.live import LiveSource, live_source
-    from catalog.measurement import Measurement, measure, measure_files
-    from catalog.model import Catalog, LabelStatistics, Source, Stream
-    from catalog.store import dump, dumps, load, loads
+    from .defaults import DEFAULT_STATISTICS, default_catalog
+    from .document import CatalogError, from_document, to_document
+    from .edges import EdgeBatch, EdgeFile, EdgeFileError, Rejected, RejectedRowError
+    from .inputs import Layout, files_of_inputs, files_of_stream, measured_catalog
+    from .live import LiveSource, live_source
+    from .measurement import Measurement, measure, measure_files
+    from .model import Catalog, LabelStatistics, Source, Stream
+    from .store import dump, dumps, load, loads
 
 _HOME = {
     "DEFAULT_STATISTICS": "defaults",
@@ -94,6 +94,6 @@ __all__ = [
 def __getattr__(name: str) -> object:
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value: object = getattr(import_module(f"catalog.{_HOME[name]}"), name)
+    value: object = getattr(import_module(f".{_HOME[name]}", __name__), name)
     globals()[name] = value
     return value

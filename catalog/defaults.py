@@ -2,14 +2,14 @@
 
 The numbers claim nothing but an order of magnitude: the same for every label, so that a
 plan chosen with them is chosen by the shape of the query alone. Measuring a sample
-(:func:`catalog.measurement.measure`) is always better.
+(:func:`headrace.catalog.measurement.measure`) is always better.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from catalog.model import Catalog, LabelStatistics, Stream
+from .model import Catalog, LabelStatistics, Stream
 
 DEFAULT_STATISTICS = LabelStatistics(
     rate=1.0,

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 import pyarrow.csv
 
-from catalog.lines import LONGEST_LINE, Block, EdgeFileError
-from catalog.raw import RawRows, Torn, shown
+from .lines import LONGEST_LINE, Block, EdgeFileError
+from .raw import RawRows, Torn, shown
 
 # The module's limit of 131,072 characters holds for the process; a reader has none of its own.
 csv.field_size_limit(LONGEST_LINE)
@@ -52,7 +52,7 @@ class Reader:
         """Takes the next record; None at the end of the text.
 
         Raises:
-            EdgeFileError: if a record is longer than :data:`catalog.lines.LONGEST_LINE`.
+            EdgeFileError: if a record is longer than :data:`headrace.catalog.lines.LONGEST_LINE`.
         """
         while self._more():
             line, text = self._take()

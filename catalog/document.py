@@ -23,9 +23,9 @@ from pydantic import (
     model_validator,
 )
 
-from algebra import durations
-from algebra.window import LONGEST_WINDOW
-from catalog.model import (
+from ..algebra import durations
+from ..algebra.window import LONGEST_WINDOW
+from .model import (
     FILE_FORMATS,
     LIVE_FORMATS,
     ROLES,
@@ -38,7 +38,7 @@ from catalog.model import (
     View,
     roles_of,
 )
-from catalog.shape_errors import Place, PlacedError, did_you_mean, shape_errors
+from .shape_errors import Place, PlacedError, did_you_mean, shape_errors
 
 
 class CatalogError(ValueError):

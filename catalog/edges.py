@@ -19,11 +19,11 @@ from typing import Literal
 
 import pyarrow as pa
 
-from catalog import delimited, json_lines, parquet
-from catalog.lines import Block, EdgeFileError, Progress, blocks, is_empty
-from catalog.model import ROLES, PropertyType, VertexType, roles_of
-from catalog.raw import RawRows
-from catalog.rows import Expectation, checked
+from . import delimited, json_lines, parquet
+from .lines import Block, EdgeFileError, Progress, blocks, is_empty
+from .model import ROLES, PropertyType, VertexType, roles_of
+from .raw import RawRows
+from .rows import Expectation, checked
 
 __all__ = [
     "EdgeBatch",

@@ -14,12 +14,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from types import MappingProxyType
 
-from catalog.defaults import DEFAULT_STREAM, VERTEX_STREAM
-from catalog.edges import EdgeFile, EdgeFileError, format_of
-from catalog.lines import Progress, cannot_be_read
-from catalog.measurement import ROWS, Measurement, measure_files
-from catalog.model import FILE_FORMATS, ROLES, Catalog, Source, Stream, VertexType
-from catalog.offers import have_deletions, offered_properties
+from .defaults import DEFAULT_STREAM, VERTEX_STREAM
+from .edges import EdgeFile, EdgeFileError, format_of
+from .lines import Progress, cannot_be_read
+from .measurement import ROWS, Measurement, measure_files
+from .model import FILE_FORMATS, ROLES, Catalog, Source, Stream, VertexType
+from .offers import have_deletions, offered_properties
 
 _HIDDEN = (".", "_")
 STORED_STREAM = "stored"
@@ -223,8 +223,8 @@ def measured_catalog(
 
     ``files`` are one stream, called ``input``; ``stored`` one stored graph, ``stored``, and those
     of vertices among them another, ``vertices``. Their further columns are properties
-    (:mod:`catalog.offers`); a column ``op`` of a stream says that there are deletions.
-    Arguments and errors as of :func:`catalog.measurement.measure_files`.
+    (:mod:`headrace.catalog.offers`); a column ``op`` of a stream says that there are deletions.
+    Arguments and errors as of :func:`headrace.catalog.measurement.measure_files`.
 
     Raises:
         EdgeFileError: if there are no files, or they cannot be read.

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 import pyarrow as pa
 import pyarrow.json
 
-from catalog.lines import Block
-from catalog.raw import RawRows, Torn, shown
+from .lines import Block
+from .raw import RawRows, Torn, shown
 
 
 class _UnfitError(Exception):

@@ -12,10 +12,10 @@ from types import MappingProxyType
 
 import pyarrow as pa
 
-from catalog.edges import EdgeFile, EdgeFileError, read_messages, roles_in
-from catalog.inputs import layout_of
-from catalog.model import FILE_FORMATS, Source, Stream
-from catalog.rows import Expectation, checked
+from .edges import EdgeFile, EdgeFileError, read_messages, roles_in
+from .inputs import layout_of
+from .model import FILE_FORMATS, Source, Stream
+from .rows import Expectation, checked
 
 _OF_TEXT = ("kafka", "socket", "text")
 """Formats whose rows are text, if nothing else is said: a message, or a line."""

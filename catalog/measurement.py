@@ -9,7 +9,7 @@ memory and time are bounded and no file is missed. What follows from it:
   roughly. So the size of the sample does not distort the rates, nor does the ratio of the
   files' sizes.
 * **distinct counts** and **skew** are those of the sample: exact up to 65,536 values, then
-  estimated with a standard error of 0.4 % (:mod:`catalog.sketch`). A sample that is not
+  estimated with a standard error of 0.4 % (:mod:`headrace.catalog.sketch`). A sample that is not
   all of a stream has fewer values than the stream.
 * the values of **properties** are counted likewise; those of ``ts`` are not.
 * of a stream with more than :data:`MOST_LABELS` labels those that are asked for are measured, and
@@ -29,12 +29,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from catalog.edges import EdgeFile, Rejected, check_not_empty, read
-from catalog.lines import Progress
-from catalog.model import LabelStatistics
-from catalog.raw import Column
-from catalog.sketch import Hashes, Sketch, hashes_of, pair_hashes
-from catalog.timestamps import finer_unit
+from .edges import EdgeFile, Rejected, check_not_empty, read
+from .lines import Progress
+from .model import LabelStatistics
+from .raw import Column
+from .sketch import Hashes, Sketch, hashes_of, pair_hashes
+from .timestamps import finer_unit
 
 ROWS = 1_000_000
 """How many rows are looked at unless said otherwise; a second or two."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal
 
-from algebra.values import PropertyType, VertexType
+from ..algebra.values import PropertyType, VertexType
 
 __all__ = [
     "FILE_FORMATS",

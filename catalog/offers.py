@@ -18,13 +18,13 @@ from types import MappingProxyType
 
 import pyarrow as pa
 
-from algebra.values import PropertyType
-from catalog import delimited, parquet
-from catalog.edges import EdgeFile
-from catalog.lines import blocks
-from catalog.model import ROLES
-from catalog.raw import Column
-from catalog.values import converted
+from ..algebra.values import PropertyType
+from . import delimited, parquet
+from .edges import EdgeFile
+from .lines import blocks
+from .model import ROLES
+from .raw import Column
+from .values import converted
 
 LINES = 10_000
 """So many of a file are looked at."""

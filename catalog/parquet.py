@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from catalog.lines import EdgeFileError, Progress, opened
-from catalog.raw import Column, RawRows
+from .lines import EdgeFileError, Progress, opened
+from .raw import Column, RawRows
 
 ROWS = 1 << 16
 

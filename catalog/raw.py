@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from catalog.lines import Block
+from .lines import Block
 
 Column = Any
 """An Arrow array of whatever type: the stubs of pyarrow.compute take only arrays whose type of

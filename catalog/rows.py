@@ -15,12 +15,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from algebra.values import PropertyType
-from catalog.model import VertexType
-from catalog.raw import Column
-from catalog.timestamps import microseconds_per_tick, ticks_of_instants, ticks_of_texts
-from catalog.timestamps import whole_numbers as numbers_of_texts
-from catalog.values import ARROW_TYPES, EXPECTED, converted
+from ..algebra.values import PropertyType
+from .model import VertexType
+from .raw import Column
+from .timestamps import microseconds_per_tick, ticks_of_instants, ticks_of_texts
+from .timestamps import whole_numbers as numbers_of_texts
+from .values import ARROW_TYPES, EXPECTED, converted
 
 LATEST = 2**62
 """Timestamps end before this, so that adding a window never leaves 64 bits."""

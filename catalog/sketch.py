@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from catalog.raw import Column
+from .raw import Column
 
 KEPT = 1 << 16
 

@@ -15,9 +15,9 @@ from typing import Any
 
 import yaml
 
-from catalog.document import CatalogError, from_document, to_document
-from catalog.model import Catalog, Source, View
-from catalog.shape_errors import Place
+from .document import CatalogError, from_document, to_document
+from .model import Catalog, Source, View
+from .shape_errors import Place
 
 
 def load(path: str | Path) -> Catalog:

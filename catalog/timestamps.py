@@ -12,8 +12,8 @@ from datetime import UTC, datetime, timedelta
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from algebra.durations import DurationError, ticks
-from catalog.raw import Column
+from ..algebra.durations import DurationError, ticks
+from .raw import Column
 
 _SHORT_INTEGER = r"^\s*-?[0-9]{1,18}\s*$"
 _ISO = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?)?"

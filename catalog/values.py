@@ -16,9 +16,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from algebra.values import PropertyType
-from catalog.raw import Column
-from catalog.timestamps import ticks_of_instants, whole_numbers
+from ..algebra.values import PropertyType
+from .raw import Column
+from .timestamps import ticks_of_instants, whole_numbers
 
 Mask = NDArray[np.bool_]
 

@@ -16,14 +16,14 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import inf, prod
 
-from algebra import regex, scalar
-from algebra.logical import Aggregate, FilteredPattern, Pattern, Report, Witness
-from algebra.physical import HashJoin
-from algebra.predicate import Predicate
-from algebra.window import Window
-from catalog.model import LabelStatistics, PropertyType
-from costmodel.characteristics import Characteristics
-from costmodel.selectivity import Condition, condition, equal_columns
+from ..algebra import regex, scalar
+from ..algebra.logical import Aggregate, FilteredPattern, Pattern, Report, Witness
+from ..algebra.physical import HashJoin
+from ..algebra.predicate import Predicate
+from ..algebra.window import Window
+from ..catalog.model import LabelStatistics, PropertyType
+from .characteristics import Characteristics
+from .selectivity import Condition, condition, equal_columns
 
 LARGEST = 1e100
 """Where rates and populations end; the square of it is still a finite float."""
@@ -34,7 +34,7 @@ class Reading:
     """How the formulas are read.
 
     ``set_semantics``: the saturating model; false is the thesis to the letter.
-    ``cap_distinct`` and ``longest_path`` as in :class:`costmodel.constants.Assumptions`.
+    ``cap_distinct`` and ``longest_path`` as in :class:`headrace.costmodel.constants.Assumptions`.
     """
 
     set_semantics: bool

@@ -1,6 +1,6 @@
 """Formulas 8-12 with their numbers put in, for people to read and check.
 
-In: what :meth:`costmodel.CostModel.cost` reads. Out: an :class:`Explanation`, lines of
+In: what :meth:`headrace.costmodel.CostModel.cost` reads. Out: an :class:`Explanation`, lines of
 ``symbol = equation = numbers = value`` in the thesis's symbols; the last line is the cost.
 Each line's ``numbers`` is the equation with every symbol replaced by its value, so the text
 can be checked with a pocket calculator (log is of base 2, and 0 below 1).
@@ -12,9 +12,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from costmodel import formulas
-from costmodel.characteristics import Characteristics
-from costmodel.constants import Constants
+from . import formulas
+from .characteristics import Characteristics
+from .constants import Constants
 
 _SYMBOL = re.compile(r"\b(?!log\b)[A-Za-z]\w*")
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from functools import lru_cache
 from math import log2
 
-from algebra.physical import AutomatonPath, WitnessPaths
-from costmodel.constants import Constants
+from ..algebra.physical import AutomatonPath, WitnessPaths
+from .constants import Constants
 
 HEADER_BYTES = 16
 """ts and exp of a row on the wire."""

@@ -9,18 +9,18 @@ from functools import reduce
 from math import isfinite
 from typing import Any, Literal
 
-from algebra import logical, physical
-from algebra.logical import LogicalOperator
-from algebra.physical import PhysicalOperator
-from algebra.predicate import Predicate
-from algebra.window import Window
-from catalog.defaults import DEFAULT_STATISTICS, DEFAULT_STORED
-from catalog.model import Catalog
-from costmodel import estimates, explanation, formulas
-from costmodel.characteristics import Characteristics
-from costmodel.constants import Assumptions, Constants
-from costmodel.estimates import Reading
-from costmodel.selectivity import condition
+from ..algebra import logical, physical
+from ..algebra.logical import LogicalOperator
+from ..algebra.physical import PhysicalOperator
+from ..algebra.predicate import Predicate
+from ..algebra.window import Window
+from ..catalog.defaults import DEFAULT_STATISTICS, DEFAULT_STORED
+from ..catalog.model import Catalog
+from . import estimates, explanation, formulas
+from .characteristics import Characteristics
+from .constants import Assumptions, Constants
+from .estimates import Reading
+from .selectivity import condition
 
 _PLAIN_COLUMN = re.compile("c[0-9]+")
 
@@ -37,10 +37,11 @@ class CostModel:
     """Estimates characteristics of logical operators and costs of physical ones.
 
     ``kind``: ``thesis`` is the twelve formulas of thesis 6.3 to the letter; ``saturating``
-    keeps within what set semantics allow (:mod:`costmodel.estimates`), and its PATH pays by
-    result (:func:`costmodel.formulas.path_by_results`). ``catalog`` gives the statistics of the
-    leaves, ``parallelism`` is the number of partitions. The unit of cost is that of
-    ``constants`` per time unit of the catalog. Two cost models with equal fields estimate equally.
+    keeps within what set semantics allow (:mod:`headrace.costmodel.estimates`), and its PATH pays
+    by result (:func:`headrace.costmodel.formulas.path_by_results`). ``catalog`` gives the
+    statistics of the leaves, ``parallelism`` is the number of partitions. The unit of cost is that
+    of ``constants`` per time unit of the catalog. Two cost models with equal fields estimate
+    equally.
 
     Raises:
         ValueError: for another kind.

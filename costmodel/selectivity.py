@@ -13,7 +13,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from algebra.predicate import Predicate
+from ..algebra.predicate import Predicate
 
 RANGE = 1 / 3
 BETWEEN = 1 / 4

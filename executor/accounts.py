@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from algebra.physical import FilterRows
-from algebra.plan import PhysicalPlan
-from executor.counters import Counters
-from executor.leaves import leaves
-from executor.pipeline import Pipeline
-from executor.placement import Place
-from executor.stages import Stage
+from ..algebra.physical import FilterRows
+from ..algebra.plan import PhysicalPlan
+from .counters import Counters
+from .leaves import leaves
+from .pipeline import Pipeline
+from .placement import Place
+from .stages import Stage
 
 
 def of_stage(stage: Stage, place: Place, pipeline: Pipeline) -> dict[int, Counters]:

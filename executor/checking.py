@@ -6,11 +6,11 @@ derived from the operators.
 
 from __future__ import annotations
 
-from algebra.physical import FilterRows, ToKernel, WindowScan, WindowScanUnion
-from algebra.plan import PhysicalPlan, PlanError
-from executor import distribution, predicates
-from executor.leaves import leaves
-from executor.widths import widths_of
+from ..algebra.physical import FilterRows, ToKernel, WindowScan, WindowScanUnion
+from ..algebra.plan import PhysicalPlan, PlanError
+from . import distribution, predicates
+from .leaves import leaves
+from .widths import widths_of
 
 
 def check(plan: PhysicalPlan) -> None:

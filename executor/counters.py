@@ -16,7 +16,7 @@ from typing import Final, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from executor.batch import FOREVER, Batch
+from .batch import FOREVER, Batch
 
 Tally = NDArray[np.float64]
 """What a coalescing kernel counts, by :data:`ADDED_VALIDITY` and :data:`DROPPED`; floats, as

@@ -20,11 +20,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from executor.batch import FOREVER, IntArray
-from executor.kernels import vertices as kernel
-from executor.kernels.tables import EMPTY, capacity_for, enlarged
-from executor.schedule import Schedule
-from executor.values import Values, bits_of, missing, plain, string_buffers
+from .batch import FOREVER, IntArray
+from .kernels import vertices as kernel
+from .kernels.tables import EMPTY, capacity_for, enlarged
+from .schedule import Schedule
+from .values import Values, bits_of, missing, plain, string_buffers
 
 _SMALLEST = 64
 _SMALLEST_HEAP = 1024
@@ -138,7 +138,7 @@ class Dictionary:
 
     def kinds(self, codes: IntArray) -> IntArray:
         """Of which kind the values are: ``STRING``, ``INTEGER``, ``NUMBER``, ``BOOLEAN`` or
-        ``MISSING`` (of :mod:`executor.kernels.vertices`)."""
+        ``MISSING`` (of :mod:`headrace.executor.kernels.vertices`)."""
         return np.minimum(self._lengths(codes), kernel.STRING)
 
     def integers(self, codes: IntArray) -> tuple[IntArray, NDArray[np.bool_]]:
@@ -151,7 +151,7 @@ class Dictionary:
     def partitions(self, codes: IntArray, partitions: int) -> IntArray:
         """The partitions, of so many, to which the values of codes belong.
 
-        The same as :func:`executor.placement.partitions_of` says of the values.
+        The same as :func:`headrace.executor.placement.partitions_of` says of the values.
         """
         found = np.zeros(len(codes), np.int64)
         if partitions > 1:

@@ -30,7 +30,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from algebra.physical import (
+from ..algebra.physical import (
     AggregateRows,
     AutomatonPath,
     Coalesce,
@@ -50,12 +50,12 @@ from algebra.physical import (
     WindowScanUnion,
     WitnessPaths,
 )
-from algebra.plan import PhysicalPlan, PlanError
-from algebra.properties import UpdatePattern
-from algebra.scalar import Column, parsed
-from algebra.update_patterns import update_patterns
-from executor.leaves import leaves
-from executor.widths import widths_of
+from ..algebra.plan import PhysicalPlan, PlanError
+from ..algebra.properties import UpdatePattern
+from ..algebra.scalar import Column, parsed
+from ..algebra.update_patterns import update_patterns
+from .leaves import leaves
+from .widths import widths_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from executor.batch import FOREVER, IntArray
-from executor.watermarks import NEVER
+from .batch import FOREVER, IntArray
+from .watermarks import NEVER
 
 
 def next_instants(times: IntArray, every: int | None) -> IntArray:

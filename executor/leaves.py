@@ -3,7 +3,7 @@
 A leaf is a WSCAN or WSCAN_UNION node with the FILTERs and PROJECTs that stand directly on it,
 up to the TO_KERNEL that hands its rows over. Whoever
 reads the source selects a leaf's rows (in process :meth:`Leaf.select`; on Spark in SQL, from the
-same predicates by :func:`executor.predicates.spark_sql`) and turns them into a batch with
+same predicates by :func:`headrace.executor.predicates.spark_sql`) and turns them into a batch with
 :meth:`Leaf.encode`.
 
 Properties of edges are columns of their own, called :func:`property_column` so that none is
@@ -20,16 +20,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from algebra.physical import FilterRows, ProjectColumns, ToKernel, WindowScan, WindowScanUnion
-from algebra.plan import PhysicalPlan, PlanError, PlanStream
-from algebra.predicate import Predicate
-from algebra.values import PropertyType, VertexType
-from executor import predicates
-from executor.batch import FOREVER, Batch, IntArray
-from executor.dictionary import Dictionary
-from executor.instants import next_instants
-from executor.predicates import Mask
-from executor.values import ARROW_TYPES
+from ..algebra.physical import FilterRows, ProjectColumns, ToKernel, WindowScan, WindowScanUnion
+from ..algebra.plan import PhysicalPlan, PlanError, PlanStream
+from ..algebra.predicate import Predicate
+from ..algebra.values import PropertyType, VertexType
+from . import predicates
+from .batch import FOREVER, Batch, IntArray
+from .dictionary import Dictionary
+from .instants import next_instants
+from .predicates import Mask
+from .values import ARROW_TYPES
 
 Field = tuple[str, PropertyType]
 """A column of edges: what it is called, and its type."""
@@ -55,11 +55,11 @@ class Leaf:
     """An input of a pipeline.
 
     ``node`` is the id of the topmost node of the chain, by which
-    :meth:`executor.pipeline.Pipeline.process` knows the leaf; ``predicates`` are SQL over
+    :meth:`headrace.executor.pipeline.Pipeline.process` knows the leaf; ``predicates`` are SQL over
     the scan's columns, all of which a row has to satisfy beside what the scan itself selects.
     ``types`` are those of the scan's properties; ``columns`` are the scan's columns that the
     leaf gives, by their positions. ``every``: its rows count at the multiples of it, null: at every
-    instant (:mod:`executor.instants`).
+    instant (:mod:`headrace.executor.instants`).
     """
 
     node: int
@@ -147,7 +147,8 @@ class Leaf:
         """Selected edges (columns ts and those it gives; sorted by ts) as a batch of codes.
 
         Of a stream with deletions the column ``op``, if there is one, says ``-`` of those; their
-        expiry is the negative one (:class:`executor.batch.Batch`) of an edge at their time.
+        expiry is the negative one (:class:`headrace.executor.batch.Batch`) of an edge at their
+        time.
 
         Raises:
             ValueError: if a vertex is null, or a value not of the type that it should be.

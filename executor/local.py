@@ -13,18 +13,18 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from algebra.plan import PhysicalPlan, PlanStream
-from executor.accounts import with_chains
-from executor.batch import FOREVER, Batch, merged
-from executor.counters import Counters, given
-from executor.dictionary import Dictionary
-from executor.held import Held
-from executor.instants import come_to
-from executor.leaves import Leaf, leaves, property_column
-from executor.operators.rewindow import kept_beyond
-from executor.partitioned import Partitioned
-from executor.pipeline import Pipeline
-from executor.watermarks import NEVER, Seen, Watermark, streams_read
+from ..algebra.plan import PhysicalPlan, PlanStream
+from .accounts import with_chains
+from .batch import FOREVER, Batch, merged
+from .counters import Counters, given
+from .dictionary import Dictionary
+from .held import Held
+from .instants import come_to
+from .leaves import Leaf, leaves, property_column
+from .operators.rewindow import kept_beyond
+from .partitioned import Partitioned
+from .pipeline import Pipeline
+from .watermarks import NEVER, Seen, Watermark, streams_read
 
 Vertex = str | int
 Value = Vertex | float | None
@@ -79,7 +79,7 @@ class LocalRun:
     def push(self, edges: Sequence[pa.RecordBatch]) -> Batch:
         """Takes record batches of one stretch of time, each sorted by ts.
 
-        Their columns are those of :meth:`executor.leaves.Leaf.select`. Decode the results
+        Their columns are those of :meth:`headrace.executor.leaves.Leaf.select`. Decode the results
         (:meth:`results`) before the next call.
 
         Raises:

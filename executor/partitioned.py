@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from algebra.plan import PhysicalPlan
-from executor.accounts import of_stage
-from executor.batch import Batch, merged
-from executor.counters import Counters
-from executor.dictionary import Dictionary
-from executor.pipeline import Pipeline, StageInput, StageNode
-from executor.placement import Place
-from executor.stages import Flow, Stage, stages_of
+from ..algebra.plan import PhysicalPlan
+from .accounts import of_stage
+from .batch import Batch, merged
+from .counters import Counters
+from .dictionary import Dictionary
+from .pipeline import Pipeline, StageInput, StageNode
+from .placement import Place
+from .stages import Flow, Stage, stages_of
 
 
 def pipeline_of(plan: PhysicalPlan, stage: Stage, dictionary: Dictionary, place: Place) -> Pipeline:

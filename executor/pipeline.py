@@ -1,7 +1,7 @@
 """The in-process pipeline: the operators of a plan over batches of encoded rows.
 
-In: the nodes of a stage (:mod:`executor.stages`) in one of its partitions and, for each of the
-stage's inputs, batches sorted by ts. Out: per batch one of each output.
+In: the nodes of a stage (:mod:`headrace.executor.stages`) in one of its partitions and, for each
+of the stage's inputs, batches sorted by ts. Out: per batch one of each output.
 
 Operators run one whole batch at a time in topological order, each with its inputs merged
 by ts; a node that feeds two consumers is computed once. A result's ``ts`` is that of the
@@ -25,7 +25,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from algebra.physical import (
+from ..algebra.physical import (
     AggregateRows,
     Coalesce,
     ComputeColumns,
@@ -47,9 +47,9 @@ from algebra.physical import (
     WindowScanUnion,
     WitnessPaths,
 )
-from algebra.plan import PlanError
-from executor.batch import FOREVER, Batch, IntArray, merged
-from executor.counters import (
+from ..algebra.plan import PlanError
+from .batch import FOREVER, Batch, IntArray, merged
+from .counters import (
     ADDED_VALIDITY,
     DROPPED,
     Coalescing,
@@ -57,28 +57,28 @@ from executor.counters import (
     Tally,
     given,
 )
-from executor.dictionary import Dictionary
-from executor.operators.aggregate import AggregateOperator
-from executor.operators.base import Operator, Remembering, TimeDriven
-from executor.operators.coalesce import CoalesceOperator
-from executor.operators.compute import ComputeOperator
-from executor.operators.filter import FilterOperator
-from executor.operators.join import JoinOperator
-from executor.operators.path import PathOperator
-from executor.operators.path_with_deletions import PathWithDeletions
-from executor.operators.report import ReportOperator
-from executor.operators.rewindow import RewindowOperator
-from executor.operators.simple_path import SimplePathOperator
-from executor.operators.slide_path import SlidePathOperator
-from executor.operators.stateless import EmptyOperator, ProjectOperator, UnionOperator
-from executor.operators.taking_back import (
+from .dictionary import Dictionary
+from .operators.aggregate import AggregateOperator
+from .operators.base import Operator, Remembering, TimeDriven
+from .operators.coalesce import CoalesceOperator
+from .operators.compute import ComputeOperator
+from .operators.filter import FilterOperator
+from .operators.join import JoinOperator
+from .operators.path import PathOperator
+from .operators.path_with_deletions import PathWithDeletions
+from .operators.report import ReportOperator
+from .operators.rewindow import RewindowOperator
+from .operators.simple_path import SimplePathOperator
+from .operators.slide_path import SlidePathOperator
+from .operators.stateless import EmptyOperator, ProjectOperator, UnionOperator
+from .operators.taking_back import (
     CoalesceWithDeletions,
     JoinWithDeletions,
     RetractOperator,
 )
-from executor.operators.witness import WitnessOperator
-from executor.placement import Place
-from executor.widths import width_of
+from .operators.witness import WitnessOperator
+from .placement import Place
+from .widths import width_of
 
 ONLY_PLACE = Place()
 _NOTHING: Mapping[int, Batch] = MappingProxyType({})

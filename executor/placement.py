@@ -1,6 +1,7 @@
 """Which partition a value (a vertex, or a property) belongs to.
 
-In: values, as Arrow arrays here or as codes in :meth:`executor.dictionary.Dictionary.partitions`.
+In: values, as Arrow arrays here or as codes in
+:meth:`headrace.executor.dictionary.Dictionary.partitions`.
 Out: partition numbers.
 
 Invariant: equal values belong to the same partition, in every process and every run, whether
@@ -16,9 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from executor.batch import IntArray
-from executor.kernels import vertices as kernel
-from executor.values import Values, bits_of, missing, plain, string_buffers
+from .batch import IntArray
+from .kernels import vertices as kernel
+from .values import Values, bits_of, missing, plain, string_buffers
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,9 @@ In: the SQL of a FILTER over ``c0``, ``c1``, ... Out: the same condition made sa
 columns of given types (Spark runs it as SQL), or which rows satisfy it: by decoded values,
 or, where it only asks what is equal, by the codes themselves.
 
-What may be written, and what it means, is said in :mod:`algebra.predicate` and
-:mod:`algebra.scalar`. What SQL would coerce, overflow or refuse is decided here, once for both
-executors. A condition that is unknown for a row counts as not satisfied.
+What may be written, and what it means, is said in :mod:`headrace.algebra.predicate` and
+:mod:`headrace.algebra.scalar`. What SQL would coerce, overflow or refuse is decided here, once for
+both executors. A condition that is unknown for a row counts as not satisfied.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ import numpy as np
 import pyarrow as pa
 from sqlglot import exp
 
-from algebra import predicate
-from algebra.plan import PlanError
-from algebra.predicate import PredicateError
-from algebra.scalar import Column, Literal, Value
-from algebra.values import PropertyType
-from executor.batch import IntArray
-from executor.scalars import Mask, Scalars, compared
-from executor.spark_scalars import comparison_sql, value_sql
+from ..algebra import predicate
+from ..algebra.plan import PlanError
+from ..algebra.predicate import PredicateError
+from ..algebra.scalar import Column, Literal, Value
+from ..algebra.values import PropertyType
+from .batch import IntArray
+from .scalars import Mask, Scalars, compared
+from .spark_scalars import comparison_sql, value_sql
 
 __all__ = ["Mask", "checked", "code_mask", "mask", "spark_sql"]
 
@@ -34,7 +34,7 @@ _ORDERS: Final = (exp.LT, exp.LTE, exp.GT, exp.GTE)
 
 
 def checked(sql: str, width: int) -> exp.Expression:
-    """:func:`algebra.predicate.checked`, for a predicate that stands in a plan.
+    """:func:`headrace.algebra.predicate.checked`, for a predicate that stands in a plan.
 
     Raises:
         PlanError: if it does not parse, names another column, or holds anything that is

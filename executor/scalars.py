@@ -1,4 +1,4 @@
-"""The values of :mod:`algebra.scalar` over decoded columns, and comparisons of them."""
+"""The values of :mod:`headrace.algebra.scalar` over decoded columns, and comparisons of them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 from sqlglot import exp
 
-from algebra.scalar import LARGEST_INTEGER, SMALLEST_INTEGER, Call, Column, Literal, Value
+from ..algebra.scalar import LARGEST_INTEGER, SMALLEST_INTEGER, Call, Column, Literal, Value
 
 Mask = NDArray[np.bool_]
 Kind = OneOf["string", "number", "boolean", "nothing"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from executor.batch import FOREVER
+from .batch import FOREVER
 
 SWEEPS_PER_VALIDITY: Final = 4
 """A sweep is due when this part of the longest remaining validity has passed.

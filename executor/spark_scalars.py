@@ -1,4 +1,4 @@
-"""The values of :mod:`algebra.scalar` as Spark SQL that neither fails nor coerces."""
+"""The values of :mod:`headrace.algebra.scalar` as Spark SQL that neither fails nor coerces."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Final, TypeGuard
 
 from sqlglot import exp
 
-from algebra.scalar import SMALLEST_INTEGER, Call, Column, Literal, Value, text
-from algebra.values import PropertyType
+from ..algebra.scalar import SMALLEST_INTEGER, Call, Column, Literal, Value, text
+from ..algebra.values import PropertyType
 
 _SIGNS: Final[dict[type, str]] = {
     exp.EQ: "=",

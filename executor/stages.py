@@ -15,11 +15,11 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import Literal
 
-from algebra.physical import Exchange
-from algebra.plan import PhysicalPlan
-from executor.checking import check
-from executor.leaves import leaves, reached
-from executor.widths import widths_of
+from ..algebra.physical import Exchange
+from ..algebra.plan import PhysicalPlan
+from .checking import check
+from .leaves import leaves, reached
+from .widths import widths_of
 
 LEAF_COLUMN = 0
 """Rows of a leaf that no exchange stands over are spread by their first column."""

@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from algebra.values import PropertyType
-from executor.batch import IntArray
+from ..algebra.values import PropertyType
+from .batch import IntArray
 
 Values: TypeAlias = "pa.Array[Any] | pa.ChunkedArray[Any]"
 

@@ -14,8 +14,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Self
 
-from algebra.plan import PhysicalPlan, PlanStream
-from executor.batch import FOREVER
+from ..algebra.plan import PhysicalPlan, PlanStream
+from .batch import FOREVER
 
 NEVER: Final = -1
 """Before every time: the watermark while nothing is known."""
@@ -25,8 +25,8 @@ NEVER: Final = -1
 class Seen:
     """The largest ts per stream among some rows, and when these came, in milliseconds.
 
-    A stream that is at its end was seen :data:`executor.batch.FOREVER`. Without a ``clock``, as in
-    a replay, no stream is ever idle.
+    A stream that is at its end was seen :data:`headrace.executor.batch.FOREVER`. Without a
+    ``clock``, as in a replay, no stream is ever idle.
     """
 
     times: Mapping[str, int] = field(default_factory=dict)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from algebra.physical import (
+from ..algebra.physical import (
     AggregateRows,
     AutomatonPath,
     Coalesce,
@@ -24,11 +24,11 @@ from algebra.physical import (
     WindowScanUnion,
     WitnessPaths,
 )
-from algebra.plan import PhysicalPlan, PlanError
-from algebra.predicate import columns_of
-from algebra.scalar import parsed
-from executor import predicates
-from executor.leaves import leaves, reached
+from ..algebra.plan import PhysicalPlan, PlanError
+from ..algebra.predicate import columns_of
+from ..algebra.scalar import parsed
+from . import predicates
+from .leaves import leaves, reached
 
 FURTHEST = 2**62
 """Bounds of horizons are smaller."""

@@ -1,20 +1,20 @@
 """Query languages: text to RegularQuery to canonical algebra.
 
-In: query text and a catalog. Out: a `RegularQuery` (`languages.regular_query`), and from
-it the canonical `LogicalQuery` (`languages.canonical`, Algorithm SGQParser of the thesis).
+In: query text and a catalog. Out: a `RegularQuery` (`headrace.languages.regular_query`), and from
+it the canonical `LogicalQuery` (`headrace.languages.canonical`, Algorithm SGQParser of the thesis).
 
 Invariant: every error is a `QueryError` that says line, column, the offending text and
 what was expected; everything behind this folder may assume a valid query.
 
->>> from languages import parse
+>>> from headrace.languages import parse
 >>> parse("?x, ?y <- ?x (a/b)+ ?y  WINDOW 24h").answer
 'Answer'
 """
 
-from algebra.deadline import NO_DEADLINE, Deadline
-from languages.errors import QueryError
-from languages.registry import detect, language_named
-from languages.regular_query import RegularQuery
+from ..algebra.deadline import NO_DEADLINE, Deadline
+from .errors import QueryError
+from .registry import detect, language_named
+from .regular_query import RegularQuery
 
 __all__ = ["QueryError", "RegularQuery", "detect", "parse"]
 

@@ -1,13 +1,13 @@
 """The algebra of an answer that computes: χ and γ over the columns that a rule's body binds.
 
-In: rules, and the columns of the relation of each by name (:func:`languages.conditions.key`). Out:
-operators to put above.
+In: rules, and the columns of the relation of each by name
+(:func:`headrace.languages.conditions.key`). Out: operators to put above.
 
 An aggregate is over the *set of full bindings* of a rule's body: its vertices, and of each
-:class:`languages.regular_query.EdgeAtom` all that tells its edge from others (ends, stream, label,
-time, all properties that the catalog declares). So parallel edges count each, as in languages whose
-results are bags, and a path counts once for its two ends; so does a vertex, however often it is
-told, unless the head looks at different values.
+:class:`headrace.languages.regular_query.EdgeAtom` all that tells its edge from others (ends,
+stream, label, time, all properties that the catalog declares). So parallel edges count each, as in
+languages whose results are bags, and a path counts once for its two ends; so does a vertex,
+however often it is told, unless the head looks at different values.
 Of several rules each has bindings of its own: what two of them find counts twice, so a constant
 in front tells them apart.
 """
@@ -17,15 +17,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from algebra.aggregates import AggregateCall
-from algebra.logical import Aggregate, Compute
-from algebra.scalar import Column, Literal, Value, normal
-from algebra.values import PropertyType
-from languages.conditions import key, references_in, scalar_of
-from languages.inputs import Inputs
-from languages.join_keys import JoinKeys
-from languages.regular_query import Aggregated, EdgeAtom, Property, Rule, Variable, Witnessed
-from languages.regular_query import Value as Written
+from ..algebra.aggregates import AggregateCall
+from ..algebra.logical import Aggregate, Compute
+from ..algebra.scalar import Column, Literal, Value, normal
+from ..algebra.values import PropertyType
+from .conditions import key, references_in, scalar_of
+from .inputs import Inputs
+from .join_keys import JoinKeys
+from .regular_query import Aggregated, EdgeAtom, Property, Rule, Variable, Witnessed
+from .regular_query import Value as Written
 
 Types = tuple[PropertyType | None, ...]
 
@@ -54,7 +54,8 @@ def identity(rule: Rule, inputs: Inputs) -> list[Property]:
 @dataclass(frozen=True, slots=True)
 class Columns:
     """A rule, and the columns of the relation that its body binds: the references that each is
-    called by (:func:`languages.conditions.key`), some by that of what they are joined with."""
+    called by (:func:`headrace.languages.conditions.key`), some by that of what they are joined
+    with."""
 
     rule: Rule
     names: tuple[str, ...]

@@ -10,10 +10,10 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from algebra.aggregates import Function
-from languages.conditions import references_in
-from languages.errors import QueryError
-from languages.regular_query import (
+from ..algebra.aggregates import Function
+from .conditions import references_in
+from .errors import QueryError
+from .regular_query import (
     Aggregated,
     Location,
     Output,

@@ -12,18 +12,18 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
-from algebra.logical import Compute, LogicalExpression, PathSemantics, WScan
-from algebra.predicate import Predicate
-from algebra.regex import Regex, Symbol
-from algebra.scalar import Column, Literal
-from algebra.scalar import Value as Computed
-from languages.answer_algebra import types_of
-from languages.condition_types import vertex
-from languages.conditions import key, key_of_end, predicate, with_references
-from languages.inputs import Inputs, Origin
-from languages.join_keys import JoinKeys
-from languages.needs import Needs
-from languages.regular_query import (
+from ..algebra.logical import Compute, LogicalExpression, PathSemantics, WScan
+from ..algebra.predicate import Predicate
+from ..algebra.regex import Regex, Symbol
+from ..algebra.scalar import Column, Literal
+from ..algebra.scalar import Value as Computed
+from .answer_algebra import types_of
+from .condition_types import vertex
+from .conditions import key, key_of_end, predicate, with_references
+from .inputs import Inputs, Origin
+from .join_keys import JoinKeys
+from .needs import Needs
+from .regular_query import (
     OWN_LABEL,
     OWN_SOURCE,
     OWN_TARGET,
@@ -40,7 +40,7 @@ from languages.regular_query import (
     Variable,
     VertexAtom,
 )
-from languages.relations import (
+from .relations import (
     Relation,
     filtered,
     nothing,
@@ -93,9 +93,9 @@ class Atoms:
         column is bound to.
 
         A column that no variable is left for is called by
-        :func:`languages.conditions.key_of_end`, one that holds a property by its
-        :func:`languages.conditions.key`, or that of what it is joined with. Of a vertex one column
-        is kept.
+        :func:`headrace.languages.conditions.key_of_end`, one that holds a property by its
+        :func:`headrace.languages.conditions.key`, or that of what it is joined with. Of a vertex
+        one column is kept.
         """
         ends = _names_of_ends(atom, number)
         names = [*ends[: 1 if self._is_of_one_vertex(atom) else 2]]

@@ -10,8 +10,8 @@ atom; a rule of one atom is a projection of it, or the atom itself; what is cert
 is not carried along. A condition over one atom is a FILTER on it, others a FILTER above the
 PATTERN; a WSCAN gives the properties that these or the answer need, and a PROJECT drops each
 where nothing above needs it. Properties of two atoms that are equal are one variable of the
-PATTERN (:mod:`languages.join_keys`). What an answer computes, aggregates and reports stands above
-all (:mod:`languages.answer_algebra`, :mod:`languages.reports`).
+PATTERN (:mod:`headrace.languages.join_keys`). What an answer computes, aggregates and reports
+stands above all (:mod:`headrace.languages.answer_algebra`, :mod:`headrace.languages.reports`).
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 
-from algebra import regex
-from algebra.automaton import AutomatonError, minimal_dfa
-from algebra.deadline import NO_DEADLINE, Deadline
-from algebra.logical import (
+from ..algebra import regex
+from ..algebra.automaton import AutomatonError, minimal_dfa
+from ..algebra.deadline import NO_DEADLINE, Deadline
+from ..algebra.logical import (
     LogicalExpression,
     LogicalQuery,
     Path,
@@ -33,22 +33,22 @@ from algebra.logical import (
     Witness,
     WScan,
 )
-from algebra.regex import Regex
-from algebra.window import Window
-from catalog.model import Catalog, PropertyType
-from languages import answer_algebra
-from languages.answers import computes, is_aggregate
-from languages.atoms import Atoms
-from languages.checks import aliases, evaluation_order
-from languages.condition_types import resolved, types_in
-from languages.conditions import key_text, predicate, unified
-from languages.errors import QueryError, line_of
-from languages.generated_names import apart_from_labels
-from languages.inputs import Inputs
-from languages.join_keys import JoinKeys, join_keys
-from languages.label_sets import expanded
-from languages.needs import Needs, keys_above, needs
-from languages.regular_query import (
+from ..algebra.regex import Regex
+from ..algebra.window import Window
+from ..catalog.model import Catalog, PropertyType
+from . import answer_algebra
+from .answers import computes, is_aggregate
+from .atoms import Atoms
+from .checks import aliases, evaluation_order
+from .condition_types import resolved, types_in
+from .conditions import key_text, predicate, unified
+from .errors import QueryError, line_of
+from .generated_names import apart_from_labels
+from .inputs import Inputs
+from .join_keys import JoinKeys, join_keys
+from .label_sets import expanded
+from .needs import Needs, keys_above, needs
+from .regular_query import (
     EdgeAtom,
     Location,
     PathAtom,
@@ -56,7 +56,7 @@ from languages.regular_query import (
     RegularQuery,
     Rule,
 )
-from languages.relations import (
+from .relations import (
     Relation,
     called,
     filtered,
@@ -66,16 +66,16 @@ from languages.relations import (
     sized,
     union,
 )
-from languages.reports import reported
-from languages.returned_paths import (
+from .reports import reported
+from .returned_paths import (
     Ends,
     check_no_deletions,
     check_paths,
     path_columns,
     without_paths,
 )
-from languages.vertex_properties import with_rows_of_vertices
-from languages.views import with_views
+from .vertex_properties import with_rows_of_vertices
+from .views import with_views
 
 
 def translate(

@@ -2,7 +2,7 @@
 
 In: rules and windows as a front end read them. Out: a `RegularQuery` that has an answer, is
 safe, binary inside and not recursive (thesis Definition 14), with the warnings due. What names
-of edges may stand for is in :mod:`languages.edge_checks`.
+of edges may stand for is in :mod:`headrace.languages.edge_checks`.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
 from operator import attrgetter, itemgetter
 
-from algebra import regex
-from algebra.regex import Regex
-from languages.answers import check_alike, check_no_aggregate
-from languages.conditions import conjuncts, unified
-from languages.edge_checks import check_edges
-from languages.errors import QueryError, line_of, listed
-from languages.join_keys import connected
-from languages.regular_query import (
+from ..algebra import regex
+from ..algebra.regex import Regex
+from .answers import check_alike, check_no_aggregate
+from .conditions import conjuncts, unified
+from .edge_checks import check_edges
+from .errors import QueryError, line_of, listed
+from .join_keys import connected
+from .regular_query import (
     Atom,
     EdgeAtom,
     LabelSet,

@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from algebra.remedy import Remedy
-from algebra.scalar import Literal
-from algebra.values import PropertyType, VertexType
-from languages.answers import computes, location_in
-from languages.conditions import (
+from ..algebra.remedy import Remedy
+from ..algebra.scalar import Literal
+from ..algebra.values import PropertyType, VertexType
+from .answers import computes, location_in
+from .conditions import (
     conjuncts,
     key,
     named_edges,
@@ -23,10 +23,10 @@ from languages.conditions import (
     value_in,
     written_out,
 )
-from languages.errors import QueryError
-from languages.inputs import Inputs
-from languages.join_keys import TypeOf
-from languages.regular_query import (
+from .errors import QueryError
+from .inputs import Inputs
+from .join_keys import TypeOf
+from .regular_query import (
     Aggregated,
     Both,
     Comparison,
@@ -43,7 +43,7 @@ from languages.regular_query import (
     Value,
     Variable,
 )
-from languages.values_text import value_text
+from .values_text import value_text
 
 LARGEST_VERTEX: Final = 2**63
 _NAMING: Final = ("=", "<>")
@@ -56,7 +56,8 @@ _KINDS: Final[Mapping[PropertyType, str]] = {
 }
 
 Types = Mapping[str, PropertyType | None]
-"""The types of variables and properties by :func:`languages.conditions.key`; None: several."""
+"""The types of variables and properties by :func:`headrace.languages.conditions.key`; None:
+several."""
 
 
 def resolved(

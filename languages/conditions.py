@@ -1,7 +1,7 @@
 """Conditions of a rule: what they look at, what they say of edges, and as predicates.
 
 Everything here is about one rule, before any catalog; types are in
-:mod:`languages.condition_types`.
+:mod:`headrace.languages.condition_types`.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from algebra import scalar
-from algebra.predicate import Predicate, PredicateError
-from algebra.scalar import Column, Literal
-from languages.errors import QueryError
-from languages.regular_query import (
+from ..algebra import scalar
+from ..algebra.predicate import Predicate, PredicateError
+from ..algebra.scalar import Column, Literal
+from .errors import QueryError
+from .regular_query import (
     OWN_LABEL,
     OWN_SOURCE,
     OWN_TARGET,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from difflib import get_close_matches
 
-from languages.answers import location_in
-from languages.conditions import named_edges, references, references_in, references_of
-from languages.errors import QueryError, listed
-from languages.regular_query import (
+from .answers import location_in
+from .conditions import named_edges, references, references_in, references_of
+from .errors import QueryError, listed
+from .regular_query import (
     Aggregated,
     Both,
     Comparison,
@@ -25,7 +25,7 @@ from languages.regular_query import (
     Value,
     Variable,
 )
-from languages.values_text import value_text
+from .values_text import value_text
 
 
 def check_edges(rules: Sequence[Rule], derived: Collection[str]) -> None:

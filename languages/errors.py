@@ -7,8 +7,8 @@ from difflib import get_close_matches
 from itertools import islice
 from types import MappingProxyType
 
-from algebra.remedy import Names, Remedy, advice
-from languages.regular_query import Location
+from ..algebra.remedy import Names, Remedy, advice
+from .regular_query import Location
 
 CODES: Mapping[str, str] = MappingProxyType(
     {

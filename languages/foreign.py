@@ -11,9 +11,9 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from languages import gcore, printer, rq
-from languages.errors import QueryError
-from languages.regular_query import Location, RegularQuery
+from . import gcore, printer, rq
+from .errors import QueryError
+from .regular_query import Location, RegularQuery
 
 _WINDOW = " WINDOW 24h"
 _ON = " ON stream WINDOW (24h)"

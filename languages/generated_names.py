@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable, Set
 from dataclasses import replace
 from itertools import count
 
-from algebra import regex
-from catalog.model import Catalog
-from languages.checks import aliases, predicates
-from languages.regular_query import (
+from ..algebra import regex
+from ..catalog.model import Catalog
+from .checks import aliases, predicates
+from .regular_query import (
     Atom,
     EdgeAtom,
     Output,

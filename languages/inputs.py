@@ -12,13 +12,13 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from algebra.logical import WScan
-from algebra.remedy import Remedy
-from algebra.window import Window
-from catalog.model import Catalog, PropertyType, Stream, VertexType
-from languages.checks import aliases, predicates
-from languages.errors import QueryError, closest, likely, line_of, listed
-from languages.regular_query import (
+from ..algebra.logical import WScan
+from ..algebra.remedy import Remedy
+from ..algebra.window import Window
+from ..catalog.model import Catalog, PropertyType, Stream, VertexType
+from .checks import aliases, predicates
+from .errors import QueryError, closest, likely, line_of, listed
+from .regular_query import (
     OWN_LABEL,
     OWN_SOURCE,
     OWN_TARGET,

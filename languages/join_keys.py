@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from algebra.values import PropertyType
-from languages.conditions import key
-from languages.regular_query import (
+from ..algebra.values import PropertyType
+from .conditions import key
+from .regular_query import (
     OWN_LABEL,
     OWN_SOURCE,
     OWN_TARGET,
@@ -39,8 +39,8 @@ TypeOf = Callable[[Reference], PropertyType | None]
 @dataclass(frozen=True, slots=True)
 class JoinKeys:
     """``properties`` are those that the PATTERN joins on; ``leader`` gives, by the
-    :func:`languages.conditions.key` of each reference that is one with others, the key of the
-    one that stands for them all."""
+    :func:`headrace.languages.conditions.key` of each reference that is one with others, the key of
+    the one that stands for them all."""
 
     properties: tuple[Property, ...] = ()
     leader: Mapping[str, str] = field(default_factory=dict)

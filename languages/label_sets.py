@@ -10,16 +10,16 @@ from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
 
-from algebra import regex
-from algebra.deadline import NO_DEADLINE, Deadline
-from algebra.regex import Symbol
-from algebra.remedy import Remedy
-from algebra.window import Window
-from catalog.model import Catalog, Stream
-from languages.checks import aliases, predicates
-from languages.conditions import edges_looked_at
-from languages.errors import QueryError, closest, line_of, listed
-from languages.regular_query import (
+from ..algebra import regex
+from ..algebra.deadline import NO_DEADLINE, Deadline
+from ..algebra.regex import Symbol
+from ..algebra.remedy import Remedy
+from ..algebra.window import Window
+from ..catalog.model import Catalog, Stream
+from .checks import aliases, predicates
+from .conditions import edges_looked_at
+from .errors import QueryError, closest, line_of, listed
+from .regular_query import (
     Atom,
     EdgeAtom,
     LabelSet,
@@ -29,7 +29,7 @@ from languages.regular_query import (
     RegularQuery,
     Rule,
 )
-from languages.values_text import name_text
+from .values_text import name_text
 
 MOST_LABELS = 10_000
 """The most labels that the sets of one path, or of one edge, may stand for."""

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Container, Iterator
 from dataclasses import dataclass
 
-from catalog.model import Catalog
-from languages.checks import aliases, predicates
-from languages.conditions import comparisons, named_edges, references, references_in
-from languages.regular_query import (
+from ..catalog.model import Catalog
+from .checks import aliases, predicates
+from .conditions import comparisons, named_edges, references, references_in
+from .regular_query import (
     Aggregated,
     Property,
     RegularQuery,
     Variable,
     VertexAtom,
 )
-from languages.views import queries_of_views
+from .views import queries_of_views
 
 _LEAST = ("min", "max")
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from languages.answers import computes
-from languages.conditions import key, references, references_in
-from languages.join_keys import JoinKeys
-from languages.regular_query import Atom, Condition, Property, Row, Rule, Variable
+from .answers import computes
+from .conditions import key, references, references_in
+from .join_keys import JoinKeys
+from .regular_query import Atom, Condition, Property, Row, Rule, Variable
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lark import Lark, Token
 
-from algebra.deadline import Deadline
+from ..algebra.deadline import Deadline
 
 
 def parsed(parser: Lark, text: str, deadline: Deadline) -> object:

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from algebra import regex
-from algebra.regex import Regex
-from languages.errors import QueryError, line_of
-from languages.regular_query import Location
+from ..algebra import regex
+from ..algebra.regex import Regex
+from .errors import QueryError, line_of
+from .regular_query import Location
 
 MOST_STEPS = 512
 """The most steps of a path expression once its bounded repeats are written out."""

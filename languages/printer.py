@@ -1,6 +1,6 @@
 """A Regular Query as RQ text: what ``explain --stage query`` shows, whatever it came from.
 
-The text reads back as an equal query: :func:`languages.rq.parse` is its inverse for every
+The text reads back as an equal query: :func:`headrace.languages.rq.parse` is its inverse for every
 query whose variables are names, and whose conditions are comparisons.
 """
 
@@ -10,11 +10,11 @@ import json
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from algebra import durations, regex
-from algebra.regex import Ref, Regex
-from algebra.window import Window
-from languages.label_sets import label_set_text
-from languages.regular_query import (
+from ..algebra import durations, regex
+from ..algebra.regex import Ref, Regex
+from ..algebra.window import Window
+from .label_sets import label_set_text
+from .regular_query import (
     Atom,
     Constant,
     EdgeAtom,
@@ -27,7 +27,7 @@ from languages.regular_query import (
     WindowClause,
     Witnessed,
 )
-from languages.values_text import condition_text, name_text, output_text, value_text
+from .values_text import condition_text, name_text, output_text, value_text
 
 __all__ = ["condition_text", "path_text", "rule_text", "rules_text", "text", "value_text"]
 

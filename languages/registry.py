@@ -10,11 +10,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from algebra.deadline import NO_DEADLINE, Deadline
-from languages import gcore, rq
-from languages.errors import QueryError, listed
-from languages.foreign import foreign_error
-from languages.regular_query import RegularQuery
+from ..algebra.deadline import NO_DEADLINE, Deadline
+from . import gcore, rq
+from .errors import QueryError, listed
+from .foreign import foreign_error
+from .regular_query import RegularQuery
 
 
 @dataclass(frozen=True, slots=True)

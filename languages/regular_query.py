@@ -13,10 +13,10 @@ from dataclasses import dataclass, field, replace
 from typing import Final, TypeVar
 from typing import Literal as OneOf
 
-from algebra.aggregates import Function, ReportMode
-from algebra.regex import Ref, Regex, Symbol
-from algebra.scalar import Literal
-from algebra.window import Window
+from ..algebra.aggregates import Function, ReportMode
+from ..algebra.regex import Ref, Regex, Symbol
+from ..algebra.scalar import Literal
+from ..algebra.window import Window
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +176,7 @@ class Property:
     """``edge.name``: a property of an edge of the rule; ``ts`` is the edge's own time.
 
     ``edge`` may be a variable, and the property then that of the vertex: of the one vertex
-    relation of the rule that gives it (:mod:`languages.vertex_properties`).
+    relation of the rule that gives it (:mod:`headrace.languages.vertex_properties`).
     """
 
     edge: str
@@ -186,14 +186,15 @@ class Property:
 
 @dataclass(frozen=True, slots=True)
 class Computed:
-    """A function of :data:`algebra.scalar.ARITY` (``+ - * / NEG ABS``) over its arguments."""
+    """A function of :data:`headrace.algebra.scalar.ARITY` (``+ - * / NEG ABS``) over its
+    arguments."""
 
     function: str
     arguments: tuple[Value, ...]
 
 
 Value = Variable | Literal | Property | Computed
-"""What conditions compare; a :class:`algebra.scalar.Literal` may be of any type."""
+"""What conditions compare; a :class:`headrace.algebra.scalar.Literal` may be of any type."""
 
 Sign = OneOf["=", "<>", "<", "<=", ">", ">="]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from algebra.logical import (
+from ..algebra.logical import (
     Aggregate,
     Compute,
     Empty,
@@ -24,10 +24,10 @@ from algebra.logical import (
     Witness,
     WScan,
 )
-from algebra.predicate import TRUE, Predicate
-from catalog.model import PropertyType, VertexType
-from languages.errors import QueryError
-from languages.regular_query import Location
+from ..algebra.predicate import TRUE, Predicate
+from ..catalog.model import PropertyType, VertexType
+from .errors import QueryError
+from .regular_query import Location
 
 MOST_OPERATORS = 10_000
 """The largest expression: derived predicates are unfolded wherever they are used."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from math import gcd
 from typing import Final
 
-from algebra.aggregates import ReportMode
-from algebra.logical import (
+from ..algebra.aggregates import ReportMode
+from ..algebra.logical import (
     Aggregate,
     Empty,
     LogicalExpression,
@@ -17,10 +17,10 @@ from algebra.logical import (
     WScan,
     WScanUnion,
 )
-from algebra.window import Window
-from languages.errors import QueryError
-from languages.regular_query import Emit, Location, RegularQuery
-from languages.windows import Length
+from ..algebra.window import Window
+from .errors import QueryError
+from .regular_query import Emit, Location, RegularQuery
+from .windows import Length
 
 _MODES: Final[dict[str, ReportMode]] = {
     "entering": "entering",

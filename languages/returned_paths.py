@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from algebra.logical import LogicalExpression, WScan
-from languages.answers import Column, is_aggregate
-from languages.conditions import key_of_end
-from languages.errors import QueryError
-from languages.regular_query import (
+from ..algebra.logical import LogicalExpression, WScan
+from .answers import Column, is_aggregate
+from .conditions import key_of_end
+from .errors import QueryError
+from .regular_query import (
     Atom,
     Emit,
     Location,

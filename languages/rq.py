@@ -16,15 +16,15 @@ from typing import Any
 from lark import Lark, Token
 from lark.exceptions import UnexpectedInput
 
-from algebra import regex
-from algebra.deadline import NO_DEADLINE, Deadline
-from algebra.scalar import Literal
-from languages.answers import Column, named_columns
-from languages.checks import checked
-from languages.errors import QueryError
-from languages.parsing import parsed
-from languages.paths import PathExpression, joined
-from languages.regular_query import (
+from ..algebra import regex
+from ..algebra.deadline import NO_DEADLINE, Deadline
+from ..algebra.scalar import Literal
+from .answers import Column, named_columns
+from .checks import checked
+from .errors import QueryError
+from .parsing import parsed
+from .paths import PathExpression, joined
+from .regular_query import (
     Atom,
     Comparison,
     Condition,
@@ -39,11 +39,11 @@ from languages.regular_query import (
     Variable,
     VertexAtom,
 )
-from languages.reports import EmitText, report_mode, with_emit
-from languages.returned_paths import with_path_columns
-from languages.rq_conditions import Conditions
-from languages.rq_errors import explained
-from languages.rq_rules import (
+from .reports import EmitText, report_mode, with_emit
+from .returned_paths import with_path_columns
+from .rq_conditions import Conditions
+from .rq_errors import explained
+from .rq_rules import (
     ANONYMOUS,
     ANSWER,
     variables_of,
@@ -51,7 +51,7 @@ from languages.rq_rules import (
     with_named_answer,
     with_names_for_anonymous,
 )
-from languages.rq_steps import (
+from .rq_steps import (
     MARK,
     Filter,
     OwnWindow,
@@ -62,9 +62,9 @@ from languages.rq_steps import (
     with_edge,
     with_names_for_edges,
 )
-from languages.rq_tokens import check_text, location_of, name_of, string, whole_number
-from languages.rq_windows import WindowText, windows_of
-from languages.windows import Length
+from .rq_tokens import check_text, location_of, name_of, string, whole_number
+from .rq_windows import WindowText, windows_of
+from .windows import Length
 
 
 def parse(text: str, time_unit: str = "second", deadline: Deadline = NO_DEADLINE) -> RegularQuery:

@@ -8,10 +8,10 @@ from typing import Any, Final
 
 from lark import Token, Transformer
 
-from algebra.scalar import DEEPEST_VALUE, Literal
-from languages.answers import Column, aggregate
-from languages.errors import QueryError
-from languages.regular_query import (
+from ..algebra.scalar import DEEPEST_VALUE, Literal
+from .answers import Column, aggregate
+from .errors import QueryError
+from .regular_query import (
     Aggregated,
     Comparison,
     Computed,
@@ -21,7 +21,7 @@ from languages.regular_query import (
     Value,
     Variable,
 )
-from languages.rq_tokens import location_of, name_of, string, whole_number
+from .rq_tokens import location_of, name_of, string, whole_number
 
 SIGNS: Final[dict[str, Sign]] = {
     "==": "=",

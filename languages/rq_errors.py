@@ -8,9 +8,9 @@ from collections.abc import Sequence, Set
 from lark import Lark, Token
 from lark.exceptions import UnexpectedInput, UnexpectedToken
 
-from languages.errors import QueryError
-from languages.refusal import refusal
-from languages.rq_tokens import end_of, location_of
+from .errors import QueryError
+from .refusal import refusal
+from .rq_tokens import end_of, location_of
 
 _TERMS = {"NAME", "QVAR", "STRING", "NUMBER", "ANY"}
 _ARITHMETIC = {"ADD", "SUB", "MUL", "DIV"}

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from dataclasses import replace
 
-from languages.checks import predicates
-from languages.conditions import edges_looked_at
-from languages.generated_names import first_free
-from languages.regular_query import Atom, EdgeAtom, Rule, Term, Variable, with_terms
-from languages.rq_steps import MARK
+from .checks import predicates
+from .conditions import edges_looked_at
+from .generated_names import first_free
+from .regular_query import Atom, EdgeAtom, Rule, Term, Variable, with_terms
+from .rq_steps import MARK
 
 ANONYMOUS = Variable("_")
 ANSWER = f"{MARK}Answer"

@@ -13,15 +13,15 @@ from dataclasses import dataclass, replace
 
 from lark import Token
 
-from algebra import regex
-from algebra.regex import Regex
-from algebra.window import Window
-from languages.checks import aliases, predicates
-from languages.conditions import named_edges, with_references
-from languages.errors import QueryError
-from languages.generated_names import first_free
-from languages.label_sets import label_set_text
-from languages.regular_query import (
+from ..algebra import regex
+from ..algebra.regex import Regex
+from ..algebra.window import Window
+from .checks import aliases, predicates
+from .conditions import named_edges, with_references
+from .errors import QueryError
+from .generated_names import first_free
+from .label_sets import label_set_text
+from .regular_query import (
     Atom,
     Comparison,
     Computed,
@@ -37,9 +37,9 @@ from languages.regular_query import (
     Variable,
     with_labels,
 )
-from languages.rq_tokens import location_of, name_of
-from languages.values_text import condition_text, name_text, value_text
-from languages.windows import Length, window_of
+from .rq_tokens import location_of, name_of
+from .values_text import condition_text, name_text, value_text
+from .windows import Length, window_of
 
 MARK = "\n"
 """Begins what no label, edge or variable of a text can be called."""

@@ -7,8 +7,8 @@ import re
 
 from lark import Token
 
-from languages.errors import QueryError
-from languages.regular_query import Location
+from .errors import QueryError
+from .regular_query import Location
 
 MOST_CHARACTERS = 200_000
 

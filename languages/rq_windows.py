@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from lark import Token
 
-from languages.regular_query import WindowClause
-from languages.rq_tokens import location_of, name_of
-from languages.windows import Length, window_of
+from .regular_query import WindowClause
+from .rq_tokens import location_of, name_of
+from .windows import Length, window_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import re
 
-from algebra.scalar import Literal
-from languages.regular_query import (
+from ..algebra.scalar import Literal
+from .regular_query import (
     Aggregated,
     Both,
     Comparison,

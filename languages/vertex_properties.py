@@ -11,16 +11,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from languages.conditions import (
+from .conditions import (
     named_edges,
     output_with_references,
     references,
     references_in,
     with_references,
 )
-from languages.errors import QueryError, listed
-from languages.inputs import Inputs
-from languages.regular_query import (
+from .errors import QueryError, listed
+from .inputs import Inputs
+from .regular_query import (
     Atom,
     Property,
     Rule,

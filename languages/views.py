@@ -11,18 +11,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import TypeVar
 
-from algebra import regex
-from algebra.deadline import NO_DEADLINE, Deadline
-from algebra.window import Window
-from catalog.model import Catalog
-from languages import registry
-from languages.checks import aliases, predicates
-from languages.edge_checks import check_edges
-from languages.errors import QueryError, closest, line_of, listed
-from languages.generated_names import first_free, labels_of, renamed
-from languages.inputs import Inputs
-from languages.label_sets import expanded, with_steps
-from languages.regular_query import (
+from ..algebra import regex
+from ..algebra.deadline import NO_DEADLINE, Deadline
+from ..algebra.window import Window
+from ..catalog.model import Catalog
+from . import registry
+from .checks import aliases, predicates
+from .edge_checks import check_edges
+from .errors import QueryError, closest, line_of, listed
+from .generated_names import first_free, labels_of, renamed
+from .inputs import Inputs
+from .label_sets import expanded, with_steps
+from .regular_query import (
     EdgeAtom,
     LabelSet,
     Leaf,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from algebra import durations
-from algebra.durations import DurationError
-from algebra.window import Window
-from languages.errors import QueryError
-from languages.regular_query import Location
+from ..algebra import durations
+from ..algebra.durations import DurationError
+from ..algebra.window import Window
+from .errors import QueryError
+from .regular_query import Location
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,11 @@ Invariant: an expression has one owner group, and no two groups hold equal expre
 memo knows neither the algebra nor any cost formula.
 """
 
-from memo.expression import Digest, Expression, GroupExpression, GroupId, Operator, Tree
-from memo.group import Group, Log, Winner
-from memo.memo import Insertion, Memo, MemoListener
-from memo.operators import MemoError, OperatorSide
-from memo.plans import Alternative, PlanSpace, PlanTree
+from .expression import Digest, Expression, GroupExpression, GroupId, Operator, Tree
+from .group import Group, Log, Winner
+from .memo import Insertion, Memo, MemoListener
+from .operators import MemoError, OperatorSide
+from .plans import Alternative, PlanSpace, PlanTree
 
 __all__ = [
     "Alternative",

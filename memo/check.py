@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
-from memo.expression import Digest, GroupExpression, GroupId
-from memo.group import Group, Winner
-from memo.operators import MemoError, OperatorSide
+from .expression import Digest, GroupExpression, GroupId
+from .group import Group, Winner
+from .operators import MemoError, OperatorSide
 
 Goal = tuple[GroupId, Hashable]
 Alternatives = Callable[[GroupId, Hashable], Iterator[tuple[float, tuple[Goal, ...]]]]

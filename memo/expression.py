@@ -11,7 +11,7 @@ from collections.abc import Hashable
 from typing import NamedTuple, Protocol, Self
 
 GroupId = int
-"""The number of a group; resolve a stored one with :meth:`memo.Memo.find`."""
+"""The number of a group; resolve a stored one with :meth:`headrace.memo.Memo.find`."""
 
 
 class Operator(Hashable, Protocol):

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from memo.expression import GroupExpression, GroupId
+from .expression import GroupExpression, GroupId
 
 
 @dataclass(frozen=True, slots=True)

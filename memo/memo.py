@@ -20,10 +20,10 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from memo.check import Alternatives, check_structure, check_winners, demand
-from memo.expression import Digest, GroupExpression, GroupId, Tree
-from memo.group import Group, Log
-from memo.operators import MemoError, OperatorSide
+from .check import Alternatives, check_structure, check_winners, demand
+from .expression import Digest, GroupExpression, GroupId, Tree
+from .group import Group, Log
+from .operators import MemoError, OperatorSide
 
 
 class MemoListener:

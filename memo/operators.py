@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any, cast
 
-from memo.expression import Digest, GroupId, Operator
+from .expression import Digest, GroupId, Operator
 
 
 class MemoError(AssertionError):

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 
-from memo.expression import GroupExpression, GroupId
-from memo.group import Group as MemoGroup
+from .expression import GroupExpression, GroupId
+from .group import Group as MemoGroup
 
 
 @dataclass(frozen=True, slots=True)

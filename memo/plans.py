@@ -18,7 +18,7 @@ from heapq import heappop, heappush
 from random import Random
 from typing import Generic, TypeVar
 
-from memo.deep import Work, finished
+from .deep import Work, finished
 
 G = TypeVar("G", bound=Hashable)
 A = TypeVar("A")

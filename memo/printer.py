@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 
-from memo.expression import GroupExpression, GroupId
-from memo.group import Group, Winner
-from memo.memo import Memo
+from .expression import GroupExpression, GroupId
+from .group import Group, Winner
+from .memo import Memo
 
 
 def format_memo(

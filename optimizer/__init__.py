@@ -7,10 +7,10 @@ Invariant: the same input gives the same plan in every process; the plan returne
 complete one, whatever budget ran out.
 """
 
-from optimizer.cost import CostEstimator
-from optimizer.errors import CannotPlanError, SearchCancelledError
-from optimizer.optimizer import Optimization, Optimizer
-from optimizer.options import Options
+from .cost import CostEstimator
+from .errors import CannotPlanError, SearchCancelledError
+from .optimizer import Optimization, Optimizer
+from .options import Options
 
 __all__ = [
     "CannotPlanError",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 
-from algebra.logical import (
+from ..algebra.logical import (
     Aggregate,
     Filter,
     LogicalOperator,
@@ -17,11 +17,11 @@ from algebra.logical import (
     WScan,
     WScanUnion,
 )
-from algebra.predicate import TRUE
-from algebra.regex import Symbol
-from memo import Digest, GroupId, Memo, MemoListener, OperatorSide
-from rules.columns import FlatForms
-from rules.time_bounds import OWN_TIME, TimeBounds
+from ..algebra.predicate import TRUE
+from ..algebra.regex import Symbol
+from ..memo import Digest, GroupId, Memo, MemoListener, OperatorSide
+from ..rules.columns import FlatForms
+from ..rules.time_bounds import OWN_TIME, TimeBounds
 
 
 @dataclass(frozen=True, slots=True)

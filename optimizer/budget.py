@@ -5,9 +5,9 @@ from __future__ import annotations
 from time import perf_counter
 from typing import Literal
 
-from algebra.deadline import Deadline, OutOfTimeError
-from optimizer.errors import SearchCancelledError
-from optimizer.options import Options
+from ..algebra.deadline import Deadline, OutOfTimeError
+from .errors import SearchCancelledError
+from .options import Options
 
 StopReason = Literal["complete", "budget_ms", "budget_expressions", "cancelled"]
 
@@ -20,8 +20,8 @@ LISTING = 2.0
 class Budget:
     """The bounds of one search, which starts now; says why it ended.
 
-    The time is that of the whole request (:class:`algebra.deadline.Deadline`), which may have
-    begun long before its search.
+    The time is that of the whole request (:class:`headrace.algebra.deadline.Deadline`), which may
+    have begun long before its search.
     """
 
     def __init__(self, options: Options, deadline: Deadline) -> None:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from algebra.deadline import NO_DEADLINE, WITHOUT_PLAN, Deadline
-from algebra.logical import (
+from ..algebra.deadline import NO_DEADLINE, WITHOUT_PLAN, Deadline
+from ..algebra.logical import (
     Filter,
     LogicalExpression,
     LogicalOperator,
@@ -19,7 +19,7 @@ from algebra.logical import (
     Project,
     Union,
 )
-from algebra.physical import (
+from ..algebra.physical import (
     DEFAULT_STEPS,
     Coalesce,
     Exchange,
@@ -28,15 +28,15 @@ from algebra.physical import (
     ToKernel,
     over_deletions,
 )
-from algebra.properties import SINGLE, Convention, UpdatePattern
-from algebra.update_patterns import ends_deletions
-from costmodel.characteristics import Characteristics
-from memo import GroupExpression
-from optimizer.cost import CostEstimator
-from optimizer.errors import CannotPlanError
-from optimizer.physical_properties import delivered
-from optimizer.steps import Step, at_the_busiest
-from rules.registry import implementations_by_operator
+from ..algebra.properties import SINGLE, Convention, UpdatePattern
+from ..algebra.update_patterns import ends_deletions
+from ..costmodel.characteristics import Characteristics
+from ..memo import GroupExpression
+from ..rules.registry import implementations_by_operator
+from .cost import CostEstimator
+from .errors import CannotPlanError
+from .physical_properties import delivered
+from .steps import Step, at_the_busiest
 
 
 class CanonicalPlans:

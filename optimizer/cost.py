@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from algebra.logical import LogicalOperator
-from algebra.physical import PhysicalOperator
-from costmodel.characteristics import Characteristics
+from ..algebra.logical import LogicalOperator
+from ..algebra.physical import PhysicalOperator
+from ..costmodel.characteristics import Characteristics
 
 
 class CostEstimator(Protocol):
     """Estimates results of logical operators and costs physical ones.
 
-    :class:`costmodel.CostModel` is one. Costs are per unit of application time, finite and
+    :class:`headrace.costmodel.CostModel` is one. Costs are per unit of application time, finite and
     not negative.
     """
 

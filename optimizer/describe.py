@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 
-from algebra import logical, physical, regex, scalar
-from algebra.aggregates import AggregateCall
-from algebra.logical import (
+from ..algebra import logical, physical, regex, scalar
+from ..algebra.aggregates import AggregateCall
+from ..algebra.logical import (
     Aggregate,
     Compute,
     Empty,
@@ -21,7 +21,7 @@ from algebra.logical import (
     Witness,
     WScan,
 )
-from algebra.physical import (
+from ..algebra.physical import (
     AggregateRows,
     Coalesce,
     ComputeColumns,
@@ -39,11 +39,11 @@ from algebra.physical import (
     WindowScan,
     WitnessPaths,
 )
-from algebra.properties import Convention, RequiredProperties, Spread
-from algebra.window import Window
-from memo import GroupId, Memo
-from memo.printer import format_memo
-from optimizer.goals import Choice
+from ..algebra.properties import Convention, RequiredProperties, Spread
+from ..algebra.window import Window
+from ..memo import GroupId, Memo
+from ..memo.printer import format_memo
+from .goals import Choice
 
 STORED = "stored"
 """What stands in place of the window of a stored graph."""
@@ -52,7 +52,7 @@ Bindings = tuple[tuple[int, ...], ...]
 
 
 def memo_text(memo: Memo, root: GroupId) -> str:
-    """The memo in the format of :mod:`memo.printer`."""
+    """The memo in the format of :mod:`headrace.memo.printer`."""
     return format_memo(memo, root, describe, describe_properties)
 
 

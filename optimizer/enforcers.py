@@ -17,8 +17,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from algebra.logical import Aggregate, Filter, Project, Report, WScan, WScanUnion
-from algebra.physical import (
+from ..algebra.logical import Aggregate, Filter, Project, Report, WScan, WScanUnion
+from ..algebra.physical import (
     Coalesce,
     Exchange,
     PhysicalOperator,
@@ -26,7 +26,7 @@ from algebra.physical import (
     ToKernel,
     over_deletions,
 )
-from algebra.properties import (
+from ..algebra.properties import (
     ANY,
     BROADCAST,
     SINGLE,
@@ -36,12 +36,12 @@ from algebra.properties import (
     Spread,
     UpdatePattern,
 )
-from memo import GroupId
-from optimizer.goals import Choice
-from optimizer.placements import Place, hashed
+from ..memo import GroupId
+from .goals import Choice
+from .placements import Place, hashed
 
 if TYPE_CHECKING:
-    from optimizer.search import Search
+    from .search import Search
 
 IN_SQL = (WScan, WScanUnion, Filter, Project)
 """What Spark SQL computes, where the inputs are its own too."""

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from algebra import regex
-from algebra.deadline import NO_DEADLINE, WITHOUT_PLAN, Deadline
-from algebra.logical import (
+from ..algebra import regex
+from ..algebra.deadline import NO_DEADLINE, WITHOUT_PLAN, Deadline
+from ..algebra.logical import (
     Empty,
     Filter,
     LogicalExpression,
@@ -25,8 +25,8 @@ from algebra.logical import (
     Witness,
     WScan,
 )
-from memo import Expression, GroupId, Memo
-from rules.columns import FlatForms
+from ..memo import Expression, GroupId, Memo
+from ..rules.columns import FlatForms
 
 Atom = tuple[GroupId, tuple[int, ...]]
 Joins = tuple[tuple[int, int], ...]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from algebra.properties import RequiredProperties
-from memo import GroupExpression, GroupId
-from optimizer.goals import Choice
+from ..algebra.properties import RequiredProperties
+from ..memo import GroupExpression, GroupId
+from .goals import Choice
 
 
 @dataclass(frozen=True, slots=True)

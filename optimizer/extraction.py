@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from algebra.properties import DeliveredProperties, RequiredProperties
-from memo import Group, GroupId, PlanTree, Winner
-from memo.deep import Work, finished
-from optimizer.errors import CannotPlanError
-from optimizer.goals import Choice
-from optimizer.physical_properties import delivered
-from optimizer.plan_space import PlanGoal
-from optimizer.search import Search
-from optimizer.steps import Step
+from ..algebra.properties import DeliveredProperties, RequiredProperties
+from ..memo import Group, GroupId, PlanTree, Winner
+from ..memo.deep import Work, finished
+from .errors import CannotPlanError
+from .goals import Choice
+from .physical_properties import delivered
+from .plan_space import PlanGoal
+from .search import Search
+from .steps import Step
 
 GoalKey = tuple[GroupId, RequiredProperties]
 

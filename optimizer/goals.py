@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import inf
 
-from algebra.physical import PhysicalOperator
-from algebra.properties import RequiredProperties
-from memo import GroupId, Winner
+from ..algebra.physical import PhysicalOperator
+from ..algebra.properties import RequiredProperties
+from ..memo import GroupId, Winner
 
 
 @dataclass(frozen=True, slots=True)

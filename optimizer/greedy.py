@@ -15,14 +15,14 @@ from dataclasses import dataclass
 from functools import partial, reduce
 from operator import attrgetter, or_
 
-from algebra.logical import Pattern
-from algebra.physical import HashJoin
-from costmodel.characteristics import Characteristics
-from memo import GroupId
-from optimizer.cost import CostEstimator
-from optimizer.entry import JoinOrder, Joins
-from optimizer.options import Options
-from optimizer.search import Search
+from ..algebra.logical import Pattern
+from ..algebra.physical import HashJoin
+from ..costmodel.characteristics import Characteristics
+from ..memo import GroupId
+from .cost import CostEstimator
+from .entry import JoinOrder, Joins
+from .options import Options
+from .search import Search
 
 BLOCKS = 7
 """How many parts are put together exactly; that takes 966 joins at most."""

@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from algebra.deadline import NO_DEADLINE, WITHOUT_PLAN, Deadline
-from algebra.logical import (
+from ..algebra.deadline import NO_DEADLINE, WITHOUT_PLAN, Deadline
+from ..algebra.logical import (
     Empty,
     Filter,
     FilteredPattern,
@@ -25,11 +25,11 @@ from algebra.logical import (
     WScan,
     WScanUnion,
 )
-from algebra.predicate import FALSE, TRUE
-from memo import GroupId, Memo
-from memo.expression import Expression
-from rules.columns import FlatForms
-from rules.rule import Context, TransformationRule
+from ..algebra.predicate import FALSE, TRUE
+from ..memo import GroupId, Memo
+from ..memo.expression import Expression
+from ..rules.columns import FlatForms
+from ..rules.rule import Context, TransformationRule
 
 ALWAYS_WIN = frozenset({"FilterIdempotent", "FilterMerge"})
 """The rules of this stage."""

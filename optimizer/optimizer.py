@@ -6,26 +6,26 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from algebra.deadline import Deadline
-from algebra.logical import LogicalQuery
-from algebra.plan import PhysicalPlan, PlanStream
-from algebra.properties import RequiredProperties
-from memo import GroupId, Memo, MemoError
-from optimizer.budget import StopReason
-from optimizer.canonical import CanonicalPlans
-from optimizer.cost import CostEstimator
-from optimizer.entry import Entry
-from optimizer.events import Listener, RuleStatistics
-from optimizer.extraction import winning_plan
-from optimizer.greedy import start_order
-from optimizer.normalization import absent_operators, normalized
-from optimizer.options import Options
-from optimizer.physical_properties import answers, hashable_columns
-from optimizer.plans import Plans
-from optimizer.search import Search
-from optimizer.steps import Step, plan_of, shared_cost
-from optimizer.trace import Recorder, Trace, Tracing
-from rules.registry import enabled_rules, idle_rules
+from ..algebra.deadline import Deadline
+from ..algebra.logical import LogicalQuery
+from ..algebra.plan import PhysicalPlan, PlanStream
+from ..algebra.properties import RequiredProperties
+from ..memo import GroupId, Memo, MemoError
+from ..rules.registry import enabled_rules, idle_rules
+from .budget import StopReason
+from .canonical import CanonicalPlans
+from .cost import CostEstimator
+from .entry import Entry
+from .events import Listener, RuleStatistics
+from .extraction import winning_plan
+from .greedy import start_order
+from .normalization import absent_operators, normalized
+from .options import Options
+from .physical_properties import answers, hashable_columns
+from .plans import Plans
+from .search import Search
+from .steps import Step, plan_of, shared_cost
+from .trace import Recorder, Trace, Tracing
 
 
 @dataclass(frozen=True)

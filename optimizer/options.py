@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from algebra.physical import DEFAULT_STEPS
+from ..algebra.physical import DEFAULT_STEPS
 
 DEFAULT_BUDGET_EXPRESSIONS = 50_000
 
@@ -14,7 +14,7 @@ class Options:
     """Options of one search.
 
     ``budget_expressions`` bounds the group expressions of the memo and ``budget_ms`` the
-    time (:mod:`optimizer.budget`); None is no bound. ``prune`` is branch and bound;
+    time (:mod:`headrace.optimizer.budget`); None is no bound. ``prune`` is branch and bound;
     ``duplicate_free`` leaves out rule applications that could find nothing new. Without either
     the search is the plain, exhaustive one, the reference of the tests. ``cross_products``
     lets joins be reordered into ones without a shared variable. ``check`` looks at every

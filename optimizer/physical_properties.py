@@ -8,15 +8,15 @@ unions and projections that drop columns make duplicates. Over deletions only CO
 AGGREGATE, WITNESS and REPORT hold each value of their input once, whether it comes coalesced or
 not, and give none twice.
 
-Where rows may lie is the matter of :mod:`optimizer.placements`.
+Where rows may lie is the matter of :mod:`headrace.optimizer.placements`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from algebra.logical import Aggregate, LogicalExpression, Report, Witness
-from algebra.physical import (
+from ..algebra.logical import Aggregate, LogicalExpression, Report, Witness
+from ..algebra.physical import (
     AggregateRows,
     Coalesce,
     EmptyRelation,
@@ -31,7 +31,7 @@ from algebra.physical import (
     SPath,
     WitnessPaths,
 )
-from algebra.properties import (
+from ..algebra.properties import (
     ANY,
     SINGLE,
     DeliveredProperties,
@@ -39,8 +39,8 @@ from algebra.properties import (
     RequiredProperties,
     UpdatePattern,
 )
-from algebra.update_patterns import ends_deletions, marks, update_pattern
-from optimizer.placements import DIVIDED, Place, Placement, placements
+from ..algebra.update_patterns import ends_deletions, marks, update_pattern
+from .placements import DIVIDED, Place, Placement, placements
 
 COALESCED = RequiredProperties(coalesced=True)
 """What is asked of an answer."""

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 
-from algebra.physical import (
+from ..algebra.physical import (
     AggregateRows,
     AutomatonPath,
     Coalesce,
@@ -39,7 +39,7 @@ from algebra.physical import (
     WindowScanUnion,
     WitnessPaths,
 )
-from algebra.properties import ANY, BROADCAST, SINGLE, Convention, Distribution, Spread
+from ..algebra.properties import ANY, BROADCAST, SINGLE, Convention, Distribution, Spread
 
 DIVIDED = (Spread.ANY, Spread.HASH)
 """Spreads that leave each row on one of several partitions."""

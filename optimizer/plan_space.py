@@ -11,15 +11,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from algebra.physical import Retract, ToKernel
-from algebra.properties import ANY, BROADCAST, Convention
-from algebra.update_patterns import ends_deletions, marks
-from memo import Alternative, GroupExpression, GroupId, PlanSpace
-from optimizer.enforcers import exchange_to
-from optimizer.goals import Choice
-from optimizer.physical_properties import makes_coalesced, passes_coalesced
-from optimizer.placements import DIVIDED, Place, distributions, placements
-from optimizer.search import Search
+from ..algebra.physical import Retract, ToKernel
+from ..algebra.properties import ANY, BROADCAST, Convention
+from ..algebra.update_patterns import ends_deletions, marks
+from ..memo import Alternative, GroupExpression, GroupId, PlanSpace
+from .enforcers import exchange_to
+from .goals import Choice
+from .physical_properties import makes_coalesced, passes_coalesced
+from .placements import DIVIDED, Place, distributions, placements
+from .search import Search
 
 
 @dataclass(frozen=True, slots=True)

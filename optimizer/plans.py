@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator
 from functools import cached_property
 from random import Random
 
-from algebra.plan import PhysicalPlan
-from memo import GroupExpression, GroupId, PlanSpace, PlanTree
-from optimizer.extraction import plan_of_tree
-from optimizer.goals import Choice
-from optimizer.plan_space import PlanGoal, logical_space, physical_space
-from optimizer.search import Search
-from optimizer.steps import Step
+from ..algebra.plan import PhysicalPlan
+from ..memo import GroupExpression, GroupId, PlanSpace, PlanTree
+from .extraction import plan_of_tree
+from .goals import Choice
+from .plan_space import PlanGoal, logical_space, physical_space
+from .search import Search
+from .steps import Step
 
 
 class Plans:
@@ -20,7 +20,7 @@ class Plans:
 
     Groups that the search never had to look into are explored when plans are first asked
     for, within the budget of expressions. Everything here raises
-    :class:`optimizer.errors.SearchCancelledError` once the search is cancelled.
+    :class:`headrace.optimizer.errors.SearchCancelledError` once the search is cancelled.
     """
 
     def __init__(

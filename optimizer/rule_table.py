@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from memo import GroupExpression
-from memo.pattern import Op
-from optimizer.events import RuleStatistics
-from optimizer.options import Options
-from rules.registry import enabled_rules
-from rules.rule import TransformationRule
+from ..memo import GroupExpression
+from ..memo.pattern import Op
+from ..rules.registry import enabled_rules
+from ..rules.rule import TransformationRule
+from .events import RuleStatistics
+from .options import Options
 
 
 @dataclass(frozen=True)
@@ -18,8 +18,8 @@ class RuleEntry:
     """A rule of this search with its numbers.
 
     ``bit`` stands for it in the sets of an expression; ``needless``, ``bars`` and ``inherits``
-    are such sets (:class:`rules.rule.TransformationRule`). ``patterns`` have a number each, under
-    which marks are kept. ``spared`` says that other rules find what it finds, where no
+    are such sets (:class:`headrace.rules.rule.TransformationRule`). ``patterns`` have a number
+    each, under which marks are kept. ``spared`` says that other rules find what it finds, where no
     relation occurs twice.
     """
 

@@ -6,20 +6,22 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
 from math import inf
 
-from algebra.deadline import NO_DEADLINE, Deadline
-from algebra.logical import LogicalOperator
-from algebra.physical import over_deletions
-from algebra.properties import RequiredProperties
-from costmodel.characteristics import Characteristics
-from memo import Group, GroupExpression, GroupId, Memo, MemoListener, Winner
-from memo.cheapest import cheapest
-from memo.pattern import Match
-from optimizer.algebra_side import AlgebraSide
-from optimizer.budget import EXPLORING, Budget
-from optimizer.cost import CostEstimator
-from optimizer.enforcers import Enforcers
-from optimizer.errors import CannotPlanError
-from optimizer.events import (
+from ..algebra.deadline import NO_DEADLINE, Deadline
+from ..algebra.logical import LogicalOperator
+from ..algebra.physical import over_deletions
+from ..algebra.properties import RequiredProperties
+from ..costmodel.characteristics import Characteristics
+from ..memo import Group, GroupExpression, GroupId, Memo, MemoListener, Winner
+from ..memo.cheapest import cheapest
+from ..memo.pattern import Match
+from ..rules.registry import implementations_by_operator
+from ..rules.rule import Context
+from .algebra_side import AlgebraSide
+from .budget import EXPLORING, Budget
+from .cost import CostEstimator
+from .enforcers import Enforcers
+from .errors import CannotPlanError
+from .events import (
     CostsForgotten,
     Event,
     ExpressionAdded,
@@ -30,13 +32,11 @@ from optimizer.events import (
     WayLeft,
     WinnerChanged,
 )
-from optimizer.goals import Choice, Goal
-from optimizer.options import Options
-from optimizer.physical_properties import ways_to_deliver
-from optimizer.rule_table import RuleEntry, rule_table
-from optimizer.tasks import ApplyRule, ExploreExpression, ExploreGroup, OptimizeGroup, Task
-from rules.registry import implementations_by_operator
-from rules.rule import Context
+from .goals import Choice, Goal
+from .options import Options
+from .physical_properties import ways_to_deliver
+from .rule_table import RuleEntry, rule_table
+from .tasks import ApplyRule, ExploreExpression, ExploreGroup, OptimizeGroup, Task
 
 
 class Search(MemoListener):
@@ -293,7 +293,7 @@ class Search(MemoListener):
     def alternatives(
         self, group: GroupId, required: Hashable
     ) -> Iterator[tuple[float, tuple[tuple[GroupId, Hashable], ...]]]:
-        """All ways to a goal, as :meth:`memo.Memo.check` wants them."""
+        """All ways to a goal, as :meth:`headrace.memo.Memo.check` wants them."""
         assert isinstance(required, RequiredProperties)
         for choice, inputs in self.ways(self.goal(group, required)):
             yield choice.local, tuple((g.group, g.required) for g in inputs)

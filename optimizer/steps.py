@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import isinf
 
-from algebra.logical import PathSemantics
-from algebra.physical import (
+from ..algebra.logical import PathSemantics
+from ..algebra.physical import (
     AggregateRows,
     AutomatonPath,
     ComputeColumns,
@@ -22,10 +22,10 @@ from algebra.physical import (
     WindowScanUnion,
     WitnessPaths,
 )
-from algebra.plan import Estimate, NodeProperties, PhysicalPlan, PlanNode, PlanStream, PlanWindow
-from algebra.properties import DeliveredProperties
-from costmodel.characteristics import Characteristics
-from optimizer.placements import Place
+from ..algebra.plan import Estimate, NodeProperties, PhysicalPlan, PlanNode, PlanStream, PlanWindow
+from ..algebra.properties import DeliveredProperties
+from ..costmodel.characteristics import Characteristics
+from .placements import Place
 
 
 @dataclass(frozen=True, slots=True, eq=False)

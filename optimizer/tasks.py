@@ -21,13 +21,13 @@ from math import inf
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from memo import GroupExpression, GroupId, Winner
-from memo.pattern import Op
-from optimizer.goals import Choice, Goal
+from ..memo import GroupExpression, GroupId, Winner
+from ..memo.pattern import Op
+from .goals import Choice, Goal
 
 if TYPE_CHECKING:
-    from optimizer.rule_table import RuleEntry
-    from optimizer.search import Search
+    from .rule_table import RuleEntry
+    from .search import Search
 
 
 class Task(ABC):

@@ -13,9 +13,9 @@ from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from algebra.properties import RequiredProperties
-from memo import GroupExpression, GroupId, Memo, Winner
-from optimizer.events import (
+from ..algebra.properties import RequiredProperties
+from ..memo import GroupExpression, GroupId, Memo, Winner
+from .events import (
     CostsForgotten,
     Event,
     ExpressionAdded,

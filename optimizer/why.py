@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import inf, isinf
 
-from algebra.properties import RequiredProperties
-from memo import GroupExpression, GroupId, Winner
-from memo.cheapest import cheapest
-from optimizer.goals import Choice, Goal
-from optimizer.search import Search
-from optimizer.steps import Step, in_order
+from ..algebra.properties import RequiredProperties
+from ..memo import GroupExpression, GroupId, Winner
+from ..memo.cheapest import cheapest
+from .goals import Choice, Goal
+from .search import Search
+from .steps import Step, in_order
 
 MOST_WAYS = 5000
 """How many ways are looked at below those that the search left."""

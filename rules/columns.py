@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 
-from algebra.logical import Path, PathSemantics, Pattern, Union
-from algebra.regex import Concat, Regex, Symbol, inverse, symbols
-from memo import Group, GroupId, Memo
-from rules.labelling import Atom, Labels, canonical_atoms, canonical_labels
+from ..algebra.logical import Path, PathSemantics, Pattern, Union
+from ..algebra.regex import Concat, Regex, Symbol, inverse, symbols
+from ..memo import Group, GroupId, Memo
+from .labelling import Atom, Labels, canonical_atoms, canonical_labels
 
 Bindings = tuple[tuple[int, ...], ...]
 

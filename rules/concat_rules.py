@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from algebra import regex
-from algebra.logical import Path, Pattern, Union
-from algebra.regex import Regex, Symbol
-from memo import Expression, GroupExpression, Tree
-from memo.pattern import Group, Match, Op
-from rules.path_algebra import (
+from ..algebra import regex
+from ..algebra.logical import Path, Pattern, Union
+from ..algebra.regex import Regex, Symbol
+from ..memo import Expression, GroupExpression, Tree
+from ..memo.pattern import Group, Match, Op
+from .path_algebra import (
     NO_PATH,
     arbitrary,
     composed,
@@ -27,7 +27,7 @@ from rules.path_algebra import (
     splits_by_join,
     with_optional_rest,
 )
-from rules.rule import Context, Promise, TransformationRule
+from .rule import Context, Promise, TransformationRule
 
 
 class ConcatToPattern(TransformationRule):

@@ -14,11 +14,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar
 
-from algebra.logical import Filter, Pattern, Union, WScan
-from algebra.predicate import DEEPEST_MADE, MOST_PARTS, Predicate
-from memo import Expression, GroupExpression, GroupId, Tree
-from memo.pattern import Group, Match, Op
-from rules.rule import Context, Promise, TransformationRule
+from ..algebra.logical import Filter, Pattern, Union, WScan
+from ..algebra.predicate import DEEPEST_MADE, MOST_PARTS, Predicate
+from ..memo import Expression, GroupExpression, GroupId, Tree
+from ..memo.pattern import Group, Match, Op
+from .rule import Context, Promise, TransformationRule
 
 
 class FilterIdempotent(TransformationRule):
@@ -45,8 +45,8 @@ class FilterMerge(TransformationRule):
     """σ_G(σ_F(S))  →  σ_(F and G)(S)
 
     Thesis rule 3, left to right. Always valid; where F implies G it is rule 2. No predicate
-    of more than :data:`algebra.predicate.MOST_PARTS` parts is made, nor a deeper one than
-    :data:`algebra.predicate.DEEPEST_MADE`: where a group is a filter of itself united with
+    of more than :data:`headrace.algebra.predicate.MOST_PARTS` parts is made, nor a deeper one than
+    :data:`headrace.algebra.predicate.DEEPEST_MADE`: where a group is a filter of itself united with
     something, rules 3 and 4 would go on for ever.
     """
 
@@ -101,7 +101,7 @@ class FilterUnionToOr(TransformationRule):
 
     Thesis rule 4, left to right. Both sides must read the same group. Relies on set
     semantics: a row that satisfies both counts once. No predicate of more than
-    :data:`algebra.predicate.MOST_PARTS` parts, or too deep (see rule 3), is made.
+    :data:`headrace.algebra.predicate.MOST_PARTS` parts, or too deep (see rule 3), is made.
     """
 
     name = "FilterUnionToOr"

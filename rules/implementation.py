@@ -7,9 +7,9 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from algebra import physical, regex
-from algebra.automaton import minimal_dfa
-from algebra.logical import (
+from ..algebra import physical, regex
+from ..algebra.automaton import minimal_dfa
+from ..algebra.logical import (
     Empty,
     Filter,
     FilteredPattern,
@@ -22,7 +22,7 @@ from algebra.logical import (
     WScan,
     WScanUnion,
 )
-from algebra.physical import (
+from ..algebra.physical import (
     DEFAULT_STEPS,
     AutomatonPath,
     EmptyRelation,
@@ -38,9 +38,9 @@ from algebra.physical import (
     WindowScanUnion,
     WithDeletions,
 )
-from algebra.regex import Regex
-from memo import GroupExpression
-from rules.rule import ImplementationRule
+from ..algebra.regex import Regex
+from ..memo import GroupExpression
+from .rule import ImplementationRule
 
 
 class ScanByWindow(ImplementationRule):

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from algebra import regex
-from algebra.logical import Path, PathSemantics, Pattern
-from algebra.regex import Regex, Symbol
-from memo import Expression, GroupExpression, GroupId, Tree
-from memo.pattern import Match, Op
-from rules.rule import Context
+from ..algebra import regex
+from ..algebra.logical import Path, PathSemantics, Pattern
+from ..algebra.regex import Regex, Symbol
+from ..memo import Expression, GroupExpression, GroupId, Tree
+from ..memo.pattern import Match, Op
+from .rule import Context
 
 
 def path_over(

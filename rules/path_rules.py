@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from algebra import regex
-from algebra.automaton import minimal_dfa
-from algebra.logical import Filter, Path, PathSemantics, Project, Union
-from algebra.predicate import Predicate
-from algebra.regex import Symbol
-from memo import Expression, GroupExpression, Tree
-from memo.pattern import Group, Match, Op
-from rules.path_algebra import (
+from ..algebra import regex
+from ..algebra.automaton import minimal_dfa
+from ..algebra.logical import Filter, Path, PathSemantics, Project, Union
+from ..algebra.predicate import Predicate
+from ..algebra.regex import Symbol
+from ..memo import Expression, GroupExpression, Tree
+from ..memo.pattern import Group, Match, Op
+from .path_algebra import (
     all_arbitrary,
     all_simple,
     arbitrary,
@@ -21,7 +21,7 @@ from rules.path_algebra import (
     path_of,
     path_over,
 )
-from rules.rule import Context, Promise, TransformationRule
+from .rule import Context, Promise, TransformationRule
 
 SWAP = Project((1, 0))
 NO_LOOPS = Filter(Predicate("c0 <> c1"))
@@ -199,7 +199,7 @@ class SimplePathAsAnyPath(TransformationRule):
     """P_simple[r](S)  →  σ(src ≠ trg)(P[r](S)), where a repeated vertex can be left out
 
     That is so if what may follow a later state of the minimal automaton may follow each earlier
-    one as well (:attr:`algebra.automaton.Automaton.ignores_repeats`), as for a+, (a|b)* or
+    one as well (:attr:`headrace.algebra.automaton.Automaton.ignores_repeats`), as for a+, (a|b)* or
     a*·b*: then any path that connects two vertices has a simple one of its edges.
     """
 

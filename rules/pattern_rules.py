@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from algebra.logical import Pattern
-from memo import Expression, Tree
-from memo.pattern import Group, Match, Op
-from rules.rule import Context, Promise, TransformationRule
+from ..algebra.logical import Pattern
+from ..memo import Expression, Tree
+from ..memo.pattern import Group, Match, Op
+from .rule import Context, Promise, TransformationRule
 
 Binding = tuple[int, ...]
 

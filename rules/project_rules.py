@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import TypeVar
 
-from algebra.logical import Filter, FilteredPattern, Pattern, Project, WScan, WScanUnion
-from memo import Expression, GroupId, Tree
-from memo.pattern import Group, Match, Op
-from rules.rule import Context, Promise, TransformationRule
+from ..algebra.logical import Filter, FilteredPattern, Pattern, Project, WScan, WScanUnion
+from ..memo import Expression, GroupId, Tree
+from ..memo.pattern import Group, Match, Op
+from .rule import Context, Promise, TransformationRule
 
 Binding = tuple[int, ...]
 Joined = TypeVar("Joined", Pattern, FilteredPattern)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection
 from difflib import get_close_matches
 
-from algebra.physical import DEFAULT_STEPS
-from memo.pattern import Op
-from rules import implementation, root_rules
-from rules.concat_rules import ConcatToPattern, PathInline, PatternToConcat, UnionToConcat
-from rules.filter_rules import (
+from ..algebra.physical import DEFAULT_STEPS
+from ..memo.pattern import Op
+from . import implementation, root_rules
+from .concat_rules import ConcatToPattern, PathInline, PatternToConcat, UnionToConcat
+from .filter_rules import (
     FilterIdempotent,
     FilterMerge,
     FilterPatternTransposeLeft,
@@ -23,7 +23,7 @@ from rules.filter_rules import (
     FilterUnionTransposeInverse,
     OrToFilterUnion,
 )
-from rules.path_rules import (
+from .path_rules import (
     AlternationToUnion,
     LabelToPath,
     PathOfLabel,
@@ -32,17 +32,17 @@ from rules.path_rules import (
     StarDecompose,
     UnionToAlternation,
 )
-from rules.pattern_rules import PatternAssociate, PatternAssociateInverse, PatternCommute
-from rules.project_rules import ProjectIntoPattern, ProjectMerge
-from rules.residual_rules import FilterIntoPattern, ProjectIntoFilteredPattern
-from rules.rule import ImplementationRule, TransformationRule
-from rules.scan_rules import (
+from .pattern_rules import PatternAssociate, PatternAssociateInverse, PatternCommute
+from .project_rules import ProjectIntoPattern, ProjectMerge
+from .residual_rules import FilterIntoPattern, ProjectIntoFilteredPattern
+from .rule import ImplementationRule, TransformationRule
+from .scan_rules import (
     FilterWScanTranspose,
     FilterWScanTransposeInverse,
     WScanUnionTranspose,
     WScanUnionTransposeInverse,
 )
-from rules.union_rules import (
+from .union_rules import (
     PatternUnionDistribute,
     PatternUnionDistributeInverse,
     UnionAssociate,
@@ -101,8 +101,8 @@ def transformation_rules() -> tuple[TransformationRule, ...]:
 def implementation_rules(
     simple_budget: int = DEFAULT_STEPS, period: int | None = None
 ) -> tuple[ImplementationRule, ...]:
-    """Every implementation rule; the budget is that of :class:`algebra.physical.SimplePath`, the
-    period that of an evaluation per slide."""
+    """Every implementation rule; the budget is that of
+    :class:`headrace.algebra.physical.SimplePath`, the period that of an evaluation per slide."""
     return (
         implementation.ScanByWindow(),
         implementation.ScanOfSeveral(),

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from algebra.logical import Filter, FilteredPattern, Pattern, Project
-from memo import Expression, Tree
-from memo.pattern import Group, Match, Op
-from rules.filter_rules import lowered, predicate_of
-from rules.project_rules import narrowed, renumbered
-from rules.rule import Context, Promise, TransformationRule
+from ..algebra.logical import Filter, FilteredPattern, Pattern, Project
+from ..memo import Expression, Tree
+from ..memo.pattern import Group, Match, Op
+from .filter_rules import lowered, predicate_of
+from .project_rules import narrowed, renumbered
+from .rule import Context, Promise, TransformationRule
 
 
 class FilterIntoPattern(TransformationRule):

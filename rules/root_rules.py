@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from algebra import regex
-from algebra.automaton import minimal_dfa
-from algebra.logical import Aggregate, Compute, PathSemantics, Report, Witness
-from algebra.physical import (
+from ..algebra import regex
+from ..algebra.automaton import minimal_dfa
+from ..algebra.logical import Aggregate, Compute, PathSemantics, Report, Witness
+from ..algebra.physical import (
     DEFAULT_STEPS,
     AggregateRows,
     ComputeColumns,
@@ -16,9 +16,9 @@ from algebra.physical import (
     ReportRows,
     WitnessPaths,
 )
-from algebra.scalar import text
-from memo import GroupExpression
-from rules.rule import ImplementationRule
+from ..algebra.scalar import text
+from ..memo import GroupExpression
+from .rule import ImplementationRule
 
 
 class ComputeByColumns(ImplementationRule):

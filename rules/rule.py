@@ -8,10 +8,10 @@ from enum import IntEnum
 from functools import partial
 from typing import Any, ClassVar, Protocol, TypeVar
 
-from algebra.logical import Path
-from algebra.physical import PhysicalOperator
-from memo import GroupExpression, GroupId, Memo, Tree
-from memo.pattern import Match, Op, bindings
+from ..algebra.logical import Path
+from ..algebra.physical import PhysicalOperator
+from ..memo import GroupExpression, GroupId, Memo, Tree
+from ..memo.pattern import Match, Op, bindings
 
 T = TypeVar("T")
 H = TypeVar("H", bound=Hashable)
@@ -134,7 +134,7 @@ class TransformationRule(ABC):
         self, pattern: Op, slot: int, root: GroupExpression, context: Context
     ) -> Iterator[Match]:
         """The bindings of one of the rule's patterns that no earlier call returned
-        (:func:`memo.pattern.bindings`), of members that the rule admits."""
+        (:func:`headrace.memo.pattern.bindings`), of members that the rule admits."""
         chooses = type(self).admits is not TransformationRule.admits
         admits = partial(self.admits, context) if chooses else None
         return bindings(pattern, slot, root, context.memo.group, admits)

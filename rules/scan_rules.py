@@ -1,8 +1,8 @@
 """Rules 12 and 13: predicates and unions move through windowed scans.
 
-The source of a scan is written into its leaf: :class:`algebra.logical.WScan` with a predicate
-is W(σ_F(S)), :class:`algebra.logical.WScanUnion` is W(S1 ∪ S2). So the operator below the
-window is what the reader of the source does, in Spark SQL.
+The source of a scan is written into its leaf: :class:`headrace.algebra.logical.WScan` with a
+predicate is W(σ_F(S)), :class:`headrace.algebra.logical.WScanUnion` is W(S1 ∪ S2). So the operator
+below the window is what the reader of the source does, in Spark SQL.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from algebra.logical import Filter, Union, WScan, WScanUnion
-from algebra.predicate import DEEPEST_MADE, MOST_PARTS, Predicate
-from memo import Expression, GroupExpression, Tree
-from memo.pattern import Match, Op
-from rules.filter_rules import predicate_of
-from rules.rule import Context, Promise, TransformationRule
+from ..algebra.logical import Filter, Union, WScan, WScanUnion
+from ..algebra.predicate import DEEPEST_MADE, MOST_PARTS, Predicate
+from ..memo import Expression, GroupExpression, Tree
+from ..memo.pattern import Match, Op
+from .filter_rules import predicate_of
+from .rule import Context, Promise, TransformationRule
 
 
 class FilterWScanTranspose(TransformationRule):

@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from algebra.differences import differences
-from algebra.logical import (
+from ..algebra.differences import differences
+from ..algebra.logical import (
     Filter,
     FilteredPattern,
     Pattern,
@@ -24,9 +24,9 @@ from algebra.logical import (
     WScan,
     WScanUnion,
 )
-from algebra.physical import HashJoin, Horizon, PhysicalOperator
-from algebra.predicate import Predicate
-from memo import GroupId, Memo
+from ..algebra.physical import HashJoin, Horizon, PhysicalOperator
+from ..algebra.predicate import Predicate
+from ..memo import GroupId, Memo
 
 OWN_TIME = "ts"
 FURTHEST = 2**62

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from algebra.logical import Pattern, Union
-from memo import Expression, Tree
-from memo.pattern import Group, Match, Op
-from rules.rule import Context, Promise, TransformationRule
+from ..algebra.logical import Pattern, Union
+from ..memo import Expression, Tree
+from ..memo.pattern import Group, Match, Op
+from .rule import Context, Promise, TransformationRule
 
 
 class UnionCommute(TransformationRule):

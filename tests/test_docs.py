@@ -11,23 +11,23 @@ from typing import get_args, get_type_hints
 import pytest
 import typer
 
-from algebra import predicate, scalar, untrusted
-from algebra.automaton import MOST_STATES
-from algebra.physical import PhysicalOperator
-from algebra.values import PropertyType
-from algebra.window import LONGEST_WINDOW
-from api.cli import app, main
-from catalog import default_catalog
-from catalog.defaults import DEFAULT_STATISTICS, DEFAULT_STORED
-from catalog.model import Catalog, Stream
-from executor.leaves import MOST_FILTERS
-from headrace.query_text import LONGEST_QUERY
-from languages import parse
-from languages.canonical import translate
-from languages.errors import CODES
-from languages.gcore import recognizes
-from languages.gcore.faults import LATER, OUTSIDE
-from rules.registry import implementation_rules, transformation_rules
+from headrace.algebra import predicate, scalar, untrusted
+from headrace.algebra.automaton import MOST_STATES
+from headrace.algebra.physical import PhysicalOperator
+from headrace.algebra.values import PropertyType
+from headrace.algebra.window import LONGEST_WINDOW
+from headrace.api.cli import app, main
+from headrace.catalog import default_catalog
+from headrace.catalog.defaults import DEFAULT_STATISTICS, DEFAULT_STORED
+from headrace.catalog.model import Catalog, Stream
+from headrace.executor.leaves import MOST_FILTERS
+from headrace.languages import parse
+from headrace.languages.canonical import translate
+from headrace.languages.errors import CODES
+from headrace.languages.gcore import recognizes
+from headrace.languages.gcore.faults import LATER, OUTSIDE
+from headrace.planning.query_text import LONGEST_QUERY
+from headrace.rules.registry import implementation_rules, transformation_rules
 
 ROOT = Path(__file__).parent.parent
 PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("examples/*/*.md")]

@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-import catalog
-from api.render import text
-from api.render.diagram import of_logical, of_plan
-from headrace import PlanRequest, optimize
+from headrace import PlanRequest, catalog, optimize
+from headrace.api.render import text
+from headrace.api.render.diagram import of_logical, of_plan
 
 EXAMPLES = Path(__file__).parent.parent / "examples" / "mathoverflow"
 GOLDEN = Path(__file__).parent / "golden"

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from api.explanation import plan_text
-from api.render import search
-from api.render.diagram import of_plan
-from catalog.document import from_document
 from headrace import PlanRequest, explain_document, optimize
-from headrace.documents import memo_statistics, memo_text
-from headrace.search_documents import trace_document
+from headrace.api.explanation import plan_text
+from headrace.api.render import search
+from headrace.api.render.diagram import of_plan
+from headrace.catalog.document import from_document
+from headrace.documents.explained import memo_statistics, memo_text
+from headrace.documents.search import trace_document
 
 GOLDEN = Path(__file__).parent / "golden" / "search"
 

@@ -1,4 +1,4 @@
-"""The folders depend on each other in one direction only."""
+"""The folders depend on each other in one direction only, and are one package."""
 
 import ast
 from collections.abc import Iterator
@@ -19,39 +19,69 @@ MAY_IMPORT = {
     "executor": {"algebra", "catalog"},
     "examples": set[str](),
 }
-MAY_IMPORT["headrace"] = set(MAY_IMPORT)
+MAY_IMPORT["notation"] = set(MAY_IMPORT) - {"executor", "examples"}
+MAY_IMPORT["planning"] = MAY_IMPORT["notation"] | {"executor"}  # to check a stored plan
+MAY_IMPORT["running"] = MAY_IMPORT["planning"] | {"planning"}
+MAY_IMPORT["documents"] = MAY_IMPORT["running"] | {"notation", "running"}
 MAY_IMPORT["api"] = set(MAY_IMPORT)
+KNOW_SPARK = {"executor", "running", "documents", "api"}
 
 
-def _imported_folders(path: Path) -> Iterator[str]:
+def _imported(path: Path) -> Iterator[tuple[str, ...]]:
+    """The modules that a file imports, by their parts; ours begin with ``headrace``."""
+    package = ("headrace", *path.relative_to(ROOT).parent.parts)
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.Import):
-            yield from (alias.name.partition(".")[0] for alias in node.names)
+            yield from (tuple(alias.name.split(".")) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            yield (node.module or "").partition(".")[0] if node.level == 0 else ""
+            above = package[: len(package) - node.level + 1] if node.level else ()
+            module = (*above, *(node.module or "").split(".")) if node.module else above
+            yield from ((*module, alias.name) for alias in node.names)
+
+
+def _files(folder: str) -> list[Path]:
+    return sorted((ROOT / folder).rglob("*.py"))
 
 
 @pytest.mark.parametrize("folder", sorted(MAY_IMPORT))
 def test_imports_point_one_way(folder: str) -> None:
     allowed = MAY_IMPORT[folder] | {folder}
-    ours = set(MAY_IMPORT) | {"tests", "bench"}
     wrong = [
-        f"{path.relative_to(ROOT)} imports {name}"
-        for path in sorted((ROOT / folder).rglob("*.py"))
-        for name in _imported_folders(path)
-        if name in ours - allowed
+        f"{path.relative_to(ROOT)} imports {'.'.join(module)}"
+        for path in _files(folder)
+        for module in _imported(path)
+        if module[0] == "headrace" and module[1] not in allowed
     ]
     assert wrong == []
 
 
-@pytest.mark.parametrize("folder", sorted(set(MAY_IMPORT) - {"executor", "headrace", "api"}))
-def test_only_the_executor_and_what_is_above_it_know_spark(folder: str) -> None:
-    users = [
-        path
-        for path in sorted((ROOT / folder).rglob("*.py"))
-        if "pyspark" in _imported_folders(path)
+@pytest.mark.parametrize("folder", sorted(set(MAY_IMPORT) - KNOW_SPARK))
+def test_only_the_executor_and_folders_above_it_import_spark(folder: str) -> None:
+    assert [p for p in _files(folder) if any(m[0] == "pyspark" for m in _imported(p))] == []
+
+
+def test_no_file_imports_a_folder_as_a_package_of_its_own() -> None:
+    """One module has one name: ``headrace.memo``, also where the root is on the path."""
+    folders = set(MAY_IMPORT)
+    wrong = [
+        f"{path.relative_to(ROOT)} imports {'.'.join(module)}"
+        for folder in (*MAY_IMPORT, "tests", "bench")
+        for path in _files(folder)
+        for module in _imported(path)
+        if module[0] in folders
     ]
-    assert users == []
+    assert wrong == []
+
+
+@pytest.mark.parametrize("folder", sorted(MAY_IMPORT))
+def test_folders_import_each_other_relatively(folder: str) -> None:
+    wrong = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for path in _files(folder)
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("headrace")
+    ]
+    assert wrong == []
 
 
 @pytest.mark.parametrize("folder", sorted(MAY_IMPORT))

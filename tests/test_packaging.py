@@ -2,8 +2,11 @@
 
 import ast
 import re
+import shutil
+import subprocess
+import sys
 import tomllib
-from fnmatch import fnmatch
+import zipfile
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -15,9 +18,18 @@ from packaging.version import Version
 ROOT = Path(__file__).parent.parent
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 PROJECT = PYPROJECT["project"]
+SETUPTOOLS = PYPROJECT["tool"]["setuptools"]
+BESIDE = ("tests", "bench", "web")
 SHIPPED = sorted(
-    path.parent for path in ROOT.glob("*/__init__.py") if path.parent.name not in ("tests", "bench")
+    path.parent.relative_to(ROOT)
+    for path in ROOT.glob("*/**/__init__.py")
+    if path.relative_to(ROOT).parts[0] not in (*BESIDE, ".venv", "build")
 )
+DATA = {
+    Path(*package.split(".")[1:], pattern)
+    for package, patterns in SETUPTOOLS["package-data"].items()
+    for pattern in patterns
+}
 
 
 def _pins() -> dict[str, Version]:
@@ -41,8 +53,8 @@ def test_every_package_that_is_imported_is_declared() -> None:
     missing = {
         name
         for folder in SHIPPED
-        for file in folder.rglob("*.py")
-        for name in _imported(file) & packages.keys() - {path.name for path in SHIPPED}
+        for file in (ROOT / folder).glob("*.py")
+        for name in _imported(file) & packages.keys() - {"headrace"}
         if not {canonicalize_name(d) for d in packages[name]} & declared
     }
     assert missing == set()
@@ -59,22 +71,84 @@ def _imported(file: Path) -> set[str]:
     return found
 
 
-@pytest.mark.parametrize("folder", SHIPPED, ids=lambda folder: folder.name)
-def test_each_folder_of_code_is_shipped_with_its_data(folder: Path) -> None:
-    setuptools = PYPROJECT["tool"]["setuptools"]
-    assert any(fnmatch(folder.name, p) for p in setuptools["packages"]["find"]["include"])
-    data = [
+def test_each_folder_of_code_is_a_package_that_is_shipped() -> None:
+    names = {".".join(("headrace", *folder.parts)) for folder in SHIPPED}
+    assert set(SETUPTOOLS["packages"]) == {"headrace"} | names
+
+
+def test_data_beside_the_code_is_shipped() -> None:
+    code = (".py", ".pyc", ".nbi", ".nbc")
+    missing = [
         path.relative_to(ROOT)
-        for path in sorted(folder.rglob("*"))
-        if path.is_file() and path.suffix not in (".py", ".pyc", ".nbi", ".nbc")
+        for folder in sorted({folder.parts[0] for folder in SHIPPED})
+        for path in sorted((ROOT / folder).rglob("*"))
+        if path.is_file() and path.suffix not in code
+        if not any(path.relative_to(ROOT).match(str(pattern)) for pattern in DATA)
     ]
-    patterns = setuptools["package-data"]["*"]
-    assert [path for path in data if not any(fnmatch(path.name, p) for p in patterns)] == []
+    assert [path for path in missing if path != Path("api/page/built.json")] == []
 
 
-@pytest.mark.parametrize("folder", SHIPPED, ids=lambda folder: folder.name)
-def test_each_folder_of_code_is_in_the_image(folder: Path) -> None:
-    assert f"!{folder.name}" in (ROOT / ".dockerignore").read_text("utf-8").splitlines()
+@pytest.mark.slow
+def test_the_wheel_installs_headrace_and_nothing_else(tmp_path: Path) -> None:
+    listed = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    page = [str(path.relative_to(ROOT)) for path in (ROOT / "api" / "page").rglob("*.*")]
+    tracked = [name for name in listed.stdout.split("\0") if name and (ROOT / name).is_file()]
+    source = tmp_path / "source"
+    for name in {*tracked, *page}:
+        (source / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(ROOT / name, source / name)
+    subprocess.run(
+        [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(tmp_path), "."],
+        cwd=source,
+        check=True,
+    )
+    (wheel,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        names = {Path(name) for name in archive.namelist()}
+    of_metadata = {name for name in names if name.parts[0].endswith(".dist-info")}
+    shipped = {name.relative_to("headrace") for name in names - of_metadata}
+    expected = {
+        Path(name)
+        for name in {*tracked, *page}
+        if Path(name).suffix == ".py" or any(Path(name).match(str(p)) for p in DATA)
+        if Path(name).parts[0] not in BESIDE
+    }
+    assert shipped == expected
+    assert [name for name in shipped if name.name == "py.typed"] == [Path("py.typed")]
+
+
+SHADOWING = """
+from pathlib import Path
+import headrace, sys
+
+assert headrace.optimize(headrace.PlanRequest("Answer(x, y) <- a+(x, y). WINDOW 5")).plan
+print(headrace.run_plan.__module__)
+"""
+
+
+def test_a_folder_with_modules_named_like_ours_does_not_disturb(tmp_path: Path) -> None:
+    for name in ("catalog", "executor", "rules", "memo", "planning"):
+        (tmp_path / f"{name}.py").write_text("raise RuntimeError('not Headrace')")
+    (tmp_path / "api").mkdir()
+    (tmp_path / "api" / "__init__.py").write_text("raise RuntimeError('not Headrace')")
+    (tmp_path / "program.py").write_text(SHADOWING)
+    (tmp_path / "edges.csv").write_text("src,trg,label,ts\n1,2,a,0\n2,3,a,1\n")
+    command = str(Path(sys.executable).with_name("headrace"))
+    query = "Answer(x, y) <- a+(x, y). WINDOW 5"
+    for arguments in (
+        [sys.executable, "program.py"],
+        [command, "explain", query, "--input", "edges.csv"],
+        [sys.executable, "-m", "headrace", "explain", query, "--input", "edges.csv"],
+    ):
+        done = subprocess.run(arguments, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("folder", sorted({folder.parts[0] for folder in SHIPPED}))
+def test_each_folder_of_code_is_in_the_image(folder: str) -> None:
+    assert f"!{folder}" in (ROOT / ".dockerignore").read_text("utf-8").splitlines()
 
 
 @pytest.mark.parametrize("last_word", ["headrace demo", "pytest"])

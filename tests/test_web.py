@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-import build_page
+from web import build_page
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -42,4 +42,4 @@ def test_types_are_those_of_the_description() -> None:
 
 
 def test_what_is_served_is_built_of_the_sources() -> None:
-    assert build_page.built_of() == build_page.digest(), "python build_page.py"
+    assert build_page.built_of() == build_page.digest(), "python web/build_page.py"

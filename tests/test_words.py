@@ -9,8 +9,8 @@ from typing import get_args
 
 import pytest
 
-from algebra.remedy import Setting
-from api.wording import COMMAND_LINE
+from headrace.algebra.remedy import Setting
+from headrace.api.wording import COMMAND_LINE
 from tests.test_imports import MAY_IMPORT, ROOT
 
 SHARED = sorted({*MAY_IMPORT} - {"api", "examples"})

@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from api import options as opt
-from api.console import styled, watched
+from .. import options as opt
+from ..console import styled, watched
 
 if TYPE_CHECKING:
     import socket
 
     import uvicorn
 
-    from headrace.planning import Planned
+    from ...planning.planner import Planned
 
 _LARGEST_BATCH = 2_500
 """Edges in a micro-batch: results should come from early on."""
@@ -68,23 +68,23 @@ def demo(
 ) -> None:
     """Run a query on sixty days of real data, bundled with Headrace, and show every step, here and
     on a page. On a terminal the page stays until Ctrl-C; else all ends when the query has."""
-    from api.request import per_second
-    from api.service import Settings, create_app
-    from api.service.engine_messages import EngineOptions
-    from api.service.serving import serve_at, server_of
-    from api.service.store import sqlite_url
-    from catalog import load
-    from executor.spark.folders import own_folder
-    from headrace.planning import optimize
-    from headrace.query_text import read_text
-    from headrace.requests import PlanRequest
+    from ...catalog import load
+    from ...executor.spark.folders import own_folder
+    from ...planning.planner import optimize
+    from ...planning.query_text import read_text
+    from ...planning.requests import PlanRequest
+    from ..request import per_second
+    from ..service import Settings, create_app
+    from ..service.engine_messages import EngineOptions
+    from ..service.serving import serve_at, server_of
+    from ..service.store import sqlite_url
 
     stays = sys.stdin.isatty() and sys.stdout.isatty()
     if speed is None and stays:
         speed = _SPEED
     _check_empty(output)
     with (
-        resources.as_file(resources.files("examples") / "mathoverflow") as folder,
+        resources.as_file(resources.files("headrace.examples") / "mathoverflow") as folder,
         own_folder() as (home, _),
     ):
         text = read_text(folder / f"{query}.rq")
@@ -159,7 +159,7 @@ class _Guide(threading.Thread):
             self._server.should_exit = True
 
     def _lead(self) -> None:
-        from api.client import Client
+        from ..client import Client
 
         while not self._server.started:
             time.sleep(_LOOK_SECONDS / 10)
@@ -179,8 +179,8 @@ class _Guide(threading.Thread):
 
     def _follow(self, client: Any, id_: str, results: Path) -> dict[str, Any]:
         """Shows results until the query has ended; its document then."""
-        from api.showing import shown_results
-        from headrace.errors import RunError
+        from ...planning.errors import RunError
+        from ..showing import shown_results
 
         plan = self._planned.plan
         edges = ", ".join(label for stream in plan.streams for label in stream.labels)
@@ -203,7 +203,7 @@ _NOTES = shutil.ignore_patterns("_headrace")
 
 
 def _progress(told: dict[str, Any] | None) -> Any:
-    from executor.spark.report import Progress
+    from ...executor.spark.report import Progress
 
     if told is None:
         return Progress("starting", 0.0)
@@ -224,15 +224,15 @@ def _account(document: dict[str, Any], output: Path | None) -> str:
 
 
 def _check_empty(output: Path | None) -> None:
-    from headrace.errors import UsageError
+    from ...planning.errors import UsageError
 
     if output is not None and output.exists() and (not output.is_dir() or any(output.iterdir())):
         raise UsageError(f"{output} is no empty folder", code="E-OUTPUT")
 
 
 def _listening(port: int | None) -> socket.socket:
-    from api.service.serving import listen
-    from headrace.errors import UsageError
+    from ...planning.errors import UsageError
+    from ..service.serving import listen
 
     if port is not None:
         return listen("127.0.0.1", port)
@@ -249,9 +249,9 @@ def _open(page: str) -> None:
 
 
 def _show_plans(planned: Planned) -> None:
-    from api.explanation import summary
-    from api.render import text
-    from api.render.diagram import of_plan
+    from ..explanation import summary
+    from ..render import text
+    from ..render.diagram import of_plan
 
     colour = watched(sys.stdout)
     found = planned.optimization

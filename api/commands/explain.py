@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from algebra.physical import DEFAULT_STEPS
-from api import options as opt
-from api.console import watched, write
-from headrace.errors import UsageError
-from headrace.requests import Format, Stage
+from ...algebra.physical import DEFAULT_STEPS
+from ...planning.errors import UsageError
+from ...planning.requests import Format, Stage
+from .. import options as opt
+from ..console import watched, write
 
 if TYPE_CHECKING:
-    from headrace.query_text import QueryText
-    from headrace.requests import PlanRequest
+    from ...planning.query_text import QueryText
+    from ...planning.requests import PlanRequest
 
 
 def explain(
@@ -90,9 +90,9 @@ def explain(
     debug: opt.Debug = False,
 ) -> None:
     """Show how a query is understood, planned and costed."""
-    from api.explanation import misplaced
-    from api.request import plan_request, read_query
-    from headrace.requests import PlanningOptions
+    from ...planning.requests import PlanningOptions
+    from ..explanation import misplaced
+    from ..request import plan_request, read_query
 
     details = {"costs": costs, "trace": trace, "why": why, "analyze": analyze}
     wrong = misplaced(stage, format_, **details)
@@ -151,9 +151,9 @@ class _Shown:
 
 
 def _explained(request: PlanRequest, shown: _Shown) -> str:
-    from api.explanation import explained
-    from api.request import warn
-    from headrace.planning import optimize, translate_query
+    from ...planning.planner import optimize, translate_query
+    from ..explanation import explained
+    from ..request import warn
 
     if shown.stage in ("query", "logical"):
         translated = translate_query(request)
@@ -176,11 +176,11 @@ def _analyzed(
     stored: list[str],
     vertices: list[str],
 ) -> str:
-    from api.explanation import explained
-    from api.request import warn
-    from headrace.analysis import analyze
-    from headrace.planning import optimize
-    from headrace.running import files_alone, inputs_of_plan
+    from ...planning.planner import optimize
+    from ...running.analysis import analyze
+    from ...running.runs import files_alone, inputs_of_plan
+    from ..explanation import explained
+    from ..request import warn
 
     planned = optimize(request, trace=shown.trace)
     warn(planned)
@@ -199,7 +199,7 @@ def _analyzed(
 
 
 def _stored_plan(read: QueryText, stage: Stage, form: Format) -> str:
-    from api.explanation import stored_plan
+    from ..explanation import stored_plan
 
     if stage not in ("physical", "plan"):
         raise UsageError(f"{read.name} is a plan, which has only the stages physical and plan")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from algebra.physical import DEFAULT_STEPS
-from api import options as opt
-from api.console import say, write
+from ...algebra.physical import DEFAULT_STEPS
+from .. import options as opt
+from ..console import say, write
 
 
 def optimize(
@@ -33,10 +33,10 @@ def optimize(
     debug: opt.Debug = False,
 ) -> None:
     """Find the cheapest plan of a query and write it as JSON, for headrace run."""
-    from api.explanation import summary
-    from api.request import plan_request, read_query, warn
-    from headrace.planning import optimize as find_plan
-    from headrace.requests import PlanningOptions
+    from ...planning.planner import optimize as find_plan
+    from ...planning.requests import PlanningOptions
+    from ..explanation import summary
+    from ..request import plan_request, read_query, warn
 
     planned = find_plan(
         plan_request(

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from algebra.physical import DEFAULT_STEPS
-from api import options as opt
-from api.console import write
-from headrace.errors import UsageError
+from ...algebra.physical import DEFAULT_STEPS
+from ...planning.errors import UsageError
+from .. import options as opt
+from ..console import write
 
 if TYPE_CHECKING:
-    from headrace.documents import RankedPlan
-    from optimizer.plans import Plans
+    from ...documents.explained import RankedPlan
+    from ...optimizer.plans import Plans
 
 
 def plans(
@@ -68,12 +68,12 @@ def plans(
     debug: opt.Debug = False,
 ) -> None:
     """Show the complete plans of a query: how many there are, and the cheapest ones."""
-    from api.explanation import json_text
-    from api.request import plan_request, read_query, warn
-    from headrace.documents import plans_document
-    from headrace.planning import optimize
-    from headrace.requests import PlanningOptions
-    from optimizer.errors import SearchCancelledError
+    from ...documents.explained import plans_document
+    from ...optimizer.errors import SearchCancelledError
+    from ...planning.planner import optimize
+    from ...planning.requests import PlanningOptions
+    from ..explanation import json_text
+    from ..request import plan_request, read_query, warn
 
     if seed is not None and sample is None:
         raise UsageError("--seed needs --sample: the ranking is the same every time")
@@ -122,7 +122,7 @@ def _listing(
     space: Plans, limit: int, sample: int | None, seed: int | None
 ) -> tuple[int, list[RankedPlan]]:
     """How many plans there are, and those to be shown."""
-    from headrace.documents import RankedPlan
+    from ...documents.explained import RankedPlan
 
     if sample is not None:
         return space.count, [RankedPlan(None, plan) for plan in space.sample(sample, seed or 0)]
@@ -131,14 +131,14 @@ def _listing(
 
 
 def _drawn(ranked: RankedPlan) -> str:
-    from api.render import text
-    from api.render.diagram import of_plan
+    from ..render import text
+    from ..render.diagram import of_plan
 
     return text.render(of_plan(ranked.plan))
 
 
 def _text(total: int, shown: list[RankedPlan]) -> str:
-    from api.render.diagram import of_plan
+    from ..render.diagram import of_plan
 
     parts = [f"{total:,} {'plan' if total == 1 else 'plans'}\n"]
     for ranked in shown:

@@ -7,10 +7,10 @@ from typing import Annotated, Literal
 
 import typer
 
-from algebra.physical import DEFAULT_STEPS
-from api import options as opt
-from api.console import say, write
-from headrace.errors import UsageError
+from ...algebra.physical import DEFAULT_STEPS
+from ...planning.errors import UsageError
+from .. import options as opt
+from ..console import say, write
 
 RUNNING = "Running"
 _AT_ONCE = "available-now"
@@ -137,9 +137,13 @@ def run(
     debug: opt.Debug = False,
 ) -> None:
     """Run a query, or a plan made before, on Spark, until its input ends or you stop it."""
-    from api.account import account, operators
-    from api.progress import shown_progress
-    from api.request import (
+    from ...catalog.live import LiveSource
+    from ...planning.planner import optimize
+    from ...planning.requests import PlanningOptions
+    from ...running.runs import inputs_of_plan
+    from ..account import account, operators
+    from ..progress import shown_progress
+    from ..request import (
         per_second,
         plan_request,
         read_catalog,
@@ -148,10 +152,6 @@ def run(
         trigger_interval,
         warn,
     )
-    from catalog.live import LiveSource
-    from headrace.planning import optimize
-    from headrace.requests import PlanningOptions
-    from headrace.running import inputs_of_plan
 
     interval = None if trigger is None else trigger_interval(trigger, _AT_ONCE)
     read = read_query(query)
@@ -210,12 +210,12 @@ def run(
         reading = ", ".join(source.description for source in live)
         say(f"reading {reading} until Ctrl-C; the same command goes on from there")
     with shown_progress(progress, plan) as show:
-        from executor.spark.errors import OutputError
-        from executor.spark.replay import LARGEST_SLICE
-        from executor.spark.run import RunOptions
-        from executor.spark.session import SessionOptions
-        from executor.spark.sinks import output_of
-        from headrace.running import as_headrace_error, run_plan
+        from ...executor.spark.errors import OutputError
+        from ...executor.spark.replay import LARGEST_SLICE
+        from ...executor.spark.run import RunOptions
+        from ...executor.spark.session import SessionOptions
+        from ...executor.spark.sinks import output_of
+        from ...running.runs import as_headrace_error, run_plan
 
         try:
             place = output_of(output, output_format)
@@ -236,8 +236,8 @@ def run(
             on_progress=show,
         )
     if metrics is not None:
-        from api.explanation import json_text
-        from headrace.measures import metrics_document
+        from ...running.measures import metrics_document
+        from ..explanation import json_text
 
         write(json_text(metrics_document(plan, report)), metrics)
     say(account(report, "stdout" if output == "-" else output))

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from api import options as opt
-from api.console import say, say_warning
+from .. import options as opt
+from ..console import say, say_warning
 
 RUNNING = "Running queries"
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -85,15 +85,15 @@ def serve(
     debug: opt.Debug = False,
 ) -> None:
     """Serve plans and run queries over HTTP; the API is described at /docs."""
-    from api.request import read_catalog, spark_settings
-    from api.service import Settings, create_app
-    from api.service.engine_messages import EngineOptions
-    from api.service.logs import to_stderr
-    from api.service.results import Kept
-    from api.service.serving import listen, serve_at, server_of
-    from api.service.settings import default_home
-    from api.service.store import sqlite_url
-    from api.service.tokens import read_tokens
+    from ..request import read_catalog, spark_settings
+    from ..service import Settings, create_app
+    from ..service.engine_messages import EngineOptions
+    from ..service.logs import to_stderr
+    from ..service.results import Kept
+    from ..service.serving import listen, serve_at, server_of
+    from ..service.settings import default_home
+    from ..service.store import sqlite_url
+    from ..service.tokens import read_tokens
 
     local = host in _LOOPBACK
     place = (home or default_home()).absolute()

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from api import options as opt
-from api.console import say, say_warning, write
-from headrace.errors import UsageError
+from ...planning.errors import UsageError
+from .. import options as opt
+from ..console import say, say_warning, write
 
 if TYPE_CHECKING:
-    from catalog.measurement import Measurement
-    from catalog.model import Catalog
+    from ...catalog.measurement import Measurement
+    from ...catalog.model import Catalog
 
 _REJECTED_SHOWN = 3
 
@@ -59,11 +59,18 @@ def stats(
     debug: opt.Debug = False,
 ) -> None:
     """Measure a stream, or a stored graph: rates and distinct vertices of each label."""
-    from api.request import unit_of
-    from catalog import CatalogError, EdgeFileError, RejectedRowError, dump, dumps, measured_catalog
-    from catalog.measurement import ROWS
-    from headrace.errors import RunError
-    from headrace.running import read_inputs, read_vertices
+    from ...catalog import (
+        CatalogError,
+        EdgeFileError,
+        RejectedRowError,
+        dump,
+        dumps,
+        measured_catalog,
+    )
+    from ...catalog.measurement import ROWS
+    from ...planning.errors import RunError
+    from ...running.runs import read_inputs, read_vertices
+    from ..request import unit_of
 
     if not (input_ or stored or vertices):
         raise UsageError(
@@ -94,7 +101,7 @@ def _warn(measurement: Measurement) -> None:
     for doubt in measurement.doubts:
         say_warning(doubt)
     if measurement.more_labels:
-        from catalog.measurement import MOST_LABELS
+        from ...catalog.measurement import MOST_LABELS
 
         say_warning(
             f"there are more labels than the {MOST_LABELS:,} that are measured; of the others "
@@ -111,7 +118,7 @@ def _warn(measurement: Measurement) -> None:
 
 
 def _table(catalog: Catalog, measured: Sequence[Measurement]) -> str:
-    from api.render.numbers import number, per_unit, printable
+    from ..render.numbers import number, per_unit, printable
 
     rates = [s.rate for stream in catalog.streams.values() for s in stream.labels.values()]
     per = per_unit(catalog.time_unit, max(rates, default=0.0))

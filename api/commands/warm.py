@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from api import options as opt
-from api.console import say
-from headrace.errors import RunError
+from ...planning.errors import RunError
+from .. import options as opt
+from ..console import say
 
 
 def warm(*, debug: opt.Debug = False) -> None:
     """Compile the inner loops of all operators now, and keep them for later runs."""
-    from headrace.warming import warm as compile_all
+    from ...running.warming import warm as compile_all
 
     say("compiling: without a cache this takes a minute or two")
     done = compile_all()

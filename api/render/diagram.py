@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from algebra import logical
-from algebra.physical import (
+from ...algebra import logical
+from ...algebra.physical import (
     AutomatonPath,
     FilterRows,
     PhysicalOperator,
     WindowScan,
     WindowScanUnion,
 )
-from algebra.plan import Estimate, PhysicalPlan, PlanNode
-from api.render.numbers import Per, per_unit, printable
-from headrace import notation
+from ...algebra.plan import Estimate, PhysicalPlan, PlanNode
+from ...notation import operators as notation
+from .numbers import Per, per_unit, printable
 
 Called = Sequence[str | None]
 """What the rows of each node of a plan may be called."""

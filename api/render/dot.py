@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from api.render.diagram import Box, Diagram
-from api.render.numbers import duration, number, printable, share
+from .diagram import Box, Diagram
+from .numbers import duration, number, printable, share
 
 
 def render(diagram: Diagram) -> str:

@@ -13,8 +13,8 @@ from html import escape
 from pathlib import Path
 from string import Template
 
-from api.render.diagram import Box, Diagram
-from api.render.numbers import duration, number, printable, share
+from .diagram import Box, Diagram
+from .numbers import duration, number, printable, share
 
 _HERE = Path(__file__).parent
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from api.render.diagram import Diagram
-from api.render.numbers import duration, number
-from api.render.text import Columns
-from headrace.measures import Measured, furthest_off
+from ...running.measures import Measured, furthest_off
+from .diagram import Diagram
+from .numbers import duration, number
+from .text import Columns
 
 FAR_OFF = 10.0
 """A q-error from here on is marked."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from api.render.diagram import Box, Diagram
-from api.render.dot import box_lines
-from api.render.numbers import printable
+from .diagram import Box, Diagram
+from .dot import box_lines
+from .numbers import printable
 
 
 def render(diagram: Diagram) -> str:

@@ -6,9 +6,9 @@ import hashlib
 import json
 from typing import Any
 
-from algebra.plan import PhysicalPlan
-from api.render.diagram import of_plan
-from api.render.numbers import seconds_in
+from ...algebra.plan import PhysicalPlan
+from .diagram import of_plan
+from .numbers import seconds_in
 
 
 def picture(plan: PhysicalPlan) -> dict[str, Any]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from api.render.numbers import Per, number
-from headrace.search_documents import algebra_of
-from rules.registry import transformation_rules
+from ...documents.search import algebra_of
+from ...rules.registry import transformation_rules
+from .numbers import Per, number
 
 Document = Mapping[str, Any]
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from rich.cells import cell_len
 
-from algebra.plan import Estimate
-from api.render.diagram import Box, Diagram
-from api.render.numbers import duration, number, share
+from ...algebra.plan import Estimate
+from .diagram import Box, Diagram
+from .numbers import duration, number, share
 
 _WIDEST = 96
 """Longer operator lines run into the columns rather than pushing them out of sight."""

@@ -7,7 +7,7 @@ Invariant: no file is read or written that a client names, unless that is allowe
 are in processes of their own, and hold back no answer that does not need them.
 """
 
-from api.service.app import create_app
-from api.service.settings import Settings
+from .app import create_app
+from .settings import Settings
 
 __all__ = ["Settings", "create_app"]

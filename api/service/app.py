@@ -14,18 +14,18 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import Response
 
-from api.service import docs_page, page
-from api.service.bodies import Problem
-from api.service.limits import BodyLimit, Crowd, Framing, KnownHosts, SafeHeaders, SameSite
-from api.service.logs import LOG, REQUEST_ID, Account
-from api.service.problems import MEDIA_TYPE, of_error, problem, shape_problems
-from api.service.queries import RefusedError
-from api.service.routes import examples, plans, queries, state, streams
-from api.service.service import Service
-from api.service.settings import Settings, release
-from api.service.store import disk_is_full
-from api.service.tokens import Guard
-from headrace.errors import HeadraceError
+from ...planning.errors import HeadraceError
+from . import docs_page, page
+from .bodies import Problem
+from .limits import BodyLimit, Crowd, Framing, KnownHosts, SafeHeaders, SameSite
+from .logs import LOG, REQUEST_ID, Account
+from .problems import MEDIA_TYPE, of_error, problem, shape_problems
+from .queries import RefusedError
+from .routes import examples, plans, queries, state, streams
+from .service import Service
+from .settings import Settings, release
+from .store import disk_is_full
+from .tokens import Guard
 
 _PROBLEMS: dict[int | str, dict[str, Any]] = {
     status: {

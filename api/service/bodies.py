@@ -6,16 +6,16 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from algebra.physical import DEFAULT_STEPS
-from algebra.remedy import Setting
-from api.service.documents import (
+from ...algebra.physical import DEFAULT_STEPS
+from ...algebra.remedy import Setting
+from ...planning.requests import CostModelKind, Evaluation, Format, PathSemanticsKind, Stage
+from .documents import (
     MemoStatistics,
     OperatorDocument,
     PlanDocument,
     ProgressDocument,
 )
-from api.service.kept_queries import State
-from headrace.requests import CostModelKind, Evaluation, Format, PathSemanticsKind, Stage
+from .kept_queries import State
 
 LONGEST_QUERY = 100_000
 MOST_EXPRESSIONS = 200_000

@@ -8,12 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from api.service.bodies import StreamDocument
-from api.service.store import KeptStream, Store
-from catalog import EdgeFileError, files_of_stream
-from catalog.document import CatalogError, from_document, to_document
-from catalog.model import Catalog, Source, Stream
-from headrace.errors import UsageError
+from ...catalog import EdgeFileError, files_of_stream
+from ...catalog.document import CatalogError, from_document, to_document
+from ...catalog.model import Catalog, Source, Stream
+from ...planning.errors import UsageError
+from .bodies import StreamDocument
+from .store import KeptStream, Store
 
 _UNIT = "second"
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from api.service.query_folder import QueryFolder
-from executor.spark.dead_letters import segments
+from ...executor.spark.dead_letters import segments
+from .query_folder import QueryFolder
 
 PLACE = r"^\d{1,18}(\.\d{1,18}\.\d{1,18})?$"
 MOST_BYTES = 1_000_000

@@ -8,7 +8,7 @@ from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
-from algebra.plan import Estimate, NodeProperties, PlanWindow
+from ...algebra.plan import Estimate, NodeProperties, PlanWindow
 
 
 class PlanNodeDocument(TypedDict):

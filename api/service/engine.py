@@ -1,4 +1,4 @@
-"""The service's side of its engine (:mod:`api.service.engine_process`)."""
+"""The service's side of its engine (:mod:`headrace.api.service.engine_process`)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
-from api.service.engine_messages import Command, EngineOptions, Gone, Quit, Report
+from .engine_messages import Command, EngineOptions, Gone, Quit, Report
 
 LOG = logging.getLogger("headrace.service")
 
@@ -126,6 +126,6 @@ class Engine:
 
 def _work(connection: Connection[Any, Any], home: Path, options: EngineOptions) -> None:
     # Imported in that process alone: it knows Spark.
-    from api.service.engine_process import work
+    from .engine_process import work
 
     work(connection, home, options)

@@ -14,8 +14,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from api.service.engine import GOODBYE_SECONDS, Engine
-from api.service.engine_messages import (
+from ...executor.spark.packages import packages_for_kafka
+from .engine import GOODBYE_SECONDS, Engine
+from .engine_messages import (
     Command,
     EngineOptions,
     Gone,
@@ -24,8 +25,7 @@ from api.service.engine_messages import (
     Start,
     Stop,
 )
-from api.service.problems import problem_document
-from executor.spark.packages import packages_for_kafka
+from .problems import problem_document
 
 LOG = logging.getLogger("headrace.service")
 

@@ -1,7 +1,7 @@
 """The engine: a process with one Spark session, in which queries run side by side.
 
 In: commands from the service, through a pipe. Out: reports. Each query is
-:func:`headrace.running.run_plan` in a thread, with its results in a folder and its checkpoint
+:func:`headrace.running.runs.run_plan` in a thread, with its results in a folder and its checkpoint
 beside them; whatever happens to this process, the next one goes on from there. It ends when the
 service that started it does, or when its JVM dies.
 """
@@ -23,8 +23,25 @@ from typing import Any
 from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
-from algebra.plan import PhysicalPlan
-from api.service.engine_messages import (
+from ...algebra.plan import PhysicalPlan
+from ...catalog.document import from_document
+from ...catalog.live import LiveSource
+from ...executor.spark.errors import (
+    ExecutionError,
+    PackageError,
+    ResourceError,
+    SparkFailedError,
+    StorageError,
+)
+from ...executor.spark.packages import packages_for_kafka
+from ...executor.spark.replay import LARGEST_SLICE
+from ...executor.spark.report import Progress, RunReport
+from ...executor.spark.run import RunOptions
+from ...executor.spark.session import SessionOptions, spark_session
+from ...executor.spark.sinks import ToFolder
+from ...planning.errors import HeadraceError, RunError, StoppedError
+from ...running.runs import as_headrace_error, inputs_of_plan, run_plan
+from .engine_messages import (
     Began,
     Command,
     Delayed,
@@ -38,27 +55,10 @@ from api.service.engine_messages import (
     Start,
     Stop,
 )
-from api.service.logs import LOG, to_stderr
-from api.service.problems import document_of, problem_document
-from api.service.progress import Account
-from api.service.query_folder import QueryFolder
-from catalog.document import from_document
-from catalog.live import LiveSource
-from executor.spark.errors import (
-    ExecutionError,
-    PackageError,
-    ResourceError,
-    SparkFailedError,
-    StorageError,
-)
-from executor.spark.packages import packages_for_kafka
-from executor.spark.replay import LARGEST_SLICE
-from executor.spark.report import Progress, RunReport
-from executor.spark.run import RunOptions
-from executor.spark.session import SessionOptions, spark_session
-from executor.spark.sinks import ToFolder
-from headrace.errors import HeadraceError, RunError, StoppedError
-from headrace.running import as_headrace_error, inputs_of_plan, run_plan
+from .logs import LOG, to_stderr
+from .problems import document_of, problem_document
+from .progress import Account
+from .query_folder import QueryFolder
 
 GRACE_SECONDS = 10.0
 """How long runs have to come to the end of a batch when the engine is to end."""

@@ -9,11 +9,11 @@ from functools import cache
 from importlib import resources
 from itertools import takewhile
 
-from api.service.documents import ExampleDocument
-from catalog import load
-from catalog.document import to_document
-from catalog.model import Catalog
-from languages import detect
+from ...catalog import load
+from ...catalog.document import to_document
+from ...catalog.model import Catalog
+from ...languages import detect
+from .documents import ExampleDocument
 
 _COMMENT = re.compile(r"(?:%|//)\s?(.*)")
 
@@ -26,7 +26,7 @@ def examples() -> tuple[ExampleDocument, ...]:
 
 
 def _found() -> Iterator[ExampleDocument]:
-    with resources.as_file(resources.files("examples")) as folder:
+    with resources.as_file(resources.files("headrace.examples")) as folder:
         for file in sorted(folder.glob("*/catalog.yaml")):
             catalog = to_document(_without_sources(load(file)))
             for query in sorted((*file.parent.glob("*.rq"), *file.parent.glob("*.gcore"))):

@@ -11,9 +11,9 @@ import json
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 
-from api.service.queries import Queries
-from api.service.query import ENDED, Query
-from api.service.results import Lines, Reader
+from .queries import Queries
+from .query import ENDED, Query
+from .results import Lines, Reader
 
 MEDIA_TYPE = "text/event-stream"
 HEARTBEAT_SECONDS = 15.0

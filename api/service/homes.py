@@ -7,8 +7,8 @@ import os
 import uuid
 from pathlib import Path
 
-from api.service.private import private_folder
-from executor.spark.files import written_aside
+from ...executor.spark.files import written_aside
+from .private import private_folder
 
 
 class Home:

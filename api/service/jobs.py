@@ -15,25 +15,25 @@ from itertools import islice
 from time import monotonic
 from typing import Any, Literal
 
-from algebra.automaton import AutomatonError, minimal_dfa
-from algebra.deadline import Deadline
-from algebra.plan import PLAN_VERSION
-from algebra.regex import Regex, Symbol, refs, substitute
-from api.explanation import document, explained, misplaced
-from api.render.diagram import of_plan
-from api.render.picture import picture
-from api.render.text import render
-from api.service.problems import MEDIA_TYPE, document_of, json_bytes, problem_document
-from catalog.document import from_document, to_document
-from costmodel.constants import Constants
-from headrace.documents import RankedPlan, memo_statistics, plans_document
-from headrace.errors import HeadraceError, InvalidQueryError, UsageError
-from headrace.planning import Planned, Translated, plan_of, translate_query
-from headrace.requests import PlanningOptions, PlanRequest
-from languages.errors import QueryError
-from languages.regular_query import PathAtom
-from optimizer.errors import SearchCancelledError
-from optimizer.trace import Tracing
+from ...algebra.automaton import AutomatonError, minimal_dfa
+from ...algebra.deadline import Deadline
+from ...algebra.plan import PLAN_VERSION
+from ...algebra.regex import Regex, Symbol, refs, substitute
+from ...catalog.document import from_document, to_document
+from ...costmodel.constants import Constants
+from ...documents.explained import RankedPlan, memo_statistics, plans_document
+from ...languages.errors import QueryError
+from ...languages.regular_query import PathAtom
+from ...optimizer.errors import SearchCancelledError
+from ...optimizer.trace import Tracing
+from ...planning.errors import HeadraceError, InvalidQueryError, UsageError
+from ...planning.planner import Planned, Translated, plan_of, translate_query
+from ...planning.requests import PlanningOptions, PlanRequest
+from ..explanation import document, explained, misplaced
+from ..render.diagram import of_plan
+from ..render.picture import picture
+from ..render.text import render
+from .problems import MEDIA_TYPE, document_of, json_bytes, problem_document
 
 JSON = "application/json"
 LONGEST_LISTING_SECONDS = 20.0
@@ -57,7 +57,8 @@ class Limits:
 class Asked:
     """A query, its catalog as a document (None: one is assumed) and its options.
 
-    ``options`` are the fields of :class:`headrace.requests.PlanningOptions`; ``release`` is what
+    ``options`` are the fields of :class:`headrace.planning.requests.PlanningOptions`; ``release``
+    is what
     plans: another release may find another plan.
     """
 

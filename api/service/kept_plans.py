@@ -29,8 +29,8 @@ from sqlalchemy import (
     update,
 )
 
-from api.service.jobs import digest
-from api.service.kept_queries import METADATA, stop_queries_of_plans
+from .jobs import digest
+from .kept_queries import METADATA, stop_queries_of_plans
 
 _PLANS = Table(
     "headrace_plans",

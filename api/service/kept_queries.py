@@ -29,7 +29,7 @@ from sqlalchemy import (
     update,
 )
 
-from api.service.problems import problem_document
+from .problems import problem_document
 
 METADATA = MetaData()
 """All tables of the service."""

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from api.service.problems import problem
+from .problems import problem
 
 
 class _TooLargeError(Exception):

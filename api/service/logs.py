@@ -16,8 +16,8 @@ from typing import Any
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from api.service.metrics import Metrics
-from api.service.problems import problem
+from .metrics import Metrics
+from .problems import problem
 
 LOG = logging.getLogger("headrace.service")
 REQUEST_ID: ContextVar[str] = ContextVar("request_id", default="")

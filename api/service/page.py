@@ -29,7 +29,7 @@ _TYPES = {
 }
 _NOT_BUILT = (
     "The page is not built. An installation has it; in a folder of the sources "
-    "`python build_page.py` builds it.\n"
+    "`python web/build_page.py` builds it.\n"
 )
 
 

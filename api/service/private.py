@@ -7,7 +7,7 @@ import stat
 from collections.abc import Iterable
 from pathlib import Path
 
-from headrace.errors import UsageError
+from ...planning.errors import UsageError
 
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 

@@ -11,9 +11,9 @@ from fastapi.routing import APIRoute
 from pydantic import BaseModel
 from starlette.responses import Response
 
-from api.wording import REST
-from catalog.shape_errors import shape_errors
-from headrace.errors import HeadraceError, InvalidQueryError, UsageError
+from ...catalog.shape_errors import shape_errors
+from ...planning.errors import HeadraceError, InvalidQueryError, UsageError
+from ..wording import REST
 
 MEDIA_TYPE = "application/problem+json"
 

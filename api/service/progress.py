@@ -11,11 +11,11 @@ from collections import deque
 from collections.abc import Mapping
 from typing import Any
 
-from algebra.durations import DurationError, ticks
-from algebra.plan import PhysicalPlan
-from executor.counters import Counters
-from executor.spark.report import Progress, RunReport
-from headrace.measures import measured
+from ...algebra.durations import DurationError, ticks
+from ...algebra.plan import PhysicalPlan
+from ...executor.counters import Counters
+from ...executor.spark.report import Progress, RunReport
+from ...running.measures import measured
 
 RATE_SECONDS = 10.0
 """Edges and results per second are means of so much time."""

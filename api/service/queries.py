@@ -18,8 +18,9 @@ from typing import Any
 
 from sqlalchemy.exc import SQLAlchemyError
 
-from api.service.engine_keeper import LONGEST_BACKOFF_SECONDS, EngineKeeper
-from api.service.engine_messages import (
+from ...planning.errors import HeadraceError
+from .engine_keeper import LONGEST_BACKOFF_SECONDS, EngineKeeper
+from .engine_messages import (
     Began,
     Delayed,
     Ended,
@@ -31,12 +32,11 @@ from api.service.engine_messages import (
     Report,
     Start,
 )
-from api.service.kept_queries import KeptQuery, QueryStore, State, Wanted, now_us
-from api.service.problems import document_of, problem_document
-from api.service.query import ENDED, RUN_OPTIONS, Query
-from api.service.query_keeper import QueryKeeper
-from api.service.results import Kept
-from headrace.errors import HeadraceError
+from .kept_queries import KeptQuery, QueryStore, State, Wanted, now_us
+from .problems import document_of, problem_document
+from .query import ENDED, RUN_OPTIONS, Query
+from .query_keeper import QueryKeeper
+from .results import Kept
 
 LOG = logging.getLogger("headrace.service")
 

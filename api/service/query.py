@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
-from api.service.kept_queries import KeptQuery, State
-from api.service.query_folder import QueryFolder
-from api.service.results import Kept, Results
+from .kept_queries import KeptQuery, State
+from .query_folder import QueryFolder
+from .results import Kept, Results
 
 ENDED: frozenset[State] = frozenset({"finished", "failed", "stopped"})
 RUN_OPTIONS = ("speed", "interval", "largest_batch", "strict")

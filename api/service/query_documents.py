@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from algebra.plan import PhysicalPlan
-from api.render.picture import picture
-from api.service.query import RUN_OPTIONS, Query
-from headrace.matches import match_document
-from languages import detect, parse
+from ...algebra.plan import PhysicalPlan
+from ...documents.matches import match_document
+from ...languages import detect, parse
+from ..render.picture import picture
+from .query import RUN_OPTIONS, Query
 
 
 def query_document(query: Query) -> dict[str, Any]:

@@ -13,12 +13,12 @@ from typing import Any
 
 from sqlalchemy.exc import SQLAlchemyError
 
-from api.service.homes import Home
-from api.service.kept_queries import KeptQuery, QueryStore, State, Wanted
-from api.service.query import Query
-from api.service.query_folder import QueryFolder
-from api.service.results import Kept
-from headrace.errors import UsageError
+from ...planning.errors import UsageError
+from .homes import Home
+from .kept_queries import KeptQuery, QueryStore, State, Wanted
+from .query import Query
+from .query_folder import QueryFolder
+from .results import Kept
 
 LOG = logging.getLogger("headrace.service")
 

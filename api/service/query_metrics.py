@@ -10,9 +10,9 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
-from api.service.follow import Followers
-from api.service.kept_queries import State
-from api.service.queries import Queries
+from .follow import Followers
+from .kept_queries import State
+from .queries import Queries
 
 _GAUGES = {
     "lag": ("headrace_query_lag_seconds", "How far its results are behind the clock"),

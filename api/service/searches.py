@@ -13,9 +13,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from time import monotonic
 
-from api.service.jobs import Job, Outcome
-from api.service.metrics import Metrics
-from api.service.workers import Worker, WorkerDiedError
+from .jobs import Job, Outcome
+from .metrics import Metrics
+from .workers import Worker, WorkerDiedError
 
 LOG = logging.getLogger("headrace.service")
 CANCELLED = "cancelled"

@@ -12,26 +12,26 @@ from typing import Any
 from fastapi import Request
 from starlette.responses import Response
 
-from algebra.plan import PhysicalPlan, PlanError
-from api.service.bodies import OptimizeBody, OptionsBody, QueryBody
-from api.service.catalogs import Catalogs, document_of, files_of, of_request
-from api.service.follow import Followers
-from api.service.jobs import JSON, Asked, Job, Kind, Outcome, asked
-from api.service.kept_plans import KeptPlan
-from api.service.logs import REQUEST_ID
-from api.service.metrics import Metrics
-from api.service.problems import problem
-from api.service.queries import Queries
-from api.service.query import RUN_OPTIONS, Query
-from api.service.query_metrics import QueryCollector
-from api.service.searches import BusyError, ClosingError, Searches
-from api.service.settings import Settings, release
-from api.service.store import Store
-from api.service.workers import DeadlineError, WorkerDiedError
-from catalog.document import to_document
-from catalog.model import Catalog
-from headrace.errors import UsageError
-from headrace.running import inputs_of_plan
+from ...algebra.plan import PhysicalPlan, PlanError
+from ...catalog.document import to_document
+from ...catalog.model import Catalog
+from ...planning.errors import UsageError
+from ...running.runs import inputs_of_plan
+from .bodies import OptimizeBody, OptionsBody, QueryBody
+from .catalogs import Catalogs, document_of, files_of, of_request
+from .follow import Followers
+from .jobs import JSON, Asked, Job, Kind, Outcome, asked
+from .kept_plans import KeptPlan
+from .logs import REQUEST_ID
+from .metrics import Metrics
+from .problems import problem
+from .queries import Queries
+from .query import RUN_OPTIONS, Query
+from .query_metrics import QueryCollector
+from .searches import BusyError, ClosingError, Searches
+from .settings import Settings, release
+from .store import Store
+from .workers import DeadlineError, WorkerDiedError
 
 LOG = logging.getLogger("headrace.service")
 HUNG_UP = 499

@@ -9,9 +9,9 @@ import socket
 import uvicorn
 from fastapi import FastAPI
 
-from api.service.connections import Connection, allow_files
-from api.service.service import Service
-from headrace.errors import UsageError
+from ...planning.errors import UsageError
+from .connections import Connection, allow_files
+from .service import Service
 
 LONGEST_GOODBYE_SECONDS = 20
 

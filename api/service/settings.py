@@ -9,11 +9,11 @@ from pathlib import Path
 
 from platformdirs import user_data_path
 
-from api.service.engine_messages import EngineOptions
-from api.service.jobs import Limits
-from api.service.results import Kept
-from api.service.tokens import Token
-from catalog.model import Catalog
+from ...catalog.model import Catalog
+from .engine_messages import EngineOptions
+from .jobs import Limits
+from .results import Kept
+from .tokens import Token
 
 
 def default_home() -> Path:

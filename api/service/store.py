@@ -32,10 +32,10 @@ from sqlalchemy import (
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
-from api.service.kept_plans import PlanStore, drop_misfiled
-from api.service.kept_queries import METADATA, QueryStore
-from api.service.private import private_file, private_folder
-from headrace.errors import UsageError
+from ...planning.errors import UsageError
+from .kept_plans import PlanStore, drop_misfiled
+from .kept_queries import METADATA, QueryStore
+from .private import private_file, private_folder
 
 T = TypeVar("T")
 

@@ -10,8 +10,8 @@ from typing import Literal, get_args
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from api.service.problems import problem
-from headrace.errors import UsageError
+from ...planning.errors import UsageError
+from .problems import problem
 
 TokenScope = Literal["read", "plan", "run"]
 SHORTEST = 16

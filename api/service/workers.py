@@ -23,7 +23,7 @@ from typing import Any
 
 from pebble import ProcessExpired, ProcessPool
 
-from api.service.jobs import Asked, Job, Outcome, run
+from .jobs import Asked, Job, Outcome, run
 
 START_SECONDS = 60.0
 """How long a process may take to start at the first attempt; each attempt may take twice the time

@@ -9,5 +9,5 @@ the kernel goes on where it stood, from a header of cursors. So state is nothing
 which may lie anywhere, also in mapped files.
 
 Every kernel is called with one signature only (int64, C-contiguous), so that each compiles
-once; :mod:`executor.kernels.compiling` keeps the machine code on disk.
+once; :mod:`headrace.executor.kernels.compiling` keeps the machine code on disk.
 """

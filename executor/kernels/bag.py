@@ -2,19 +2,19 @@
 
 ``rows`` is int64[capacity, width + 4]: the columns, the expiry, how many such rows there are,
 whether it was said (coalescing alone looks at that), and the next row with the same key. Rows
-are one entry if they agree in columns *and* expiry. As in :mod:`executor.kernels.rows` there are
-two indexes, int64[capacity, 2] of (hash, row): ``values`` over columns and expiry, ``keys`` over
-the key columns, which leads to the first row of a chain.
+are one entry if they agree in columns *and* expiry. As in :mod:`headrace.executor.kernels.rows`
+there are two indexes, int64[capacity, 2] of (hash, row): ``values`` over columns and expiry,
+``keys`` over the key columns, which leads to the first row of a chain.
 
 An entry that nobody holds any more stays in its chain, with a count of 0, until a sweep.
 """
 
 from __future__ import annotations
 
-from executor.batch import FOREVER, IntArray
-from executor.kernels.compiling import kernel
-from executor.kernels.rows import hash_in
-from executor.kernels.tables import EMPTY, mixed
+from ..batch import FOREVER, IntArray
+from .compiling import kernel
+from .rows import hash_in
+from .tables import EMPTY, mixed
 
 # The header of a bag.
 COUNT, ADDED, SWEEP_AT, SWEEP_AFTER, BAG_FIELDS = range(5)

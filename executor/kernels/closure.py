@@ -11,8 +11,8 @@ from __future__ import annotations
 from numpy import uint64
 from numpy.typing import NDArray
 
-from executor.batch import IntArray
-from executor.kernels.compiling import kernel
+from ..batch import IntArray
+from .compiling import kernel
 
 Bits = NDArray[uint64]
 

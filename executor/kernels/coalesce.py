@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from executor.batch import FOREVER, IntArray
-from executor.counters import ADDED_VALIDITY, DROPPED, Tally
-from executor.kernels.compiling import kernel
-from executor.kernels.rows import find_row, hash_in, insert, is_due
-from executor.kernels.tables import EMPTY
+from ..batch import FOREVER, IntArray
+from ..counters import ADDED_VALIDITY, DROPPED, Tally
+from .compiling import kernel
+from .rows import find_row, hash_in, insert, is_due
+from .tables import EMPTY
 
 
 @kernel

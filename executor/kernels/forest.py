@@ -13,9 +13,9 @@ itself, would be a third field of a slot.
 
 from __future__ import annotations
 
-from executor.batch import FOREVER, IntArray
-from executor.kernels.compiling import kernel
-from executor.kernels.tables import EMPTY, find, mixed, put
+from ..batch import FOREVER, IntArray
+from .compiling import kernel
+from .tables import EMPTY, find, mixed, put
 
 # The header: counts, and the cursors of executor.kernels.path.
 (

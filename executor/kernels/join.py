@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from executor.batch import IntArray
-from executor.kernels.compiling import kernel
-from executor.kernels.rows import find_row, hash_in, insert, is_due
-from executor.kernels.tables import EMPTY
+from ..batch import IntArray
+from .compiling import kernel
+from .rows import find_row, hash_in, insert, is_due
+from .tables import EMPTY
 
 # Why the kernel stopped. The sides are swept only where no row is half done.
 DONE, LEFT_DUE, RIGHT_DUE, OUT_FULL = range(4)

@@ -15,10 +15,10 @@ which the argument rests. What has expired counts as absent too.
 
 from __future__ import annotations
 
-from executor.batch import FOREVER, IntArray
-from executor.counters import ADDED_VALIDITY, DROPPED, Tally
-from executor.kernels.compiling import kernel
-from executor.kernels.forest import (
+from ..batch import FOREVER, IntArray
+from ..counters import ADDED_VALIDITY, DROPPED, Tally
+from .compiling import kernel
+from .forest import (
     ADDED,
     ARENA_TOP,
     BLOCK,
@@ -58,7 +58,7 @@ from executor.kernels.forest import (
     pool_room,
     slot_of,
 )
-from executor.kernels.tables import EMPTY, find
+from .tables import EMPTY, find
 
 # Why the kernel stopped. At SWEEP_DUE and EDGES_FULL no search is in work.
 DONE, SWEEP_DUE, EDGES_FULL, NODES_FULL, POOL_FULL, HEAP_FULL, ARENA_FULL, OUT_FULL = range(8)

@@ -3,18 +3,18 @@
 The values of a tree that may rest on the edge are those that equal what the edge gives, and
 those that equal what such a value gives onwards. They are all forgotten first; then each is
 found again from what remains, longest first: the largest expiry over all ways that are left,
-as in the growth of :mod:`executor.kernels.path`. Keyed on expiry, not on edge times, this holds
-for edges of several windows and for derived ones.
+as in the growth of :mod:`headrace.executor.kernels.path`. Keyed on expiry, not on edge times, this
+holds for edges of several windows and for derived ones.
 
 To look back at a node its edges are listed by both of their ends
-(:func:`executor.kernels.forest.link` with all of ``walked`` set).
+(:func:`headrace.executor.kernels.forest.link` with all of ``walked`` set).
 """
 
 from __future__ import annotations
 
-from executor.batch import FOREVER, IntArray
-from executor.kernels.compiling import kernel
-from executor.kernels.forest import (
+from ..batch import FOREVER, IntArray
+from .compiling import kernel
+from .forest import (
     BLOCK,
     CAPACITY,
     CODE,
@@ -26,8 +26,8 @@ from executor.kernels.forest import (
     edge_key,
     slot_of,
 )
-from executor.kernels.path import MOVE_INPUT, MOVE_INVERSE, MOVE_NEXT, MOVE_STATE
-from executor.kernels.tables import EMPTY, find
+from .path import MOVE_INPUT, MOVE_INVERSE, MOVE_NEXT, MOVE_STATE
+from .tables import EMPTY, find
 
 # Why the kernel stopped; after an enlargement it is called again and goes on.
 DONE, LOST_FULL, HEAP_FULL = range(3)

@@ -1,4 +1,4 @@
-"""The region of a new edge: what SIMPLE_PATH searches in (:mod:`executor.kernels.simple`).
+"""The region of a new edge: what SIMPLE_PATH searches in (:mod:`headrace.executor.kernels.simple`).
 
 Product nodes (vertex, state) that a walk connects with the edge: in layer 0 those before it, in
 layer 1 those behind it, each with the width (the smallest expiry) of the widest such walk, and
@@ -7,10 +7,10 @@ the arcs between them.
 
 from __future__ import annotations
 
-from executor.batch import IntArray
-from executor.kernels.compiling import kernel
-from executor.kernels.forest import EDGE_FIELDS, EXPIRY, NEXT_OUT, TARGET
-from executor.kernels.path import (
+from ..batch import IntArray
+from .compiling import kernel
+from .forest import EDGE_FIELDS, EXPIRY, NEXT_OUT, TARGET
+from .path import (
     MOVE_INVERSE,
     MOVE_NEXT,
     MOVE_STATE,
@@ -22,7 +22,7 @@ from executor.kernels.path import (
     pop,
     push,
 )
-from executor.kernels.tables import EMPTY, find
+from .tables import EMPTY, find
 
 # The header: counts and cursors.
 (

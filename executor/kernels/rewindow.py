@@ -1,16 +1,16 @@
 """Runs of values, and the windows that begin with them.
 
 A *run* is a time without a gap through which a value is valid. Runs are held as a set of rows
-(:mod:`executor.kernels.rows`) that has the start of the run in place of the expiry. A run is
-held one tick past its end, for a row at its end goes on with it.
+(:mod:`headrace.executor.kernels.rows`) that has the start of the run in place of the expiry. A run
+is held one tick past its end, for a row at its end goes on with it.
 """
 
 from __future__ import annotations
 
-from executor.batch import FOREVER, IntArray
-from executor.kernels.compiling import kernel
-from executor.kernels.rows import COUNT, UNTIL, find_row, hash_in, insert, is_due
-from executor.kernels.tables import EMPTY
+from ..batch import FOREVER, IntArray
+from .compiling import kernel
+from .rows import COUNT, UNTIL, find_row, hash_in, insert, is_due
+from .tables import EMPTY
 
 
 @kernel

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from executor.batch import FOREVER, IntArray
-from executor.kernels.compiling import kernel
-from executor.kernels.tables import EMPTY, mixed
+from ..batch import FOREVER, IntArray
+from .compiling import kernel
+from .tables import EMPTY, mixed
 
 # The header of a set.
 COUNT, ADDED, SWEEP_AT, SWEEP_AFTER, UNTIL, SET_FIELDS = range(6)

@@ -20,11 +20,11 @@ edge by a budget of steps.
 
 from __future__ import annotations
 
-from executor.batch import FOREVER, IntArray
-from executor.kernels.compiling import kernel
-from executor.kernels.forest import EXPIRY, INPUT, SOURCE, TARGET, edge_key, link
-from executor.kernels.path import ROW_EXP, ROW_INPUT, ROW_ROOTS, ROW_SOURCE, ROW_TARGET, ROW_TS
-from executor.kernels.region import (
+from ..batch import FOREVER, IntArray
+from .compiling import kernel
+from .forest import EXPIRY, INPUT, SOURCE, TARGET, edge_key, link
+from .path import ROW_EXP, ROW_INPUT, ROW_ROOTS, ROW_SOURCE, ROW_TARGET, ROW_TS
+from .region import (
     ADDED,
     CODE,
     EDGES,
@@ -46,8 +46,8 @@ from executor.kernels.region import (
     clear,
     find_region,
 )
-from executor.kernels.simple_search import walks_are_simple, widest_simple
-from executor.kernels.tables import EMPTY, find, put
+from .simple_search import walks_are_simple, widest_simple
+from .tables import EMPTY, find, put
 
 # Why the kernel stopped.
 DONE, SWEEP_DUE, EDGES_FULL, SPACE_FULL, RESULTS_FULL, OUT_FULL, OVER_BUDGET = range(7)

@@ -8,10 +8,10 @@ have this one. A part whose widest walk is no wider than the best path so far is
 
 from __future__ import annotations
 
-from executor.batch import FOREVER, IntArray
-from executor.kernels.compiling import kernel
-from executor.kernels.path import pop, push
-from executor.kernels.region import (
+from ..batch import FOREVER, IntArray
+from .compiling import kernel
+from .path import pop, push
+from .region import (
     ARC,
     BEFORE,
     BLOCKED,
@@ -29,7 +29,7 @@ from executor.kernels.region import (
     VALUE,
     VERTEX,
 )
-from executor.kernels.tables import EMPTY
+from .tables import EMPTY
 
 # What branch and bound has open: the node chosen, and whether it is left out now.
 CHOSEN, LEFT_OUT, STACK_FIELDS = range(3)

@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from executor.batch import IntArray
-from executor.kernels.compiling import kernel
+from ..batch import IntArray
+from .compiling import kernel
 
 Scalar = TypeVar("Scalar", bound="np.generic[Any]")
 

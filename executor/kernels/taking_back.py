@@ -1,19 +1,19 @@
 """Operators over streams with deletions, but for paths: scan, join, coalesce.
 
 In such a stream a row with a negative expiry takes back one row of the same columns: that
-with the expiry ``~exp`` (:class:`executor.batch.Batch`). What is valid at an instant is the set of
-the values of which some row was given, not taken back and not expired. So an operator gives for
-each row that it takes what follows from it, and takes that back with it: each is a function of
-bags, and rows of one instant may come in any order that gives before it takes.
+with the expiry ``~exp`` (:class:`headrace.executor.batch.Batch`). What is valid at an instant is
+the set of the values of which some row was given, not taken back and not expired. So an operator
+gives for each row that it takes what follows from it, and takes that back with it: each is a
+function of bags, and rows of one instant may come in any order that gives before it takes.
 """
 
 from __future__ import annotations
 
-from executor.batch import IntArray
-from executor.kernels import bag
-from executor.kernels.bag import EXPIRY, HELD, NEXT, SAID
-from executor.kernels.compiling import kernel
-from executor.kernels.tables import EMPTY
+from ..batch import IntArray
+from . import bag
+from .bag import EXPIRY, HELD, NEXT, SAID
+from .compiling import kernel
+from .tables import EMPTY
 
 # Why a kernel stopped. Bags are swept only where no row is half done.
 DONE, DUE, OTHER_DUE, OUT_FULL = range(4)

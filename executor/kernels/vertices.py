@@ -13,9 +13,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from executor.batch import FOREVER, IntArray
-from executor.kernels.compiling import kernel
-from executor.kernels.tables import EMPTY, mixed
+from ..batch import FOREVER, IntArray
+from .compiling import kernel
+from .tables import EMPTY, mixed
 
 Bytes = NDArray[np.uint8]
 

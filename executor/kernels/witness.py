@@ -1,8 +1,8 @@
 """A path for a row: a search over the valid edges, backwards from where the path ends.
 
-Edges are kept with the adjacency lists of :mod:`executor.kernels.forest`. An edge that lasts
-longer than it did is a new one, and the old one is dead: so the lists stand in the order of the
-rows that still count, whatever came before. Edges of one instant are taken in before a path is
+Edges are kept with the adjacency lists of :mod:`headrace.executor.kernels.forest`. An edge that
+lasts longer than it did is a new one, and the old one is dead: so the lists stand in the order of
+the rows that still count, whatever came before. Edges of one instant are taken in before a path is
 looked for in a row of that instant.
 
 The search is breadth-first over product nodes (vertex, automaton state) from the target in its
@@ -14,9 +14,9 @@ looks for a simple path among those nodes, with a budget of steps.
 
 from __future__ import annotations
 
-from executor.batch import FOREVER, IntArray
-from executor.kernels.compiling import kernel
-from executor.kernels.forest import (
+from ..batch import FOREVER, IntArray
+from .compiling import kernel
+from .forest import (
     EDGE_FIELDS,
     EXPIRY,
     INPUT,
@@ -26,8 +26,8 @@ from executor.kernels.forest import (
     edge_key,
     link,
 )
-from executor.kernels.path import ROW_EXP, ROW_INPUT, ROW_SOURCE, ROW_TARGET, ROW_TS
-from executor.kernels.tables import EMPTY, find, put
+from .path import ROW_EXP, ROW_INPUT, ROW_SOURCE, ROW_TARGET, ROW_TS
+from .tables import EMPTY, find, put
 
 (
     EDGES,

@@ -1,5 +1,5 @@
 """The operators of a pipeline: one batch per input in, one batch of results out.
 
 Each keeps the state of one plan node. Stateless ones are functions of their input; the
-others drive a kernel of `executor.kernels` and own its arrays.
+others drive a kernel of `headrace.executor.kernels` and own its arrays.
 """

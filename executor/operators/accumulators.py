@@ -10,8 +10,8 @@ import heapq
 from collections import Counter
 from typing import Any, Final, Protocol
 
-from algebra.aggregates import Function
-from algebra.scalar import LARGEST_INTEGER, SMALLEST_INTEGER
+from ...algebra.aggregates import Function
+from ...algebra.scalar import LARGEST_INTEGER, SMALLEST_INTEGER
 
 _BITS: Final = 1074
 _ONE: Final = 1 << _BITS

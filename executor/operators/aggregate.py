@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from algebra.physical import AggregateRows
-from executor.batch import FOREVER, Batch, IntArray, lasting
-from executor.dictionary import Dictionary
-from executor.operators.accumulators import Accumulator, accumulator
-from executor.operators.held import HeldValues, Value, next_multiple, values_of
+from ...algebra.physical import AggregateRows
+from ..batch import FOREVER, Batch, IntArray, lasting
+from ..dictionary import Dictionary
+from .accumulators import Accumulator, accumulator
+from .held import HeldValues, Value, next_multiple, values_of
 
 Row = tuple[Any, ...]
 """The aggregates of a group."""

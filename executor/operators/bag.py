@@ -1,13 +1,13 @@
-"""The arrays of a bag of rows (`executor.kernels.bag`)."""
+"""The arrays of a bag of rows (`headrace.executor.kernels.bag`)."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from executor.batch import IntArray
-from executor.kernels import bag as kernel
-from executor.kernels.tables import EMPTY, capacity_for
-from executor.schedule import LEAST_ADDED, Schedule
+from ..batch import IntArray
+from ..kernels import bag as kernel
+from ..kernels.tables import EMPTY, capacity_for
+from ..schedule import LEAST_ADDED, Schedule
 
 _SMALLEST = 64
 

@@ -7,8 +7,8 @@ from typing import Final, Protocol, runtime_checkable
 
 import numpy as np
 
-from executor.batch import Batch, IntArray
-from executor.predicates import Mask
+from ..batch import Batch, IntArray
+from ..predicates import Mask
 
 CHUNK: Final = 1 << 16
 """Rows of a result buffer."""

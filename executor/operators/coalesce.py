@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from executor.batch import Batch
-from executor.counters import Tally, new_tally
-from executor.kernels import coalesce as kernel
-from executor.operators.base import Holding
-from executor.operators.rowset import RowSet
+from ..batch import Batch
+from ..counters import Tally, new_tally
+from ..kernels import coalesce as kernel
+from .base import Holding
+from .rowset import RowSet
 
 
 class CoalesceOperator(Holding):

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from algebra.scalar import Call, Column, Literal, Value, columns, parsed
-from executor.batch import Batch, IntArray, lasting
-from executor.dictionary import Dictionary
-from executor.operators.base import Stateless
-from executor.scalars import Scalars
+from ...algebra.scalar import Call, Column, Literal, Value, columns, parsed
+from ..batch import Batch, IntArray, lasting
+from ..dictionary import Dictionary
+from ..scalars import Scalars
+from .base import Stateless
 
 
 class ComputeOperator(Stateless):

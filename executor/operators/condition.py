@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from algebra.predicate import Predicate
-from executor import predicates
-from executor.batch import IntArray
-from executor.dictionary import Dictionary
-from executor.predicates import Mask
+from ...algebra.predicate import Predicate
+from .. import predicates
+from ..batch import IntArray
+from ..dictionary import Dictionary
+from ..predicates import Mask
 
 
 class Condition:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from executor.batch import Batch
-from executor.dictionary import Dictionary
-from executor.operators.base import Stateless
-from executor.operators.condition import Condition
+from ..batch import Batch
+from ..dictionary import Dictionary
+from .base import Stateless
+from .condition import Condition
 
 
 class FilterOperator(Stateless):

@@ -6,7 +6,7 @@ import heapq
 from collections.abc import Iterator
 from typing import Final
 
-from executor.batch import FOREVER, Batch
+from ..batch import FOREVER, Batch
 
 Value = tuple[int, ...]
 """The codes of a row's columns."""

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from algebra.physical import HashJoin, Horizon
-from executor.batch import FOREVER, Batch, IntArray
-from executor.dictionary import Dictionary
-from executor.kernels import join as kernel
-from executor.kernels.tables import EMPTY
-from executor.operators.base import Holding, Results
-from executor.operators.condition import Condition
-from executor.operators.rowset import RowSet
+from ...algebra.physical import HashJoin, Horizon
+from ..batch import FOREVER, Batch, IntArray
+from ..dictionary import Dictionary
+from ..kernels import join as kernel
+from ..kernels.tables import EMPTY
+from .base import Holding, Results
+from .condition import Condition
+from .rowset import RowSet
 
 
 class Pairing:

@@ -7,14 +7,14 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from algebra.physical import AutomatonPath, SPath
-from executor.batch import Batch, IntArray, merge_order
-from executor.counters import Tally, new_tally
-from executor.kernels import forest
-from executor.kernels import path as kernel
-from executor.kernels.tables import EMPTY, enlarged, enlarged_table, new_table
-from executor.operators.base import Results
-from executor.schedule import LEAST_ADDED, Schedule
+from ...algebra.physical import AutomatonPath, SPath
+from ..batch import Batch, IntArray, merge_order
+from ..counters import Tally, new_tally
+from ..kernels import forest
+from ..kernels import path as kernel
+from ..kernels.tables import EMPTY, enlarged, enlarged_table, new_table
+from ..schedule import LEAST_ADDED, Schedule
+from .base import Results
 
 _SMALLEST = 64
 _SMALLEST_POOL = 1024

@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from algebra.physical import SPath
-from executor.batch import Batch, IntArray
-from executor.kernels import forest, path_loss, taking_back
-from executor.kernels import path as path_kernel
-from executor.operators.bag import Bag
-from executor.operators.base import Results
-from executor.operators.path import PathOperator, merged_rows
+from ...algebra.physical import SPath
+from ..batch import Batch, IntArray
+from ..kernels import forest, path_loss, taking_back
+from ..kernels import path as path_kernel
+from .bag import Bag
+from .base import Results
+from .path import PathOperator, merged_rows
 
 _SMALLEST = 256
 _EDGE_COLUMNS = 3  # source, target, input

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from algebra.physical import ReportRows
-from executor.batch import FOREVER, Batch, IntArray, lasting
-from executor.dictionary import Dictionary
-from executor.operators.held import HeldValues, Value, next_multiple, values_of
+from ...algebra.physical import ReportRows
+from ..batch import FOREVER, Batch, IntArray, lasting
+from ..dictionary import Dictionary
+from .held import HeldValues, Value, next_multiple, values_of
 
 
 class ReportOperator:

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from algebra.physical import Rewindow
-from algebra.plan import PhysicalPlan
-from executor.batch import FOREVER, Batch
-from executor.kernels import rewindow as kernel
-from executor.operators.base import Holding
-from executor.operators.rowset import RowSet
+from ...algebra.physical import Rewindow
+from ...algebra.plan import PhysicalPlan
+from ..batch import FOREVER, Batch
+from ..kernels import rewindow as kernel
+from .base import Holding
+from .rowset import RowSet
 
 
 def kept_beyond(plan: PhysicalPlan) -> int:

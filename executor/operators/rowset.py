@@ -1,13 +1,13 @@
-"""The arrays of a set of rows (`executor.kernels.rows`)."""
+"""The arrays of a set of rows (`headrace.executor.kernels.rows`)."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from executor.batch import IntArray
-from executor.kernels import rows as kernel
-from executor.kernels.tables import EMPTY, capacity_for
-from executor.schedule import LEAST_ADDED, Schedule
+from ..batch import IntArray
+from ..kernels import rows as kernel
+from ..kernels.tables import EMPTY, capacity_for
+from ..schedule import LEAST_ADDED, Schedule
 
 _SMALLEST = 64
 

@@ -7,16 +7,16 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from algebra.physical import SimplePath
-from executor.batch import Batch, IntArray
-from executor.kernels import region
-from executor.kernels import simple as kernel
-from executor.kernels.path import ALL_ROOTS, MOVE_INPUT, ROW_ROOTS, ROW_TS
-from executor.kernels.simple_search import STACK_FIELDS
-from executor.kernels.tables import EMPTY, enlarged, enlarged_table, new_table
-from executor.operators.base import Results
-from executor.operators.path import merged_rows, moves_by_input
-from executor.schedule import LEAST_ADDED, Schedule
+from ...algebra.physical import SimplePath
+from ..batch import Batch, IntArray
+from ..kernels import region
+from ..kernels import simple as kernel
+from ..kernels.path import ALL_ROOTS, MOVE_INPUT, ROW_ROOTS, ROW_TS
+from ..kernels.simple_search import STACK_FIELDS
+from ..kernels.tables import EMPTY, enlarged, enlarged_table, new_table
+from ..schedule import LEAST_ADDED, Schedule
+from .base import Results
+from .path import merged_rows, moves_by_input
 
 _SMALLEST = 64
 

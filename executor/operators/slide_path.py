@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from algebra.physical import SlidePath
-from executor.batch import FOREVER, Batch, IntArray
-from executor.kernels import closure
-from executor.kernels import path as kernel
-from executor.operators.base import Results
-from executor.operators.path import merged_rows
-from executor.schedule import Schedule
+from ...algebra.physical import SlidePath
+from ..batch import FOREVER, Batch, IntArray
+from ..kernels import closure
+from ..kernels import path as kernel
+from ..schedule import Schedule
+from .base import Results
+from .path import merged_rows
 
 _SET_BYTES = 1 << 26
 """Memory for the sets of targets; if all of them do not fit, some are looked for at a time."""

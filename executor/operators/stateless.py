@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from executor.batch import Batch, merged
-from executor.operators.base import Stateless
+from ..batch import Batch, merged
+from .base import Stateless
 
 
 class UnionOperator(Stateless):

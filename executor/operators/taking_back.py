@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from algebra.physical import HashJoin
-from executor.batch import Batch, IntArray, merged
-from executor.dictionary import Dictionary
-from executor.kernels import taking_back as kernel
-from executor.kernels.tables import EMPTY
-from executor.operators.bag import Bag
-from executor.operators.base import Holding, Results
-from executor.operators.join import Pairing
+from ...algebra.physical import HashJoin
+from ..batch import Batch, IntArray, merged
+from ..dictionary import Dictionary
+from ..kernels import taking_back as kernel
+from ..kernels.tables import EMPTY
+from .bag import Bag
+from .base import Holding, Results
+from .join import Pairing
 
 
 class RetractOperator(Holding):

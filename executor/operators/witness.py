@@ -10,17 +10,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from algebra.physical import WitnessPaths
-from executor.batch import Batch, IntArray
-from executor.dictionary import Dictionary
-from executor.kernels import witness as kernel
-from executor.kernels.forest import EDGE_FIELDS
-from executor.kernels.path import ROW_TS
-from executor.kernels.tables import enlarged, enlarged_table, new_table
-from executor.operators.coalesce import CoalesceOperator
-from executor.operators.path import merged_rows
-from executor.operators.simple_path import StepBudgetError, steps_by_state
-from executor.schedule import LEAST_ADDED, Schedule
+from ...algebra.physical import WitnessPaths
+from ..batch import Batch, IntArray
+from ..dictionary import Dictionary
+from ..kernels import witness as kernel
+from ..kernels.forest import EDGE_FIELDS
+from ..kernels.path import ROW_TS
+from ..kernels.tables import enlarged, enlarged_table, new_table
+from ..schedule import LEAST_ADDED, Schedule
+from .coalesce import CoalesceOperator
+from .path import merged_rows
+from .simple_path import StepBudgetError, steps_by_state
 
 _SMALLEST = 64
 

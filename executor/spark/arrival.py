@@ -15,8 +15,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from algebra.plan import PlanStream
-from executor.batch import FOREVER
+from ...algebra.plan import PlanStream
+from ..batch import FOREVER
 
 ORDER: Final = "order"
 """The column to sort by."""

@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from executor.spark.errors import DamagedError
-from executor.spark.files import digest_of, read_sealed, write_sealed
+from .errors import DamagedError
+from .files import digest_of, read_sealed, write_sealed
 
 NEVER: Final = -1
 """The number of the last batch before the first."""

@@ -14,18 +14,18 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Row
 
-from executor.counters import Counters
-from executor.spark.checkpoint import Work
-from executor.spark.dead_letters import DeadLetters
-from executor.spark.late import LateFolder, added
-from executor.spark.leftovers import Callbacks
-from executor.spark.parts import PART, WRITTEN, Part, part_writer
-from executor.spark.processor import LATE, REPORT
-from executor.spark.replay import Spool
-from executor.spark.report import OnProgress, Progress
-from executor.spark.sinks import Sink
-from executor.spark.storage import storage_told
-from executor.spark.workers import own_workers
+from ..counters import Counters
+from .checkpoint import Work
+from .dead_letters import DeadLetters
+from .late import LateFolder, added
+from .leftovers import Callbacks
+from .parts import PART, WRITTEN, Part, part_writer
+from .processor import LATE, REPORT
+from .replay import Spool
+from .report import OnProgress, Progress
+from .sinks import Sink
+from .storage import storage_told
+from .workers import own_workers
 
 
 @dataclass(frozen=True, slots=True)

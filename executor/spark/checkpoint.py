@@ -20,17 +20,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from algebra.plan import PhysicalPlan
-from algebra.remedy import Remedy
-from executor.spark.batch_log import BatchLog
-from executor.spark.claims import (
+from ...algebra.plan import PhysicalPlan
+from ...algebra.remedy import Remedy
+from .batch_log import BatchLog
+from .claims import (
     check_output,
     check_without_links,
     check_writable,
     claim,
     identity,
 )
-from executor.spark.errors import (
+from .errors import (
     NEW_CHECKPOINT,
     NEW_OUTPUT,
     DamagedError,
@@ -38,11 +38,11 @@ from executor.spark.errors import (
     OtherQueryError,
     OutputError,
 )
-from executor.spark.files import aside_of, read_sealed, remove_aside, write_sealed
-from executor.spark.folders import MARK, made_folder, temporary_parent
-from executor.spark.sinks import NOTE, Output, ToFile, ToFolder
-from executor.spark.storage import storage_told
-from executor.spark.unfinished import remove_unfinished
+from .files import aside_of, read_sealed, remove_aside, write_sealed
+from .folders import MARK, made_folder, temporary_parent
+from .sinks import NOTE, Output, ToFile, ToFolder
+from .storage import storage_told
+from .unfinished import remove_unfinished
 
 _PIN = "query.json"
 _COUNTS = "counted.json"

@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from executor.spark.errors import (
+from .errors import (
     NEW_CHECKPOINT,
     NEW_OUTPUT,
     DamagedError,
@@ -20,9 +20,9 @@ from executor.spark.errors import (
     OtherQueryError,
     OutputError,
 )
-from executor.spark.files import read_sealed, write_sealed
-from executor.spark.sinks import NOTE, Output, ToFile, ToFolder, WrittenFile
-from executor.spark.storage import storage_told
+from .files import read_sealed, write_sealed
+from .sinks import NOTE, Output, ToFile, ToFolder, WrittenFile
+from .storage import storage_told
 
 _OWNER = "owner.json"
 _EFFECTIVE = os.access in os.supports_effective_ids

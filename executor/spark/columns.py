@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from algebra.values import PropertyType
-from executor.leaves import DELETES, OWN_TIME, Field, Leaf, property_column
+from ...algebra.values import PropertyType
+from ..leaves import DELETES, OWN_TIME, Field, Leaf, property_column
 
 SQL_TYPES: Mapping[PropertyType, str] = {
     "string": "string",
@@ -36,7 +36,7 @@ def properties_of(leaves: Collection[Leaf]) -> dict[Field, str]:
 
 
 def columns_of(leaves: Collection[Leaf]) -> dict[Field, str]:
-    """The same by the names of :attr:`executor.leaves.Leaf.fields`."""
+    """The same by the names of :attr:`headrace.executor.leaves.Leaf.fields`."""
     found = properties_of(leaves)
     return {
         (name if (name, kind) == DELETES else property_column(name), kind): column

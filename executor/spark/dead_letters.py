@@ -10,9 +10,9 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from executor.spark.errors import StorageError
-from executor.spark.files import read_sealed, write_sealed
-from executor.spark.storage import storage_told
+from .errors import StorageError
+from .files import read_sealed, write_sealed
+from .storage import storage_told
 
 _NOTE = "added.json"
 _DIGITS = 18

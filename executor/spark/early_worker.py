@@ -3,8 +3,8 @@
 Spark asks a Python process of its own which state a query has, and gives it ten seconds to connect
 and ten more to authenticate, whatever its settings say. What the process does first is to import
 PySpark, which takes longer on a machine with much else to do. So the launcher of
-:mod:`executor.spark.worker_python` has it begin here: it connects, authenticates and says who it
-is by the protocol of ``pyspark.worker_util.get_sock_file_to_executor``, with nothing but the
+:mod:`headrace.executor.spark.worker_python` has it begin here: it connects, authenticates and says
+who it is by the protocol of ``pyspark.worker_util.get_sock_file_to_executor``, with nothing but the
 standard library, and hands the connection on when PySpark is there. Spark waits for the rest
 without a limit.
 

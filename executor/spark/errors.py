@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from algebra.remedy import Remedy, advice
+from ...algebra.remedy import Remedy, advice
 
 NEW_CHECKPOINT = Remedy("checkpoint", "give an empty or a new folder as checkpoint")
 NEW_OUTPUT = Remedy("output", "give another output")

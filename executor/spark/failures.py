@@ -9,8 +9,8 @@ import re
 
 from pyspark.errors import PySparkException
 
-from algebra.remedy import Remedy
-from executor.spark.errors import (
+from ...algebra.remedy import Remedy
+from .errors import (
     BudgetError,
     CheckpointFailedError,
     ExecutionError,
@@ -18,7 +18,7 @@ from executor.spark.errors import (
     SlowStartError,
     SparkFailedError,
 )
-from executor.spark.storage import error_in
+from .storage import error_in
 
 _REJECTED = re.compile(r"RejectedRowError: (.*)")
 _OF_CHECKPOINT = re.compile(

@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from executor.spark.errors import DamagedError
+from .errors import DamagedError
 
 _SEAL = "sha256 "
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
-from catalog.edges import EdgeFile
-from executor.spark.errors import InputError
+from ...catalog.edges import EdgeFile
+from .errors import InputError
 
 Inputs = Mapping[str, Sequence[EdgeFile]]
 """The files of each stream of a plan, by the stream's name."""

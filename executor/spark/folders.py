@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from executor.spark.storage import storage_told
+from .storage import storage_told
 
 _PREFIX = "headrace-"
 MARK = ".headrace-temporary"

@@ -21,14 +21,14 @@ import pyarrow.compute as pc
 import pyarrow.csv as pc_csv
 import pyarrow.parquet as pq
 
-from algebra.aggregates import ReportMode
-from algebra.physical import ReportRows
-from algebra.plan import PhysicalPlan
-from algebra.properties import UpdatePattern
-from algebra.update_patterns import update_patterns
-from algebra.values import PropertyType
-from executor.spark.names import column_names, column_types
-from executor.values import ARROW_TYPES
+from ...algebra.aggregates import ReportMode
+from ...algebra.physical import ReportRows
+from ...algebra.plan import PhysicalPlan
+from ...algebra.properties import UpdatePattern
+from ...algebra.update_patterns import update_patterns
+from ...algebra.values import PropertyType
+from ..values import ARROW_TYPES
+from .names import column_names, column_types
 
 ResultFormat = Literal["jsonl", "csv", "parquet"]
 PartFormat = Literal["jsonl", "csv", "parquet", "arrow"]

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from executor.counters import Counters
-from executor.spark.snapshot import Snapshot
-from executor.spark.window_log import Blob, Directory
-from executor.watermarks import Watermark
+from ..counters import Counters
+from ..watermarks import Watermark
+from .snapshot import Snapshot
+from .window_log import Blob, Directory
 
 FIRST_OF_RUNS = 1 << 40
 """Where the numbers of blobs begin that hold what operators remember; those of valid input begin
@@ -22,14 +22,15 @@ class Head:
     """The small value of a partition's state.
 
     ``token`` names the attempt that wrote it, ``worker`` the process that may still have its
-    index (:class:`executor.spark.index_home.IndexHome`). ``first`` is the smallest ts of a
+    index (:class:`headrace.executor.spark.index_home.IndexHome`). ``first`` is the smallest ts of a
     stream, ``now`` how far time has come: the
     watermark, or where edges come in order the largest ts seen; ``latest`` is the largest ts of an
     edge, also when all streams are at their end. ``late`` counts the edges that came
     when it had passed them, by stream. ``directory`` is that of the input that is still valid,
     ``runs`` that of the runs of REWINDOW. ``remembers``: there is a memory
-    (:meth:`executor.pipeline.Pipeline.memory`) among the blobs. ``rebuilt`` counts how often the
-    index was made anew, ``restored`` how often from a snapshot, ``replayed`` the rows that it took.
+    (:meth:`headrace.executor.pipeline.Pipeline.memory`) among the blobs. ``rebuilt`` counts how
+    often the index was made anew, ``restored`` how often from a snapshot, ``replayed`` the rows
+    that it took.
     """
 
     token: str = ""

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from importlib import util
 from pathlib import Path
 
-from executor.spark.errors import JavaMissingError
-from executor.spark.storage import limit_in_the_way
+from .errors import JavaMissingError
+from .storage import limit_in_the_way
 
 OLDEST_JAVA = 17
 _VECTOR_MODULE = "--add-modules=jdk.incubator.vector"

@@ -16,10 +16,10 @@ from typing import Any
 import pyarrow as pa
 from pyspark import TaskContext
 
-from algebra.plan import PhysicalPlan
-from executor.leaves import Leaf
-from executor.spark.columns import carried
-from executor.spark.files import written_aside
+from ...algebra.plan import PhysicalPlan
+from ..leaves import Leaf
+from .columns import carried
+from .files import written_aside
 
 TOLD = "told"
 """The column by which a row speaks for its edge: the position of the edge's stream and label among

@@ -1,12 +1,12 @@
 """WSCAN and FILTER below the exchange: from edges to the tagged rows that a stage takes.
 
 In: a streaming DataFrame of edges (stream, label, src, trg, ts, and properties as
-:mod:`executor.spark.columns` calls them). Out: messages, few and large
-(:mod:`executor.spark.packing`).
+:mod:`headrace.executor.spark.columns` calls them). Out: messages, few and large
+(:mod:`headrace.executor.spark.packing`).
 
 Selection is Spark SQL, so that the JVM and the source see it. Packing costs a pass through a
 Python worker before the exchange. An edge's expiry follows from its ts
-(:meth:`executor.leaves.Leaf.expiry`) and is not sent.
+(:meth:`headrace.executor.leaves.Leaf.expiry`) and is not sent.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from typing import Literal
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
-from algebra.physical import WindowScan
-from algebra.plan import PhysicalPlan
-from algebra.predicate import Predicate
-from executor.leaves import OWN_TIME, Field, Leaf
-from executor.predicates import spark_sql
-from executor.spark.columns import SQL_TYPES, carried, columns_of
-from executor.spark.late import SILENT, TOLD, sources_of
-from executor.spark.packing import END, NO_STREAM, PACKED, leaf_packer
-from executor.spark.wire import leaves_of, text_or_integers
-from executor.stages import Stage
-from executor.watermarks import streams_read
+from ...algebra.physical import WindowScan
+from ...algebra.plan import PhysicalPlan
+from ...algebra.predicate import Predicate
+from ..leaves import OWN_TIME, Field, Leaf
+from ..predicates import spark_sql
+from ..stages import Stage
+from ..watermarks import streams_read
+from .columns import SQL_TYPES, carried, columns_of
+from .late import SILENT, TOLD, sources_of
+from .packing import END, NO_STREAM, PACKED, leaf_packer
+from .wire import leaves_of, text_or_integers
 
 Arrival = Literal["in order", "replayed", "live"]
 """How edges come: sorted by ts over all streams; or each stream out of order by its delay, in a
@@ -57,7 +57,8 @@ def packed_leaf_rows(
 
 def leaf_rows(edges: DataFrame, leaves: Sequence[Leaf]) -> DataFrame:
     """Rows (leaf, src, trg, ts, and properties that leaves give): an edge once for each leaf
-    that it belongs to, and the end of the input once (:data:`executor.spark.packing.END`)."""
+    that it belongs to, and the end of the input once
+    (:data:`headrace.executor.spark.packing.END`)."""
     columns = _Columns.of(leaves)
     typed = edges.select("stream", "label", "ts", *columns.selected())
     given = columns.given(leaves)
@@ -82,9 +83,9 @@ def waiting_rows(
     """Rows as of :func:`leaf_rows` with what the watermark and late edges need.
 
     An edge of no leaf has a row too, of leaf -1 and with nothing but its time. Three more columns:
-    :data:`executor.spark.late.TOLD`; ``of``, the number of the edge's stream (stored graphs have
-    none); ``clock``, when its batch began, in milliseconds: Spark writes it down before, so that a
-    batch that is run again has the same.
+    :data:`headrace.executor.spark.late.TOLD`; ``of``, the number of the edge's stream (stored
+    graphs have none); ``clock``, when its batch began, in milliseconds: Spark writes it down
+    before, so that a batch that is run again has the same.
     """
     columns = _Columns.of(leaves)
     typed = edges.select("stream", "label", "ts", *columns.selected())

@@ -8,8 +8,9 @@
   thread that waits.
 
 Seen with Spark 4.3.0 and Py4J 0.10.9.9: together 1 to 1.5 MB of the JVM's heap for each start of a
-query (its listings in Spark's cache of them included, see :mod:`executor.spark.settings`). Where
-another version has other insides, what it keeps is kept.
+query (its listings in Spark's cache of them included, see
+:mod:`headrace.executor.spark.settings`). Where another version has other insides, what it keeps is
+kept.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from typing import Any
 from py4j.java_gateway import JavaObject
 from pyspark.sql import SparkSession
 
-from executor.spark.session import stop_within
+from .session import stop_within
 
 _LOCK = threading.Lock()
 _SECONDS = 5.0

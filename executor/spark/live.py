@@ -1,9 +1,9 @@
 """Runs a plan over live sources, which never end, until it is stopped.
 
-As over files (:mod:`executor.spark.run`), but nothing is spooled: Spark reads the sources, and its
-checkpoint knows how far it has come. Edges wait for the watermark as in
-:func:`executor.spark.stream.stream`; those that come too late, and rows that are no edges, are
-added to files batch by batch.
+As over files (:mod:`headrace.executor.spark.run`), but nothing is spooled: Spark reads the
+sources, and its checkpoint knows how far it has come. Edges wait for the watermark as in
+:func:`headrace.executor.spark.stream.stream`; those that come too late, and rows that are no
+edges, are added to files batch by batch.
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ from typing import Any, NoReturn
 
 from pyspark.sql import DataFrame, SparkSession
 
-from algebra.plan import PhysicalPlan
-from algebra.remedy import Remedy
-from catalog.edges import EdgeFile
-from catalog.live import LiveSource
-from executor.spark.batches import Batches
-from executor.spark.checkpoint import Pin, Work, open_work
-from executor.spark.dead_letters import DeadLetters, Growing
-from executor.spark.errors import CancelledError, ExecutionError, InputError, OutputError
-from executor.spark.fingerprint import fingerprint
-from executor.spark.formats import ResultShape
-from executor.spark.packages import packages_for_kafka
-from executor.spark.query import RunOptions, complete, described, failures_told, set_aside
-from executor.spark.report import OnProgress, Progress
-from executor.spark.session import SessionOptions, running_session, spark_session
-from executor.spark.settings import streaming_session
-from executor.spark.sinks import Output, ToFile, sink_of
-from executor.spark.sources import Aside, live_frame, stored_frame
-from executor.spark.stage import result_blocks
-from executor.spark.stream import edges_of
-from executor.spark.workers import free_pool, own_workers
+from ...algebra.plan import PhysicalPlan
+from ...algebra.remedy import Remedy
+from ...catalog.edges import EdgeFile
+from ...catalog.live import LiveSource
+from .batches import Batches
+from .checkpoint import Pin, Work, open_work
+from .dead_letters import DeadLetters, Growing
+from .errors import CancelledError, ExecutionError, InputError, OutputError
+from .fingerprint import fingerprint
+from .formats import ResultShape
+from .packages import packages_for_kafka
+from .query import RunOptions, complete, described, failures_told, set_aside
+from .report import OnProgress, Progress
+from .session import SessionOptions, running_session, spark_session
+from .settings import streaming_session
+from .sinks import Output, ToFile, sink_of
+from .sources import Aside, live_frame, stored_frame
+from .stage import result_blocks
+from .stream import edges_of
+from .workers import free_pool, own_workers
 
 
 def run_live(
@@ -52,8 +52,8 @@ def run_live(
 ) -> NoReturn:
     """Runs a plan over ``sources``, and the ``stored`` graphs beside them, until it is stopped.
 
-    Other arguments as of :func:`executor.spark.run.run`. A micro-batch takes what has come since
-    the one before; ``options.interval`` is the least time between two.
+    Other arguments as of :func:`headrace.executor.spark.run.run`. A micro-batch takes what has
+    come since the one before; ``options.interval`` is the least time between two.
 
     Raises:
         PlanError: if the plan cannot be run.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal as OneOf
 
-from algebra.physical import (
+from ...algebra.physical import (
     AggregateRows,
     AutomatonPath,
     Coalesce,
@@ -24,10 +24,10 @@ from algebra.physical import (
     WindowScanUnion,
     WitnessPaths,
 )
-from algebra.plan import PhysicalPlan
-from algebra.scalar import Column, Literal, Value, parsed
-from algebra.values import PropertyType
-from executor.leaves import OWN_TIME
+from ...algebra.plan import PhysicalPlan
+from ...algebra.scalar import Column, Literal, Value, parsed
+from ...algebra.values import PropertyType
+from ..leaves import OWN_TIME
 
 ColumnType = PropertyType | OneOf["path"]
 """A path is text to all but those who write results: JSON of its steps."""

@@ -18,9 +18,9 @@ from typing import Final
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
-from algebra.plan import PhysicalPlan
-from executor.leaves import leaves, reached
-from executor.spark.processor import LATE, REPORT, RESULTS
+from ...algebra.plan import PhysicalPlan
+from ..leaves import leaves, reached
+from .processor import LATE, REPORT, RESULTS
 
 METRICS: Final = "headrace"
 _ROWS: Final = ("rows_in", "rows_out", "dropped")

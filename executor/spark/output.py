@@ -9,15 +9,15 @@ from typing import Literal, Protocol
 import pandas as pd
 import pyarrow as pa
 
-from algebra.plan import PhysicalPlan
-from executor.batch import FOREVER, Batch
-from executor.dictionary import Dictionary
-from executor.placement import Place
-from executor.spark.names import column_names
-from executor.spark.packing import Message, arrow_bytes, packed
-from executor.spark.processor import LATE, REPORT, RESULTS
-from executor.spark.wire import RowWire, value_types
-from executor.stages import Stage
+from ...algebra.plan import PhysicalPlan
+from ..batch import FOREVER, Batch
+from ..dictionary import Dictionary
+from ..placement import Place
+from ..stages import Stage
+from .names import column_names
+from .packing import Message, arrow_bytes, packed
+from .processor import LATE, REPORT, RESULTS
+from .wire import RowWire, value_types
 
 _BLOCK_ROWS = 131_072
 

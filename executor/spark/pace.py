@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from algebra.durations import DurationError, ticks
-from executor.spark.errors import InputError
+from ...algebra.durations import DurationError, ticks
+from .errors import InputError
 
 _INTERVAL = "1 second"
 

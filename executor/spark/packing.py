@@ -19,12 +19,12 @@ import pandas as pd
 import pyarrow as pa
 from pyspark import TaskContext
 
-from executor.leaves import Leaf
-from executor.placement import partitions_of
-from executor.spark.columns import carried
-from executor.spark.late import SILENT, TOLD
-from executor.stages import Flow
-from executor.watermarks import NEVER, Seen
+from ..leaves import Leaf
+from ..placement import partitions_of
+from ..stages import Flow
+from ..watermarks import NEVER, Seen
+from .columns import carried
+from .late import SILENT, TOLD
 
 PARTITION = "partition"
 """The column that messages are grouped by; it holds one of :func:`partition_keys`."""
@@ -42,8 +42,8 @@ _OF_WAITING = ["of", "clock"]
 @dataclass(frozen=True, slots=True)
 class Message:
     """Rows as an Arrow stream (``payload`` may be empty), a report as JSON, what was seen of the
-    streams as JSON (:class:`executor.watermarks.Seen`), JSON lines of late edges, or the news that
-    the input is at its end."""
+    streams as JSON (:class:`headrace.executor.watermarks.Seen`), JSON lines of late edges, or the
+    news that the input is at its end."""
 
     partition: int
     kind: Literal["rows", "report", "seen", "late", "end"]
@@ -90,8 +90,9 @@ def leaf_packer(
     """What Spark applies to rows (leaf, src, trg, ts and properties): they become messages to
     the first stage.
 
-    Where rows wait for a watermark they are those of :func:`executor.spark.leaf_rows.waiting_rows`,
-    and each partition is told what was seen of the streams, in place of the latest ts.
+    Where rows wait for a watermark they are those of
+    :func:`headrace.executor.spark.leaf_rows.waiting_rows`, and each partition is told what was
+    seen of the streams, in place of the latest ts.
 
     Args:
         flows: of each port of the stage the number of its leaf, and how its rows spread.

@@ -4,10 +4,10 @@ In: messages of rows, the partition's small head and the store of its log. Out: 
 partitions of the next stage, or of the last stage blocks of results; then a report; the new head.
 
 A partition's rows are sorted by ts and run through the in-process
-:class:`executor.pipeline.Pipeline`, whose state is in memory
-(:mod:`executor.spark.index_home`). When it is not at hand it is read from a snapshot
-(:mod:`executor.spark.snapshot`), if there is one, and brought up to date from the log
-(:mod:`executor.spark.window_log`).
+:class:`headrace.executor.pipeline.Pipeline`, whose state is in memory
+(:mod:`headrace.executor.spark.index_home`). When it is not at hand it is read from a snapshot
+(:mod:`headrace.executor.spark.snapshot`), if there is one, and brought up to date from the log
+(:mod:`headrace.executor.spark.window_log`).
 """
 
 from __future__ import annotations
@@ -25,29 +25,29 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from algebra.plan import PhysicalPlan
-from executor.accounts import of_stage
-from executor.batch import FOREVER, Batch, without_repeated_ends
-from executor.dictionary import Dictionary
-from executor.held import Held, sorted_by_ts
-from executor.instants import come_to
-from executor.operators.rewindow import kept_beyond
-from executor.partitioned import pipeline_of
-from executor.pipeline import Pipeline
-from executor.placement import Place
-from executor.spark import snapshot as snapshots
-from executor.spark.head import Head, batch_of, totals
-from executor.spark.index_home import IndexHome
-from executor.spark.index_home import Place as Home
-from executor.spark.late import SILENT, TOLD, LateRows, added, sources_of
-from executor.spark.output import Blocks, Messages, Output
-from executor.spark.packing import partition_keys, table_of
-from executor.spark.processor import LATE, REPORT
-from executor.spark.snapshot import Snapshot
-from executor.spark.window_log import MEMORY, BlobStore, WindowLog
-from executor.spark.wire import LeafWire, Wire, runs_wire, wire_of
-from executor.stages import Stage, stages_of
-from executor.watermarks import NEVER, Seen, streams_read
+from ...algebra.plan import PhysicalPlan
+from ..accounts import of_stage
+from ..batch import FOREVER, Batch, without_repeated_ends
+from ..dictionary import Dictionary
+from ..held import Held, sorted_by_ts
+from ..instants import come_to
+from ..operators.rewindow import kept_beyond
+from ..partitioned import pipeline_of
+from ..pipeline import Pipeline
+from ..placement import Place
+from ..stages import Stage, stages_of
+from ..watermarks import NEVER, Seen, streams_read
+from . import snapshot as snapshots
+from .head import Head, batch_of, totals
+from .index_home import IndexHome
+from .index_home import Place as Home
+from .late import SILENT, TOLD, LateRows, added, sources_of
+from .output import Blocks, Messages, Output
+from .packing import partition_keys, table_of
+from .processor import LATE, REPORT
+from .snapshot import Snapshot
+from .window_log import MEMORY, BlobStore, WindowLog
+from .wire import LeafWire, Wire, runs_wire, wire_of
 
 _FIRST_CHUNK = 1_024
 _LARGEST_CHUNK = 65_536

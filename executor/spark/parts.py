@@ -2,7 +2,7 @@
 
 In: rows of a stage (``kind``, ``rows``, ``payload``). Out: for each task a *part*, a file
 under a name of its own in a staging folder; reports and late edges are passed on. What a part
-becomes is decided where the batch ends well (:mod:`executor.spark.sinks`).
+becomes is decided where the batch ends well (:mod:`headrace.executor.spark.sinks`).
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from pathlib import Path
 import pyarrow as pa
 from pyspark import TaskContext
 
-from executor.spark.files import errors_named
-from executor.spark.formats import PartFormat, ResultShape, result_writer
-from executor.spark.packing import table_of
-from executor.spark.processor import RESULTS
+from .files import errors_named
+from .formats import PartFormat, ResultShape, result_writer
+from .packing import table_of
+from .processor import RESULTS
 
 PART = "part"
 WRITTEN = "kind string, payload string"

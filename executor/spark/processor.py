@@ -24,7 +24,7 @@ LATE = "late"
 OUTPUT = "kind string, rows bigint, payload binary"
 """What the last stage gives: blocks of results as Arrow streams; at the end of a batch edges that
 came too late, as JSON lines, and the reports of all stages, as JSON. Others give messages
-(:mod:`executor.spark.packing`)."""
+(:mod:`headrace.executor.spark.packing`)."""
 
 
 _FIRST_WAITING = -1
@@ -57,7 +57,7 @@ class StageProcessor(StatefulProcessor):
     ) -> None:
         """Spark's hook, in the very first batch of a query, before its rows: no results can be
         given here, so the messages wait in the state."""
-        from executor.spark.packing import bytes_of_frame
+        from .packing import bytes_of_frame
 
         number = _FIRST_WAITING
         while self._blobs.has(number):
@@ -66,7 +66,7 @@ class StageProcessor(StatefulProcessor):
 
     def _loaded(self) -> Iterator[pd.DataFrame]:
         """The messages that wait; they do so no longer."""
-        from executor.spark.packing import frame_of_bytes
+        from .packing import frame_of_bytes
 
         number = _FIRST_WAITING
         while self._blobs.has(number):
@@ -81,7 +81,7 @@ class StageProcessor(StatefulProcessor):
         timerValues: Any,  # noqa: N803 - Spark's name
     ) -> Iterator[pd.DataFrame]:
         """Spark's hook: what comes of one batch, then a report."""
-        from executor.spark.partition import PartitionBatch
+        from .partition import PartitionBatch
 
         head = self._head.get() if self._head.exists() else None
         batch = PartitionBatch(

@@ -14,23 +14,23 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
-from executor.spark.batches import Batches
-from executor.spark.checkpoint import Work
-from executor.spark.claims import identity
-from executor.spark.clock import SteppedClock
-from executor.spark.errors import (
+from .batches import Batches
+from .checkpoint import Work
+from .claims import identity
+from .clock import SteppedClock
+from .errors import (
     CancelledError,
     CheckpointFailedError,
     DamagedError,
     SlowStartError,
 )
-from executor.spark.failures import failure_of
-from executor.spark.leftovers import let_go
-from executor.spark.replay import LARGEST_SLICE
-from executor.spark.session import SessionOptions, stop_within
-from executor.spark.settings import location
-from executor.spark.sinks import NOTE, Output, ToFile, ToFolder, ToFunction, ToStdout
-from executor.spark.turns import Turn
+from .failures import failure_of
+from .leftovers import let_go
+from .replay import LARGEST_SLICE
+from .session import SessionOptions, stop_within
+from .settings import location
+from .sinks import NOTE, Output, ToFile, ToFolder, ToFunction, ToStdout
+from .turns import Turn
 
 _POLL_SECONDS = 0.1
 _LAST_BATCH_SECONDS = 10.0

@@ -8,16 +8,16 @@ from concurrent.futures import TimeoutError as NotYetError
 from contextlib import suppress
 from typing import Protocol
 
-from executor.spark.checkpoint import Work
-from executor.spark.errors import CancelledError, ExecutionError
-from executor.spark.replay import ReadProgress, Spool
-from executor.spark.report import OnProgress, Progress
+from .checkpoint import Work
+from .errors import CancelledError, ExecutionError
+from .replay import ReadProgress, Spool
+from .report import OnProgress, Progress
 
 _EARLY_FAILURE_SECONDS = 0.5
 
 
 class Spooling(Protocol):
-    """:func:`executor.spark.replay.spool` with all but the progress given."""
+    """:func:`headrace.executor.spark.replay.spool` with all but the progress given."""
 
     def __call__(self, *, on_read: ReadProgress) -> Spool:
         """Does it."""
@@ -55,7 +55,7 @@ class Reading:
         """The spool, when it is done.
 
         Raises:
-            ExecutionError: as of :func:`executor.spark.replay.spool`.
+            ExecutionError: as of :func:`headrace.executor.spark.replay.spool`.
         """
         return self._finished(None)
 

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import BinaryIO
 
-from executor.spark.files import written_aside
+from .files import written_aside
 
 
 class RejectedRows:

@@ -1,7 +1,7 @@
 """Finite inputs as a stream: read, checked, sorted by time over all files, cut into slices.
 
 Where a stream is declared to be out of order they are not sorted but come as they stand in the
-files (:mod:`executor.spark.arrival`).
+files (:mod:`headrace.executor.spark.arrival`).
 
 Spark's unit of a file source is the file, and it takes files by their modification time.
 So the edges that a plan reads are *spooled* once: one Parquet file per micro-batch, the
@@ -28,21 +28,21 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from algebra.plan import PhysicalPlan, PlanStream
-from algebra.remedy import Remedy
-from catalog.edges import EdgeFile, EdgeFileError, RejectedRowError, check_not_empty, read
-from catalog.model import PropertyType, VertexType
-from executor.leaves import OWN_TIME, Field, leaves
-from executor.spark.arrival import ORDER, ArrivalOrder
-from executor.spark.columns import SQL_TYPES, properties_of
-from executor.spark.errors import DamagedError, InputError, OtherQueryError
-from executor.spark.files import digest_of, read_sealed, write_sealed, written_aside
-from executor.spark.fingerprint import Inputs, check_unchanged, fingerprint
-from executor.spark.rejected import RejectedRows
-from executor.spark.storage import storage_told
-from executor.spark.time_sort import TimeSorter, slices, spans
-from executor.values import ARROW_TYPES
-from executor.watermarks import in_disorder, streams_read
+from ...algebra.plan import PhysicalPlan, PlanStream
+from ...algebra.remedy import Remedy
+from ...catalog.edges import EdgeFile, EdgeFileError, RejectedRowError, check_not_empty, read
+from ...catalog.model import PropertyType, VertexType
+from ..leaves import OWN_TIME, Field, leaves
+from ..values import ARROW_TYPES
+from ..watermarks import in_disorder, streams_read
+from .arrival import ORDER, ArrivalOrder
+from .columns import SQL_TYPES, properties_of
+from .errors import DamagedError, InputError, OtherQueryError
+from .files import digest_of, read_sealed, write_sealed, written_aside
+from .fingerprint import Inputs, check_unchanged, fingerprint
+from .rejected import RejectedRows
+from .storage import storage_told
+from .time_sort import TimeSorter, slices, spans
 
 ReadProgress = Callable[[int, int], None]
 """Called with (bytes read so far, bytes in all) over all files."""
@@ -62,8 +62,8 @@ class Spool:
     ``edges`` counts all edges of the inputs, ``relevant`` those with a label that the
     plan reads, ``rejected`` the rows that are no edges. ``slice_ends[i]`` is the number of
     relevant edges in the first ``i + 1`` slices. ``properties`` are the columns of properties
-    (:mod:`executor.spark.columns`) with their types. ``digests`` are the SHA-256 of the slices;
-    there are none in a spool of a version that made none.
+    (:mod:`headrace.executor.spark.columns`) with their types. ``digests`` are the SHA-256 of the
+    slices; there are none in a spool of a version that made none.
     """
 
     folder: Path

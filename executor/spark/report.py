@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, Self
 
-from executor.counters import Counters
+from ..counters import Counters
 
 Phase = Literal["reading", "starting", "waiting", "running", "done"]
 

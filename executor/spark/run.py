@@ -17,28 +17,28 @@ from functools import partial
 
 from pyspark.sql import DataFrame, SparkSession
 
-from algebra.plan import PhysicalPlan
-from catalog.edges import EdgeFile
-from catalog.live import LiveSource
-from executor.checking import check_document
-from executor.spark.batches import Batches
-from executor.spark.checkpoint import Pin, open_work
-from executor.spark.errors import CancelledError
-from executor.spark.fingerprint import fingerprint
-from executor.spark.formats import ResultShape
-from executor.spark.leaf_rows import Arrival
-from executor.spark.live import run_live
-from executor.spark.pace import Pace
-from executor.spark.query import RunOptions, complete, described, failures_told, set_aside
-from executor.spark.reading import Reading
-from executor.spark.replay import Spool, spool
-from executor.spark.report import OnProgress, RunReport
-from executor.spark.session import jvm_peak_bytes, running_session, spark_session
-from executor.spark.settings import readable, streaming_session
-from executor.spark.sinks import Output, sink_of
-from executor.spark.stage import result_blocks
-from executor.spark.workers import free_pool
-from executor.watermarks import in_disorder
+from ...algebra.plan import PhysicalPlan
+from ...catalog.edges import EdgeFile
+from ...catalog.live import LiveSource
+from ..checking import check_document
+from ..watermarks import in_disorder
+from .batches import Batches
+from .checkpoint import Pin, open_work
+from .errors import CancelledError
+from .fingerprint import fingerprint
+from .formats import ResultShape
+from .leaf_rows import Arrival
+from .live import run_live
+from .pace import Pace
+from .query import RunOptions, complete, described, failures_told, set_aside
+from .reading import Reading
+from .replay import Spool, spool
+from .report import OnProgress, RunReport
+from .session import jvm_peak_bytes, running_session, spark_session
+from .settings import readable, streaming_session
+from .sinks import Output, sink_of
+from .stage import result_blocks
+from .workers import free_pool
 
 __all__ = ["RunOptions", "run"]
 
@@ -60,8 +60,9 @@ def run(
     Args:
         plan: what to run.
         inputs: for each stream that the plan reads its files; all are merged by time, or
-            as :func:`executor.spark.replay.spool` says where a stream has a delay. Or its live
-            source: then the run has no end (:func:`executor.spark.live.run_live`).
+            as :func:`headrace.executor.spark.replay.spool` says where a stream has a delay. Or its
+            live
+            source: then the run has no end (:func:`headrace.executor.spark.live.run_live`).
         output: where the results go.
         options: how.
         spark: a session to run in; by default the one that runs in this process, or else

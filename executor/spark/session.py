@@ -2,7 +2,7 @@
 
 What Spark, its JVM and its Python workers print goes to a log file in the session's
 temporary folder; users see it only with ``debug``. A user's own session needs none of this
-(:func:`executor.spark.stream.stream`).
+(:func:`headrace.executor.spark.stream.stream`).
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from pyspark.errors import PySparkException
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
-from algebra.remedy import Remedy
-from executor.spark.errors import PackageError, SparkFailedError
-from executor.spark.failures import reason_in
-from executor.spark.folders import own_folder
-from executor.spark.jvm import find_java
-from executor.spark.storage import error_in, limit_in_the_way
-from executor.spark.worker_python import launcher, worker_path
+from ...algebra.remedy import Remedy
+from .errors import PackageError, SparkFailedError
+from .failures import reason_in
+from .folders import own_folder
+from .jvm import find_java
+from .storage import error_in, limit_in_the_way
+from .worker_python import launcher, worker_path
 
 # The default one runs a dozen shell commands for each file that it writes on a local disk.
 _FILE_MANAGER = (

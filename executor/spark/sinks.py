@@ -1,6 +1,6 @@
 """Where results go: a folder, one file, stdout, or a function of the caller.
 
-The tasks of a batch write parts aside (:mod:`executor.spark.parts`); when the whole batch
+The tasks of a batch write parts aside (:mod:`headrace.executor.spark.parts`); when the whole batch
 is done, its parts are delivered here, in the driver. Spark may run a batch again after a
 crash, also one that was delivered already: a folder then keeps the file that it has, under
 the batch's name, so that whoever reads it sees each result once, whatever happened.
@@ -20,17 +20,17 @@ from typing import BinaryIO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from executor.spark.errors import DamagedError, OutputError
-from executor.spark.files import (
+from .errors import DamagedError, OutputError
+from .files import (
     digest_of,
     read_sealed,
     remove_aside,
     write_sealed,
     written_aside,
 )
-from executor.spark.formats import ResultFormat, ResultShape, csv_header
-from executor.spark.parts import Part, PartSpec
-from executor.spark.storage import storage_told
+from .formats import ResultFormat, ResultShape, csv_header
+from .parts import Part, PartSpec
+from .storage import storage_told
 
 NOTE = "_headrace"
 """The folder of ours inside an output folder."""

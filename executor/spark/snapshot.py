@@ -29,10 +29,10 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from algebra.physical import AggregateRows, ReportRows
-from algebra.plan import PhysicalPlan
-from executor.counters import Counters
-from executor.spark.window_log import LARGEST_BLOB, BlobStore
+from ...algebra.physical import AggregateRows, ReportRows
+from ...algebra.plan import PhysicalPlan
+from ..counters import Counters
+from .window_log import LARGEST_BLOB, BlobStore
 
 FIRST_CHUNK: Final = -2
 """The number of the first chunk; the others follow downwards."""
@@ -130,8 +130,7 @@ def read(snapshot: Snapshot, blobs: BlobStore) -> Any | None:
 @cache
 def version() -> str:
     """Of the code whose objects these are: other code may mean something else by them."""
-    import algebra
-    import executor
+    from ... import algebra, executor
 
     text = hashlib.sha256(f"{np.__version__} {pa.__version__}".encode())
     for package in (algebra, executor):
@@ -184,16 +183,16 @@ class _Chunks(io.RawIOBase):
 
 
 _OURS: Final = (
-    "algebra.",
-    "executor.batch",
-    "executor.counters",
-    "executor.dictionary",
-    "executor.held",
-    "executor.operators.",
-    "executor.pipeline",
-    "executor.placement",
-    "executor.schedule",
-    "executor.spark.partition",
+    "headrace.algebra.",
+    "headrace.executor.batch",
+    "headrace.executor.counters",
+    "headrace.executor.dictionary",
+    "headrace.executor.held",
+    "headrace.executor.operators.",
+    "headrace.executor.pipeline",
+    "headrace.executor.placement",
+    "headrace.executor.schedule",
+    "headrace.executor.spark.partition",
 )
 _THEIRS: Final = frozenset(
     {

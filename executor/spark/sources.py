@@ -1,8 +1,9 @@
 """Live sources, and files beside them, as DataFrames of edges.
 
-In: sources of a catalog. Out: for each a DataFrame as :func:`executor.spark.stream.edges_of` takes
-it. Rows are checked in Python workers, as those of files are in a replay. One that does not fit is
-written to a folder, under the batch's name, so that a batch that is run again writes the same.
+In: sources of a catalog. Out: for each a DataFrame as
+:func:`headrace.executor.spark.stream.edges_of` takes it. Rows are checked in Python workers, as
+those of files are in a replay. One that does not fit is written to a folder, under the batch's
+name, so that a batch that is run again writes the same.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
-from algebra.plan import PhysicalPlan, PlanStream
-from catalog.edges import (
+from ...algebra.plan import PhysicalPlan, PlanStream
+from ...catalog.edges import (
     EdgeFile,
     EdgeFileError,
     Rejected,
@@ -29,14 +30,14 @@ from catalog.edges import (
     check_not_empty,
     read,
 )
-from catalog.live import LiveSource, edges_of_messages
-from catalog.rows import Expectation, checked
-from executor.leaves import OWN_TIME
-from executor.spark.columns import SQL_TYPES
-from executor.spark.errors import InputError
-from executor.spark.files import written_aside
-from executor.spark.replay import file_for
-from executor.spark.settings import readable
+from ...catalog.live import LiveSource, edges_of_messages
+from ...catalog.rows import Expectation, checked
+from ..leaves import OWN_TIME
+from .columns import SQL_TYPES
+from .errors import InputError
+from .files import written_aside
+from .replay import file_for
+from .settings import readable
 
 _FILES = "path string, modificationTime timestamp, length bigint, content binary"
 """The schema of Spark's source of whole files; of these no more than the path is read."""

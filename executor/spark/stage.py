@@ -1,7 +1,7 @@
 """The stateful part of a plan: a chain of ``transformWithState`` operators, one per stage.
 
 In: a streaming DataFrame of edges. Out: rows ``(kind, rows, payload)``: blocks of results
-and reports (:mod:`executor.spark.processor`). Groups are partitions. Spark's state holds,
+and reports (:mod:`headrace.executor.spark.processor`). Groups are partitions. Spark's state holds,
 per stage and partition, a small head and the input that is still valid.
 
 No time mode of Spark's is used: its watermarks drop rows silently, one of t = 0 at once.
@@ -13,12 +13,12 @@ import uuid
 
 from pyspark.sql import DataFrame
 
-from algebra.plan import PhysicalPlan
-from executor.spark.leaf_rows import Arrival, packed_leaf_rows
-from executor.spark.packing import PACKED, PARTITION
-from executor.spark.processor import OUTPUT, StageProcessor
-from executor.spark.workers import own_workers
-from executor.stages import stages_of
+from ...algebra.plan import PhysicalPlan
+from ..stages import stages_of
+from .leaf_rows import Arrival, packed_leaf_rows
+from .packing import PACKED, PARTITION
+from .processor import OUTPUT, StageProcessor
+from .workers import own_workers
 
 
 def result_blocks(

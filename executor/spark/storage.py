@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Final
 
-from executor.spark.errors import DamagedError, ExecutionError, ResourceError, StorageError
+from .errors import DamagedError, ExecutionError, ResourceError, StorageError
 
 _AGAIN: Final = "then give the same command again: it goes on from there."
 _FULL: Final = f"Free some space there (or let TMPDIR name a larger folder), {_AGAIN}"

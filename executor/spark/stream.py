@@ -16,22 +16,22 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
-from algebra.plan import PhysicalPlan
-from algebra.values import PropertyType
-from catalog.rows import LATEST
-from executor.checking import check_document
-from executor.leaves import DELETES, OWN_TIME, Field, leaves
-from executor.spark.columns import SQL_TYPES, properties_of
-from executor.spark.errors import ExecutionError, InputError
-from executor.spark.formats import ResultShape
-from executor.spark.late import LateFolder
-from executor.spark.observed import METRICS, observed
-from executor.spark.packing import table_of
-from executor.spark.processor import LATE, RESULTS
-from executor.spark.settings import PROVIDER, ROCKSDB
-from executor.spark.stage import result_blocks
-from executor.spark.worker_python import check_workers
-from executor.spark.workers import own_workers
+from ...algebra.plan import PhysicalPlan
+from ...algebra.values import PropertyType
+from ...catalog.rows import LATEST
+from ..checking import check_document
+from ..leaves import DELETES, OWN_TIME, Field, leaves
+from .columns import SQL_TYPES, properties_of
+from .errors import ExecutionError, InputError
+from .formats import ResultShape
+from .late import LateFolder
+from .observed import METRICS, observed
+from .packing import table_of
+from .processor import LATE, RESULTS
+from .settings import PROVIDER, ROCKSDB
+from .stage import result_blocks
+from .worker_python import check_workers
+from .workers import own_workers
 
 _COLUMNS = ("label", "src", "trg", "ts")
 _COLUMNS_OF_VERTICES = ("label", "id", "ts")
@@ -56,9 +56,9 @@ def stream(
     """The results of a plan over the user's streams.
 
     Edges take effect in the order of their time, over all streams together: each waits until the
-    watermark has come to it (:mod:`executor.watermarks`). One that is earlier than the watermark
-    after the batch before is set aside. What is counted, late edges too, is among the query's
-    ``observedMetrics`` (:mod:`executor.spark.observed`), as ``headrace``.
+    watermark has come to it (:mod:`headrace.executor.watermarks`). One that is earlier than the
+    watermark after the batch before is set aside. What is counted, late edges too, is among the
+    query's ``observedMetrics`` (:mod:`headrace.executor.spark.observed`), as ``headrace``.
 
     A plan for n partitions runs best where ``spark.sql.shuffle.partitions`` is n when the query
     starts.
@@ -75,7 +75,8 @@ def stream(
         late: a folder, which every worker can write to, for edges that come too late: JSON lines
             with the edge's stream, what the plan reads of it, and the reason.
         metrics: the name under which the query's progress has what it counts
-            (:mod:`executor.spark.observed`); to be chosen where two plans run in one query.
+            (:mod:`headrace.executor.spark.observed`); to be chosen where two plans run in one
+            query.
 
     Raises:
         PlanError: if the plan cannot be run.

@@ -21,9 +21,9 @@ from typing import Protocol
 import numpy as np
 import pyarrow as pa
 
-from executor.held import sorted_by_ts
-from executor.spark.packing import arrow_bytes, table_of
-from executor.spark.wire import Wire
+from ..held import sorted_by_ts
+from .packing import arrow_bytes, table_of
+from .wire import Wire
 
 MEMORY = -1
 """The number of the blob that is no part of the log, but what a pipeline remembers beside it."""

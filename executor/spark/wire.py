@@ -13,18 +13,18 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from algebra.physical import AggregateRows, ComputeColumns, Rewindow, WitnessPaths
-from algebra.plan import PhysicalPlan
-from algebra.scalar import Literal, parsed
-from algebra.values import PropertyType, VertexType
-from executor.batch import FOREVER, Batch, IntArray, lasting
-from executor.dictionary import Dictionary
-from executor.kernels import vertices as kernel
-from executor.leaves import Leaf, leaves
-from executor.spark.columns import carried
-from executor.stages import Flow, Stage
-from executor.values import ARROW_TYPES
-from executor.widths import widths_of
+from ...algebra.physical import AggregateRows, ComputeColumns, Rewindow, WitnessPaths
+from ...algebra.plan import PhysicalPlan
+from ...algebra.scalar import Literal, parsed
+from ...algebra.values import PropertyType, VertexType
+from ..batch import FOREVER, Batch, IntArray, lasting
+from ..dictionary import Dictionary
+from ..kernels import vertices as kernel
+from ..leaves import Leaf, leaves
+from ..stages import Flow, Stage
+from ..values import ARROW_TYPES
+from ..widths import widths_of
+from .columns import carried
 
 _TYPES: Final[Mapping[PropertyType, int]] = {
     "string": kernel.STRING,

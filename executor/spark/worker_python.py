@@ -23,19 +23,19 @@ from py4j.protocol import Py4JError
 from pyspark import SparkContext
 from pyspark.errors import PySparkException
 
-from executor.spark.early_worker import PORT, SOCKET_PATH
-from executor.spark.errors import ExecutionError
-from executor.spark.failures import reason_in
-from executor.spark.folders import own_folder
+from .early_worker import PORT, SOCKET_PATH
+from .errors import ExecutionError
+from .failures import reason_in
+from .folders import own_folder
 
-NEEDED: Final = ("executor.spark.partition", "pandas", "pyarrow", "numba")
+NEEDED: Final = ("headrace.executor.spark.partition", "pandas", "pyarrow", "numba")
 """Modules that the work of a stage imports."""
 
 _NAME: Final = "headrace-python"
 _LAUNCHER: Final = """\
 #!/bin/sh
 # A worker that Spark waits for with a time limit connects before it imports anything.
-if [ -n "{port}{socket}" ]; then exec {python} -m executor.spark.early_worker "$@"; fi
+if [ -n "{port}{socket}" ]; then exec {python} -m headrace.executor.spark.early_worker "$@"; fi
 exec {python} "$@"
 """
 
@@ -56,11 +56,7 @@ def launcher(folder: Path) -> str:
 
 
 def worker_path() -> str:
-    """The driver's module path for workers on the same Python: Headrace first, then all that is not
-    the Python's own."""
-    import executor
-
-    root = str(Path(executor.__file__).resolve().parent.parent)
+    """The driver's module path for workers on the same Python, without what is the Python's own."""
     own = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib")}
     entries = [os.path.abspath(entry) for entry in sys.path if entry]
     others = [
@@ -68,7 +64,7 @@ def worker_path() -> str:
         for entry in entries
         if os.path.exists(entry) and not any(Path(entry).is_relative_to(of) for of in own)
     ]
-    return os.pathsep.join(dict.fromkeys([root, *others]))
+    return os.pathsep.join(dict.fromkeys(others))
 
 
 @contextmanager

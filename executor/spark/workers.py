@@ -15,7 +15,7 @@ from itertools import count
 
 from pyspark.sql import SparkSession
 
-from executor.spark.worker_python import drivers_python
+from .worker_python import drivers_python
 
 _POOLS_IN_USE: set[int] = set()  # of this process, like the pools themselves
 _LOCK = threading.Lock()

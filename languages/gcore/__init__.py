@@ -16,14 +16,14 @@ from pathlib import Path
 from lark import Lark
 from lark.exceptions import UnexpectedInput
 
-from algebra.deadline import NO_DEADLINE, Deadline
-from languages.gcore.explaining import explained
-from languages.gcore.reading import reader
-from languages.gcore.syntax import Query
-from languages.gcore.translation import translated
-from languages.parsing import parsed
-from languages.regular_query import RegularQuery
-from languages.rq_tokens import check_text
+from ...algebra.deadline import NO_DEADLINE, Deadline
+from ..parsing import parsed
+from ..regular_query import RegularQuery
+from ..rq_tokens import check_text
+from .explaining import explained
+from .reading import reader
+from .syntax import Query
+from .translation import translated
 
 __all__ = ["grammar", "parse", "recognizes", "tree"]
 

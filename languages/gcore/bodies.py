@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from languages.errors import QueryError
-from languages.gcore import faults
-from languages.gcore.conditions import Alternative
-from languages.gcore.faults import Fault
-from languages.gcore.sources import Source
-from languages.gcore.syntax import Edge, Name, Node, Pattern
-from languages.gcore.values import renamed
-from languages.regular_query import Atom, Condition, Location, Output, Rule, Variable, VertexAtom
+from ..errors import QueryError
+from ..regular_query import Atom, Condition, Location, Output, Rule, Variable, VertexAtom
+from . import faults
+from .conditions import Alternative
+from .faults import Fault
+from .sources import Source
+from .syntax import Edge, Name, Node, Pattern
+from .values import renamed
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,11 +12,13 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Final
 
-from languages import regular_query as rq
-from languages.errors import QueryError
-from languages.gcore import faults
-from languages.gcore.scope import Scope
-from languages.gcore.syntax import (
+from .. import regular_query as rq
+from ..errors import QueryError
+from ..regular_query import Location, Sign
+from ..rq_conditions import SIGNS
+from . import faults
+from .scope import Scope
+from .syntax import (
     And,
     Comparison,
     Condition,
@@ -28,9 +30,7 @@ from languages.gcore.syntax import (
     Pattern,
     VertexComparison,
 )
-from languages.gcore.values import looked_at, place_of, value_of, vertex_of
-from languages.regular_query import Location, Sign
-from languages.rq_conditions import SIGNS
+from .values import looked_at, place_of, value_of, vertex_of
 
 MOST_ALTERNATIVES = 64
 """The most rules that one statement becomes."""

@@ -8,12 +8,12 @@ from collections.abc import Sequence, Set
 from lark import Lark, Token
 from lark.exceptions import UnexpectedInput, UnexpectedToken
 
-from languages.errors import QueryError
-from languages.gcore import faults
-from languages.gcore.faults import OUTSIDE
-from languages.refusal import refusal
-from languages.regular_query import Location
-from languages.rq_tokens import end_of, location_of
+from ..errors import QueryError
+from ..refusal import refusal
+from ..regular_query import Location
+from ..rq_tokens import end_of, location_of
+from . import faults
+from .faults import OUTSIDE
 
 _WORDS = {
     "MATCH": "MATCH",

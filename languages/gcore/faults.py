@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from languages.errors import QueryError
-from languages.regular_query import Location
+from ..errors import QueryError
+from ..regular_query import Location
 
 
 @dataclass(frozen=True, slots=True)

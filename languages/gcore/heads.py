@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from languages import answers
-from languages import regular_query as rq
-from languages.conditions import named_edges
-from languages.errors import QueryError
-from languages.gcore import faults
-from languages.gcore.faults import LATER, Fault
-from languages.gcore.scope import Scope
-from languages.gcore.syntax import (
+from .. import answers
+from .. import regular_query as rq
+from ..conditions import named_edges
+from ..errors import QueryError
+from ..regular_query import Location
+from . import faults
+from .faults import LATER, Fault
+from .scope import Scope
+from .syntax import (
     Call,
     Construct,
     Direction,
@@ -24,7 +25,7 @@ from languages.gcore.syntax import (
     StoredPath,
     Value,
 )
-from languages.gcore.values import (
+from .values import (
     AGGREGATES,
     call_fault,
     looked_at,
@@ -33,7 +34,6 @@ from languages.gcore.values import (
     renamed,
     value_of,
 )
-from languages.regular_query import Location
 
 _UNBOUND = Fault("E-SAFE", "no MATCH binds it", "select vertices that patterns bind")
 _TAKEN = Fault("E-EDB", "another column has this name", "give one of them another name")

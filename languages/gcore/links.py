@@ -5,16 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from algebra import regex, scalar
-from algebra.regex import Regex
-from languages.errors import QueryError, closest, line_of, listed
-from languages.gcore import faults
-from languages.gcore.bodies import Body, Part
-from languages.gcore.conditions import alternatives
-from languages.gcore.scope import scope_of_macro
-from languages.gcore.sources import DerivedSource, Source
-from languages.gcore.syntax import Direction, Edge, Macro, Name, Node, Path, Pattern
-from languages.regular_query import (
+from ...algebra import regex, scalar
+from ...algebra.regex import Regex
+from ..errors import QueryError, closest, line_of, listed
+from ..regular_query import (
     Atom,
     Comparison,
     EdgeAtom,
@@ -27,9 +21,15 @@ from languages.regular_query import (
     Variable,
     VertexAtom,
 )
+from . import faults
+from .bodies import Body, Part
+from .conditions import alternatives
+from .scope import scope_of_macro
+from .sources import DerivedSource, Source
+from .syntax import Direction, Edge, Macro, Name, Node, Path, Pattern
 
 if TYPE_CHECKING:
-    from languages.gcore.program import Program
+    from .program import Program
 
 MOST_NESTED = 50
 """How many macros may stand in each other."""

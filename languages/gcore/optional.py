@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from languages.gcore import faults
-from languages.gcore.bodies import Part, vertices_of
-from languages.regular_query import Location
+from ..regular_query import Location
+from . import faults
+from .bodies import Part, vertices_of
 
 
 @dataclass(frozen=True, slots=True)

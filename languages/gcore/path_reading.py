@@ -9,15 +9,15 @@ from typing import Any
 
 from lark import Token
 
-from algebra import regex
-from algebra.regex import Regex
-from languages.errors import line_of
-from languages.gcore import faults
-from languages.gcore.syntax import Name
-from languages.label_sets import label_set_text
-from languages.paths import PathExpression, joined
-from languages.regular_query import LabelSet, Location
-from languages.rq_tokens import location_of, name_of
+from ...algebra import regex
+from ...algebra.regex import Regex
+from ..errors import line_of
+from ..label_sets import label_set_text
+from ..paths import PathExpression, joined
+from ..regular_query import LabelSet, Location
+from ..rq_tokens import location_of, name_of
+from . import faults
+from .syntax import Name
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from languages.errors import QueryError
-from languages.gcore.names import Names, variables
-from languages.gcore.sources import Reads
-from languages.gcore.syntax import Name
-from languages.regular_query import Rule
+from ..errors import QueryError
+from ..regular_query import Rule
+from .names import Names, variables
+from .sources import Reads
+from .syntax import Name
 
 
 @dataclass(slots=True)

@@ -13,10 +13,14 @@ from typing import Any
 
 from lark import Token, Transformer
 
-from algebra.scalar import DEEPEST_VALUE, LARGEST_INTEGER, SMALLEST_INTEGER
-from languages.errors import QueryError
-from languages.gcore.path_reading import PathRules, name_from, unwrapped, words_of
-from languages.gcore.syntax import (
+from ...algebra.scalar import DEEPEST_VALUE, LARGEST_INTEGER, SMALLEST_INTEGER
+from ..errors import QueryError
+from ..regular_query import Location
+from ..reports import EmitText, report_mode
+from ..rq_tokens import location_of, string
+from ..windows import Length
+from .path_reading import PathRules, name_from, unwrapped, words_of
+from .syntax import (
     And,
     Basic,
     Block,
@@ -51,10 +55,6 @@ from languages.gcore.syntax import (
     WindowText,
     depth_of,
 )
-from languages.regular_query import Location
-from languages.reports import EmitText, report_mode
-from languages.rq_tokens import location_of, string
-from languages.windows import Length
 
 DEEPEST = 50
 """How deep conditions may be nested in each other, and queries in ON."""

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from languages.gcore import faults
-from languages.gcore.faults import LATER, Fault
-from languages.gcore.syntax import (
+from . import faults
+from .faults import LATER, Fault
+from .syntax import (
     And,
     Basic,
     Comparison,

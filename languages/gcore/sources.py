@@ -9,14 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from algebra.regex import Symbol
-from algebra.window import Window
-from languages.errors import QueryError, listed
-from languages.gcore.faults import LATER
-from languages.gcore.names import Names
-from languages.gcore.syntax import Name, WindowText
-from languages.label_sets import label_set_text
-from languages.regular_query import (
+from ...algebra.regex import Symbol
+from ...algebra.window import Window
+from ..errors import QueryError, listed
+from ..label_sets import label_set_text
+from ..regular_query import (
     EdgeAtom,
     LabelSet,
     Leaf,
@@ -25,7 +22,10 @@ from languages.regular_query import (
     Variable,
     WindowClause,
 )
-from languages.windows import window_of
+from ..windows import window_of
+from .faults import LATER
+from .names import Names
+from .syntax import Name, WindowText
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,18 +8,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from itertools import product
 
-from languages.errors import line_of
-from languages.gcore import faults
-from languages.gcore.bodies import Body, Part, vertices_of
-from languages.gcore.conditions import MOST_ALTERNATIVES, alternatives, too_many
-from languages.gcore.heads import Head, check_paths, edges_of, table_of, with_columns, with_paths
-from languages.gcore.links import Links
-from languages.gcore.optional import Choice, OptionalBlock, joined
-from languages.gcore.program import Program
-from languages.gcore.scope import scope_of
-from languages.gcore.sources import DEFAULT_SOURCE, Source
-from languages.gcore.syntax import Basic, Block, Construct, Match, Name, On, Pattern
-from languages.regular_query import EdgeAtom, Variable
+from ..errors import line_of
+from ..regular_query import EdgeAtom, Variable
+from . import faults
+from .bodies import Body, Part, vertices_of
+from .conditions import MOST_ALTERNATIVES, alternatives, too_many
+from .heads import Head, check_paths, edges_of, table_of, with_columns, with_paths
+from .links import Links
+from .optional import Choice, OptionalBlock, joined
+from .program import Program
+from .scope import scope_of
+from .sources import DEFAULT_SOURCE, Source
+from .syntax import Basic, Block, Construct, Match, Name, On, Pattern
 
 SourceOf = Callable[[On], Source]
 

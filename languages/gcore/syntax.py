@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 
-from languages.paths import PathExpression
-from languages.regular_query import Location
-from languages.reports import EmitText
-from languages.windows import Length
+from ..paths import PathExpression
+from ..regular_query import Location
+from ..reports import EmitText
+from ..windows import Length
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,19 +6,19 @@ predicates that patterns read there.
 
 from __future__ import annotations
 
-from algebra.scalar import Literal
-from algebra.window import Window
-from languages.checks import checked
-from languages.errors import QueryError, line_of
-from languages.gcore.faults import LATER, Fault
-from languages.gcore.heads import edges_of
-from languages.gcore.names import Names
-from languages.gcore.program import Program
-from languages.gcore.sources import DerivedSource, Reads, Source
-from languages.gcore.statement import Statement
-from languages.gcore.syntax import Basic, Construct, Name, On, Query
-from languages.regular_query import EdgeAtom, Location, RegularQuery, Rule, Variable
-from languages.reports import with_emit
+from ...algebra.scalar import Literal
+from ...algebra.window import Window
+from ..checks import checked
+from ..errors import QueryError, line_of
+from ..regular_query import EdgeAtom, Location, RegularQuery, Rule, Variable
+from ..reports import with_emit
+from .faults import LATER, Fault
+from .heads import edges_of
+from .names import Names
+from .program import Program
+from .sources import DerivedSource, Reads, Source
+from .statement import Statement
+from .syntax import Basic, Construct, Name, On, Query
 
 MOST_NESTED = 50
 """How many views may stand in each other."""

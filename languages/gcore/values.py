@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from algebra import scalar
-from languages import regular_query as rq
-from languages.conditions import named_edges
-from languages.errors import QueryError
-from languages.gcore import faults
-from languages.gcore.faults import Fault
-from languages.gcore.scope import Scope
-from languages.gcore.syntax import Call, Computed, Literal, Name, Node, Property, Value
-from languages.regular_query import Location
+from ...algebra import scalar
+from .. import regular_query as rq
+from ..conditions import named_edges
+from ..errors import QueryError
+from ..regular_query import Location
+from . import faults
+from .faults import Fault
+from .scope import Scope
+from .syntax import Call, Computed, Literal, Name, Node, Property, Value
 
 AGGREGATES = frozenset({"count", "sum", "avg", "min", "max"})
 _ONLY_VERTICES = Fault("E-SYNTAX", "only bound vertices are compared", "write (x) = (y)")

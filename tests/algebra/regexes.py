@@ -5,9 +5,9 @@ import re
 
 from hypothesis import strategies as st
 
-from algebra import regex
-from algebra.automaton import Step
-from algebra.regex import Regex
+from headrace.algebra import regex
+from headrace.algebra.automaton import Step
+from headrace.algebra.regex import Regex
 
 LETTERS: dict[Step, str] = {(0, False): "a", (0, True): "A", (1, False): "b", (1, True): "B"}
 WORDS: list[tuple[Step, ...]] = [

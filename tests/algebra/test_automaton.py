@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from algebra import automaton, regex
-from algebra.automaton import Automaton, AutomatonError, minimal_dfa
-from algebra.regex import Symbol, alternation, concat, optional, plus, star
+from headrace.algebra import automaton, regex
+from headrace.algebra.automaton import Automaton, AutomatonError, minimal_dfa
+from headrace.algebra.regex import Symbol, alternation, concat, optional, plus, star
 from tests.algebra.regexes import LETTERS, WORDS, language, pattern, regexes, spelled
 from tests.oracles.paths import Pair, path_pairs, simple_pairs
 from tests.properties.algebra import as_written

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from algebra import deadline
-from algebra.deadline import LEAST_MS, NO_DEADLINE, Deadline, OutOfTimeError
+from headrace.algebra import deadline
+from headrace.algebra.deadline import LEAST_MS, NO_DEADLINE, Deadline, OutOfTimeError
 
 
 class Clock:

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from algebra.differences import differences
-from algebra.predicate import Predicate
-from executor.predicates import mask
+from headrace.algebra.differences import differences
+from headrace.algebra.predicate import Predicate
+from headrace.executor.predicates import mask
 from tests.strategies.amount import examples
 
 

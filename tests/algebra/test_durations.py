@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from algebra import durations
-from algebra.durations import DurationError, unit
+from headrace.algebra import durations
+from headrace.algebra.durations import DurationError, unit
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 
-from algebra.predicate import DEEPEST, FALSE, TRUE, Predicate, PredicateError
-from executor import predicates
+from headrace.algebra.predicate import DEEPEST, FALSE, TRUE, Predicate, PredicateError
+from headrace.executor import predicates
 from tests.executor.test_predicates import ROWS, Condition, Row, conditions
 from tests.executor.typed_predicates import TypedCase, typed_cases
 from tests.strategies.amount import examples

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from algebra import regex
-from algebra.regex import (
+from headrace.algebra import regex
+from headrace.algebra.regex import (
     EPSILON,
     NOTHING,
     Alternation,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from algebra.remedy import Remedy, advice
+from headrace.algebra.remedy import Remedy, advice
 
 WINDOW = Remedy("window", "give a default window", "24h")
 FOLDER = Remedy("checkpoint", "Give a new folder as checkpoint")

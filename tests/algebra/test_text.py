@@ -2,7 +2,7 @@
 
 import pytest
 
-from algebra.logical import (
+from headrace.algebra.logical import (
     Empty,
     Filter,
     LogicalExpression,
@@ -14,10 +14,10 @@ from algebra.logical import (
     Union,
     WScan,
 )
-from algebra.predicate import Predicate
-from algebra.regex import Symbol, alternation, concat, plus, star
-from algebra.text import one_line, text
-from algebra.window import Window
+from headrace.algebra.predicate import Predicate
+from headrace.algebra.regex import Symbol, alternation, concat, plus, star
+from headrace.algebra.text import one_line, text
+from headrace.algebra.window import Window
 
 
 def over(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from api.cli import main
+from headrace.api.cli import main
 from tests.waiting import PATIENCE
 
 ROOT = Path(__file__).parent.parent.parent
@@ -50,7 +50,7 @@ class Commands:
 
 def command_line(*arguments: str | Path) -> list[str]:
     """What starts ``headrace ...`` as a process."""
-    return [sys.executable, "-m", "api.cli", *map(str, arguments)]
+    return [sys.executable, "-m", "headrace", *map(str, arguments)]
 
 
 def environment(**more: str) -> dict[str, str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from api.service.store import sqlite_url
+from headrace.api.service.store import sqlite_url
 from tests.api.command import Commands
 
 if TYPE_CHECKING:

@@ -7,12 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from api.service import Settings
-from api.service.homes import Home
-from api.service.jobs import digest
-from api.service.kept_plans import KeptPlan
-from api.service.kept_queries import KeptQuery
-from api.service.store import Store
+from headrace.api.service import Settings
+from headrace.api.service.homes import Home
+from headrace.api.service.jobs import digest
+from headrace.api.service.kept_plans import KeptPlan
+from headrace.api.service.kept_queries import KeptQuery
+from headrace.api.service.store import Store
 from tests.executor.spark.plans import edges_of_a
 
 QUERY = {"query": "Answer(x, y) <- a2q(x, y) WINDOW 1d"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from algebra.physical import (
+from headrace.algebra.physical import (
     AggregateRows,
     Coalesce,
     ComputeColumns,
@@ -24,7 +24,7 @@ from algebra.physical import (
     WindowScanUnion,
     WitnessPaths,
 )
-from algebra.plan import (
+from headrace.algebra.plan import (
     Estimate,
     NodeProperties,
     PhysicalPlan,

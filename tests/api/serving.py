@@ -18,9 +18,9 @@ from typing import Any
 import httpx
 from fastapi import FastAPI
 
-from api.service import Settings
-from api.service.serving import server_of
-from api.service.store import sqlite_url
+from headrace.api.service import Settings
+from headrace.api.service.serving import server_of
+from headrace.api.service.store import sqlite_url
 from tests.api.command import ROOT, command_line, environment
 from tests.waiting import PATIENCE, until
 

@@ -240,7 +240,7 @@ def test_a_fault_of_ours_is_said_to_be_one(
     def broken(*_: object) -> None:
         raise ZeroDivisionError("of all things")
 
-    monkeypatch.setattr("headrace.planning.translate", broken)
+    monkeypatch.setattr("headrace.planning.planner.translate", broken)
     done = headrace("explain", QUERY)
     assert done.code == 1
     assert "ZeroDivisionError: of all things" in done.error

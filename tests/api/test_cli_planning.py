@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from algebra.plan import PhysicalPlan
-from algebra.plan_schema import plan_schema
+from headrace.algebra.plan import PhysicalPlan
+from headrace.algebra.plan_schema import plan_schema
 from tests.api.command import CATALOG, EXAMPLES, QUERY, Commands
 
 FORMATS = ("text", "json", "dot", "mermaid", "html")

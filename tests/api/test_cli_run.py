@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from algebra.plan import PhysicalPlan
-from executor.local import run_plan
+from headrace.algebra.plan import PhysicalPlan
+from headrace.executor.local import run_plan
 from tests.api.command import CATALOG, EXAMPLES, ROOT, command_line, environment, process
 from tests.waiting import PATIENCE
 

@@ -10,9 +10,9 @@ import httpx
 import pytest
 from jsonschema import Draft202012Validator
 
-from algebra.plan_schema import plan_schema
-from api.service import create_app
-from catalog import load
+from headrace.algebra.plan_schema import plan_schema
+from headrace.api.service import create_app
+from headrace.catalog import load
 from tests.api.command import Commands
 from tests.api.serving import LOOPBACK, served, settings
 

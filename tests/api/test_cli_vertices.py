@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from api.service import create_app
+from headrace.api.service import create_app
 from tests.api.command import Commands
 from tests.api.serving import LOOPBACK, served, settings
 

@@ -8,9 +8,9 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
-from api import client
-from api.client import Client
-from headrace.errors import RunError
+from headrace.api import client
+from headrace.api.client import Client
+from headrace.planning.errors import RunError
 
 
 class _Service(BaseHTTPRequestHandler):

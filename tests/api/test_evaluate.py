@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from algebra.plan import PhysicalPlan, PlanError
+from headrace.algebra.plan import PhysicalPlan, PlanError
 from tests.api.command import Commands, process
 
 QUERY = "Answer(x, y) <- a+(x, y)  WINDOW 25 SLIDE 10"

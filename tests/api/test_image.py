@@ -68,7 +68,7 @@ def test_the_image_serves_is_healthy_and_ends(tmp_path: Path) -> None:
         "PYTHONDONTWRITEBYTECODE": "1",
     }
     assert COMMAND[0] == "headrace"
-    command = [sys.executable, "-m", "api.cli", *map(here, COMMAND[1:])]
+    command = [sys.executable, "-m", "headrace", *map(here, COMMAND[1:])]
     health = [sys.executable, *map(here, HEALTH[1:])]
 
     def healthy() -> bool:

@@ -13,11 +13,11 @@ from typing import Any, get_args
 import httpx
 import pytest
 
-from api.service import create_app, page
-from api.service.bodies import ConstantName
-from catalog import load
-from costmodel.constants import Constants
-from languages import detect
+from headrace.api.service import create_app, page
+from headrace.api.service.bodies import ConstantName
+from headrace.catalog import load
+from headrace.costmodel.constants import Constants
+from headrace.languages import detect
 from tests.api.command import CATALOG, EXAMPLES, ROOT
 from tests.api.serving import LOOPBACK, metric, served, settings
 
@@ -122,7 +122,7 @@ def test_every_example_is_there(client: httpx.Client) -> None:
 
 def test_the_page_is_served_with_its_files_and_runs_nothing_else(client: httpx.Client) -> None:
     answer = client.get("/")
-    assert answer.status_code == 200, "python build_page.py builds it"
+    assert answer.status_code == 200, "python web/build_page.py builds it"
     policy = answer.headers["content-security-policy"]
     assert "script-src 'self';" in policy
     assert "connect-src 'self';" in policy

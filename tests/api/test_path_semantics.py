@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from algebra.plan import PhysicalPlan
+from headrace.algebra.plan import PhysicalPlan
 from tests.api.command import Commands, process
 
 QUERY = "Answer(x, y) <- x (a/a)+ y  WINDOW 10"

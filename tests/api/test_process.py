@@ -33,7 +33,7 @@ HEAVY = ("pyspark", "numba", "pandas", "pyarrow", "fastapi", "uvicorn", "rich.pr
 def imported_by(*arguments: str) -> set[str]:
     """The modules of a process at the end of a command."""
     code = (
-        "import sys; from api.cli import main; code = main(sys.argv[1:]);"
+        "import sys; from headrace.api.cli import main; code = main(sys.argv[1:]);"
         "print('\\nMODULES', *sys.modules, file=sys.stderr); sys.exit(code)"
     )
     done = subprocess.run(
@@ -59,7 +59,7 @@ def imported_by(*arguments: str) -> set[str]:
 )
 def test_planning_imports_nothing_heavy(arguments: tuple[str, ...]) -> None:
     modules = imported_by(*arguments)
-    assert "optimizer.optimizer" in modules
+    assert "headrace.optimizer.optimizer" in modules
     assert [name for name in HEAVY if name in modules] == []
 
 

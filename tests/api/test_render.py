@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from algebra import logical, regex
-from algebra.logical import Filter, LogicalExpression, LogicalQuery, Pattern, Union, WScan
-from algebra.predicate import Predicate
-from algebra.window import Window
-from api.render import dot, html, mermaid, search, text
-from api.render.diagram import Diagram, of_logical, of_plan
-from api.render.numbers import per_unit
+from headrace.algebra import logical, regex
+from headrace.algebra.logical import Filter, LogicalExpression, LogicalQuery, Pattern, Union, WScan
+from headrace.algebra.predicate import Predicate
+from headrace.algebra.window import Window
+from headrace.api.render import dot, html, mermaid, search, text
+from headrace.api.render.diagram import Diagram, of_logical, of_plan
+from headrace.api.render.numbers import per_unit
 from tests.api.samples import HOSTILE, sample_plan
 
 PLAN = of_plan(sample_plan())

@@ -12,10 +12,10 @@ import httpx
 import pytest
 from jsonschema import Draft202012Validator
 
-from algebra.plan_schema import plan_schema
-from api.service import create_app
-from api.service.bodies import LONGEST_QUERY
-from catalog import from_document, load
+from headrace.algebra.plan_schema import plan_schema
+from headrace.api.service import create_app
+from headrace.api.service.bodies import LONGEST_QUERY
+from headrace.catalog import from_document, load
 from tests.api.command import CATALOG, EXAMPLES, QUERY, Commands
 from tests.api.serving import LOOPBACK, problem, served, settings
 

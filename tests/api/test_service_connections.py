@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import httpx
 import pytest
 
-from api.service import connections, create_app
+from headrace.api.service import connections, create_app
 from tests.api.serving import clique, problem, served, settings
 from tests.waiting import PATIENCE, until
 

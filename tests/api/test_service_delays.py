@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from api.service.engine_messages import (
+from headrace.api.service.engine_messages import (
     Began,
     Delayed,
     Ended,
@@ -17,13 +17,13 @@ from api.service.engine_messages import (
     Report,
     Start,
 )
-from api.service.engine_process import _Run
-from api.service.kept_queries import KeptQuery
-from api.service.queries import MOST_DEATHS, Queries
-from api.service.query import Query
-from api.service.results import Kept
-from api.service.store import Store, sqlite_url
-from executor.spark.report import Progress
+from headrace.api.service.engine_process import _Run
+from headrace.api.service.kept_queries import KeptQuery
+from headrace.api.service.queries import MOST_DEATHS, Queries
+from headrace.api.service.query import Query
+from headrace.api.service.results import Kept
+from headrace.api.service.store import Store, sqlite_url
+from headrace.executor.spark.report import Progress
 from tests.executor.spark.plans import reach
 
 WHY = {"detail": "Spark gave up waiting for one of its own processes", "status": 500}

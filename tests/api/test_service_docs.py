@@ -15,19 +15,19 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from api.service import Settings, create_app
-from api.service.bodies import (
+from headrace.api.service import Settings, create_app
+from headrace.api.service.bodies import (
     LONGEST_QUERY,
     MOST_ALTERNATIVES,
     MOST_EXPRESSIONS,
     OptionsBody,
 )
-from api.service.connections import MOST_CONNECTIONS, READING_SECONDS, REQUEST_SECONDS
-from api.service.engine_process import MOST_SET_ASIDE
-from api.service.jobs import AROUND_SECONDS, Limits
-from api.service.results import Kept
-from api.service.routes.queries import MOST_DEAD_LETTERS, MOST_TAIL
-from catalog import load
+from headrace.api.service.connections import MOST_CONNECTIONS, READING_SECONDS, REQUEST_SECONDS
+from headrace.api.service.engine_process import MOST_SET_ASIDE
+from headrace.api.service.jobs import AROUND_SECONDS, Limits
+from headrace.api.service.results import Kept
+from headrace.api.service.routes.queries import MOST_DEAD_LETTERS, MOST_TAIL
+from headrace.catalog import load
 from tests.api.command import CATALOG, ROOT, environment
 from tests.api.serving import served, settings
 

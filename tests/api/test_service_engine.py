@@ -10,11 +10,11 @@ from typing import Any
 import httpx
 import pytest
 
-from algebra.plan import PhysicalPlan
-from api.service import create_app, engine_keeper, queries
-from api.service.engine_messages import EngineOptions
-from catalog import load
-from executor.local import Result
+from headrace.algebra.plan import PhysicalPlan
+from headrace.api.service import create_app, engine_keeper, queries
+from headrace.api.service.engine_messages import EngineOptions
+from headrace.catalog import load
+from headrace.executor.local import Result
 from tests.api.events import events, numbered
 from tests.api.serving import LOOPBACK, ROWS, metric, served, settings
 from tests.executor.spark.plans import csv_file, expected, random_edges, snapshots

@@ -16,13 +16,13 @@ import httpx
 import pytest
 from sqlalchemy import Connection, create_engine, event, make_url, text
 
-from api.service import create_app
-from api.service.homes import Home
-from api.service.kept_plans import KeptPlan, MisfiledPlanError
-from api.service.kept_queries import KeptQuery, State, Wanted
-from api.service.store import SCHEMA_VERSION, Store, sqlite_url
-from catalog import load
-from headrace.errors import UsageError
+from headrace.api.service import create_app
+from headrace.api.service.homes import Home
+from headrace.api.service.kept_plans import KeptPlan, MisfiledPlanError
+from headrace.api.service.kept_queries import KeptQuery, State, Wanted
+from headrace.api.service.store import SCHEMA_VERSION, Store, sqlite_url
+from headrace.catalog import load
+from headrace.planning.errors import UsageError
 from tests.api.command import CATALOG, EXAMPLES, ROOT, Commands, environment
 from tests.api.kept import ASKED, kept_plan
 from tests.api.serving import metric, problem, running, served, settings
@@ -182,9 +182,9 @@ def test_after_a_restart_and_after_a_kill_everything_is_there(
 
 WRITER = """
 import sys
-from api.service.kept_plans import KeptPlan, MisfiledPlanError
-from api.service.kept_queries import KeptQuery, State, Wanted
-from api.service.store import Store
+from headrace.api.service.kept_plans import KeptPlan, MisfiledPlanError
+from headrace.api.service.kept_queries import KeptQuery, State, Wanted
+from headrace.api.service.store import Store
 from tests.api.kept import kept_plan
 store = Store(sys.argv[1], 1000)
 for n in range(40):
@@ -223,7 +223,7 @@ def test_threads_write_to_one_store(database: str) -> None:
 def test_of_deleted_streams_not_all_is_known_for_ever(
     database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("api.service.store.MOST_DELETED", 3)
+    monkeypatch.setattr("headrace.api.service.store.MOST_DELETED", 3)
     store = Store(database, 5)
     store.put_stream("kept", "second", {})
     for _ in range(2):

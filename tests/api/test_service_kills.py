@@ -11,8 +11,8 @@ from random import Random
 import httpx
 import pytest
 
-from algebra.plan import PhysicalPlan
-from executor.local import Result
+from headrace.algebra.plan import PhysicalPlan
+from headrace.executor.local import Result
 from tests.api.events import Event, events, numbered
 from tests.api.serving import ROWS, running
 from tests.executor.spark.plans import csv_file, expected, random_edges, snapshots

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from api.service import create_app
-from api.service.engine import Engine
-from api.service.engine_keeper import EngineKeeper
-from api.service.engine_messages import (
+from headrace.api.service import create_app
+from headrace.api.service.engine import Engine
+from headrace.api.service.engine_keeper import EngineKeeper
+from headrace.api.service.engine_messages import (
     Began,
     Ended,
     EngineOptions,
@@ -25,8 +25,8 @@ from api.service.engine_messages import (
     Report,
     Start,
 )
-from api.service.problems import problem_document
-from api.service.queries import Queries
+from headrace.api.service.problems import problem_document
+from headrace.api.service.queries import Queries
 from tests.api.kept import HELD, kept
 from tests.api.serving import settings
 from tests.waiting import until
@@ -107,7 +107,7 @@ def test_messages_that_are_sent_at_once_arrive_as_they_are(tmp_path: Path) -> No
 def test_an_engine_that_cannot_be_understood_is_ended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("api.service.engine._work", _babble)
+    monkeypatch.setattr("headrace.api.service.engine._work", _babble)
     heard: list[Report] = []
 
     async def story() -> int | None:

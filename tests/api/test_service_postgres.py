@@ -12,10 +12,10 @@ import httpx
 import psutil
 import pytest
 
-from api.service import create_app, queries
-from api.service.store import Store
-from catalog import load
-from headrace.errors import UsageError
+from headrace.api.service import create_app, queries
+from headrace.api.service.store import Store
+from headrace.catalog import load
+from headrace.planning.errors import UsageError
 from tests.api.kept import kept_plan
 from tests.api.postgres import Postgres, postgres
 from tests.api.serving import LOOPBACK, ROWS, problem, served, settings

@@ -17,11 +17,11 @@ import psutil
 import pytest
 from jsonschema import Draft202012Validator
 
-from algebra.plan import PhysicalPlan
-from algebra.plan_schema import plan_schema
-from api.service.bodies import QueryDocument
-from api.service.store import Store, sqlite_url
-from executor.local import Result
+from headrace.algebra.plan import PhysicalPlan
+from headrace.algebra.plan_schema import plan_schema
+from headrace.api.service.bodies import QueryDocument
+from headrace.api.service.store import Store, sqlite_url
+from headrace.executor.local import Result
 from tests.api.events import Event, events, numbered
 from tests.api.serving import Running, metric, running
 from tests.executor.spark.plans import csv_file, expected, random_edges, snapshots

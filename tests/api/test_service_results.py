@@ -13,13 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.service import Settings, create_app
-from api.service.bodies import DeadLetters
-from api.service.query_folder import QueryFolder
-from api.service.results import Kept, Reader, Results
-from api.service.store import Store
-from api.service.tokens import token
-from catalog import load
+from headrace.api.service import Settings, create_app
+from headrace.api.service.bodies import DeadLetters
+from headrace.api.service.query_folder import QueryFolder
+from headrace.api.service.results import Kept, Reader, Results
+from headrace.api.service.store import Store
+from headrace.api.service.tokens import token
+from headrace.catalog import load
 from tests.api.command import CATALOG
 from tests.api.events import Event, events, numbered
 from tests.api.kept import DONE, HELD, QUERY, kept, publish

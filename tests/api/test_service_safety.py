@@ -20,12 +20,12 @@ from hypothesis import strategies as st
 from schemathesis.checks import not_a_server_error
 from schemathesis.core.result import Ok
 
-from api.service import create_app
-from api.service.jobs import Limits
-from api.service.problems import problem_document
-from api.service.query_folder import QueryFolder
-from api.service.tokens import read_tokens, token
-from headrace.errors import UsageError
+from headrace.api.service import create_app
+from headrace.api.service.jobs import Limits
+from headrace.api.service.problems import problem_document
+from headrace.api.service.query_folder import QueryFolder
+from headrace.api.service.tokens import read_tokens, token
+from headrace.planning.errors import UsageError
 from tests.api import serving
 from tests.api.command import QUERY, process
 from tests.api.kept import DONE, kept, publish

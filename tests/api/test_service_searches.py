@@ -16,9 +16,9 @@ import httpx
 import psutil
 import pytest
 
-from api.service import create_app
-from api.service.jobs import Asked, Job, run
-from api.service.workers import DeadlineError, Reply, Worker, WorkerDiedError
+from headrace.api.service import create_app
+from headrace.api.service.jobs import Asked, Job, run
+from headrace.api.service.workers import DeadlineError, Reply, Worker, WorkerDiedError
 from tests.api.serving import clique, metric, problem, served, settings
 from tests.waiting import PATIENCE, until
 
@@ -209,11 +209,11 @@ def test_a_process_that_is_late_in_starting_is_ended(
     worker: Worker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     others = set(searching())
-    monkeypatch.setattr("api.service.workers.START_SECONDS", 0.01)
+    monkeypatch.setattr("headrace.api.service.workers.START_SECONDS", 0.01)
     with pytest.raises(WorkerDiedError, match="did not start in time"):
         worker.start()
     assert set(searching()) <= others
-    monkeypatch.setattr("api.service.workers.START_SECONDS", ENOUGH_SECONDS)
+    monkeypatch.setattr("headrace.api.service.workers.START_SECONDS", ENOUGH_SECONDS)
     # Nothing of it comes between the jobs and their answers.
     jobs = [a_job(f"Answer(x, y) <- a(x, y) WINDOW {hours}h") for hours in (6, 11, 7)]
     assert [answered(worker, job) for job in jobs] == [of(job) for job in jobs]
@@ -222,8 +222,8 @@ def test_a_process_that_is_late_in_starting_is_ended(
 def test_a_service_whose_processes_are_late_is_ready_in_the_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("api.service.workers.START_SECONDS", 0.5)
-    monkeypatch.setattr("api.service.searches._AGAIN_SECONDS", 0.05)
+    monkeypatch.setattr("headrace.api.service.workers.START_SECONDS", 0.5)
+    monkeypatch.setattr("headrace.api.service.searches._AGAIN_SECONDS", 0.05)
     with served(create_app(settings(tmp_path, searches_at_once=1))) as client:
         until(lambda: client.get("/readyz").status_code == 200)
         assert client.post("/optimize", json={"query": clique(3)}).status_code == 200
@@ -279,7 +279,7 @@ def test_an_answer_to_another_job_is_not_taken(
 def test_no_job_holds_a_process_for_longer_than_it_may(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("api.service.jobs.AROUND_SECONDS", 2.0)
+    monkeypatch.setattr("headrace.api.service.jobs.AROUND_SECONDS", 2.0)
     others = set(searching())
     made = settings(tmp_path, searches_at_once=2, longest_search_ms=60_000.0)
     with served(create_app(made)) as client:

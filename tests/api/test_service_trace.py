@@ -9,9 +9,9 @@ from typing import Any
 import httpx
 import pytest
 
-from api.service import create_app
-from api.service.jobs import Limits
-from catalog import load
+from headrace.api.service import create_app
+from headrace.api.service.jobs import Limits
+from headrace.catalog import load
 from tests.api.command import CATALOG, EXAMPLES
 from tests.api.serving import LOOPBACK, problem, served, settings
 

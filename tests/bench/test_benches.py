@@ -16,7 +16,7 @@ from bench.measuring import Spread, timed
 from bench.queries import TABLE_4_2, TABLE_5_1, cases
 from bench.running import measured
 from bench.streams import DAY, Uniform, catalog_of, files, load, slides
-from executor.local import run_plan
+from headrace.executor.local import run_plan
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -66,9 +66,9 @@ def test_search_is_one_command(tmp_path: Path) -> None:
 
 def test_the_best_known_plan_is_not_dearer_than_the_best() -> None:
     from bench.queries import catalog, cost_model
-    from languages import parse
-    from languages.canonical import translate
-    from optimizer import Optimizer
+    from headrace.languages import parse
+    from headrace.languages.canonical import translate
+    from headrace.optimizer import Optimizer
 
     query = translate(parse(CASES["clique 5 (star, all kept)"].text, "rq"), catalog())
     found = Optimizer(cost_model("saturating")).optimize(query)

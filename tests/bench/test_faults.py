@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from bench.faults import FAULTS, Fault, Round, _at, _damaged, _table
-from executor.spark.report import Progress
+from headrace.executor.spark.report import Progress
 
 
 @pytest.mark.parametrize("fault", ["flip", "cut"])

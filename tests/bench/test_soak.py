@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bench.soak import CASES, Case, Round, compared, lines_of, soak, stream, validity
-from executor.local import run_plan
+from headrace.executor.local import run_plan
 from tests.executor.spark.test_roots import planned
 
 

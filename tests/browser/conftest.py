@@ -18,8 +18,8 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
-from api.service import create_app
-from catalog import load
+from headrace.api.service import create_app
+from headrace.catalog import load
 from tests.api.command import CATALOG
 from tests.api.serving import LOOPBACK, served, settings
 from tests.waiting import PATIENCE

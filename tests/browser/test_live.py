@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
-from api.service import create_app
-from catalog import load
+from headrace.api.service import create_app
+from headrace.catalog import load
 from tests.api.command import CATALOG
 from tests.api.serving import LOOPBACK, served, settings
 from tests.browser.test_page import TRIANGLE, opened, optimize

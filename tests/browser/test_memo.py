@@ -9,7 +9,7 @@ import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
-from api.service import create_app
+from headrace.api.service import create_app
 from tests.api.serving import LOOPBACK, served, settings
 from tests.waiting import PATIENCE
 

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Locator, Page, Response, expect
 
-import build_page
-from api.service import create_app
-from api.service.examples import examples
-from api.service.tokens import token
+from headrace.api.service import create_app
+from headrace.api.service.examples import examples
+from headrace.api.service.tokens import token
 from tests.api import serving
 from tests.waiting import until
+from web import build_page
 
 TRIANGLE = "Answer(x, y, z) <- a2q(x, y), c2a(y, z), c2q(z, x).\nWINDOW 30d SLIDE 1d"
 QUESTION = re.compile(r"/optimize$")

@@ -1,6 +1,6 @@
 """The catalog of which nothing is known."""
 
-from catalog import DEFAULT_STATISTICS, default_catalog, dumps, loads
+from headrace.catalog import DEFAULT_STATISTICS, default_catalog, dumps, loads
 
 
 def test_every_label_has_the_same_statistics_and_any_other_may_occur() -> None:

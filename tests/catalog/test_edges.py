@@ -17,10 +17,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from catalog import EdgeFile, EdgeFileError, RejectedRowError, delimited, json_lines
-from catalog.edges import format_of, read
-from catalog.lines import LONGEST_LINE, Block
-from catalog.rows import LATEST
+from headrace.catalog import EdgeFile, EdgeFileError, RejectedRowError, delimited, json_lines
+from headrace.catalog.edges import format_of, read
+from headrace.catalog.lines import LONGEST_LINE, Block
+from headrace.catalog.rows import LATEST
 
 Edge = tuple[object, object, str, int]
 
@@ -550,7 +550,7 @@ def test_csv_is_read_as_record_by_record(
     assert [(line, text) for line, _, text in rejected_of(file)] == rejected
     # However the text is cut into blocks, the rows are the same.
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("catalog.lines.BLOCK", size)
+        patch.setattr("headrace.catalog.lines.BLOCK", size)
         assert edges_of(file) == edges
         assert [(line, text) for line, _, text in rejected_of(file)] == rejected
 

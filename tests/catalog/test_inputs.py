@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from catalog import (
+from headrace.catalog import (
     CatalogError,
     EdgeFile,
     EdgeFileError,
@@ -20,7 +20,7 @@ from catalog import (
     load,
     measured_catalog,
 )
-from catalog.edges import read
+from headrace.catalog.edges import read
 
 NOW = datetime(2020, 1, 2, tzinfo=UTC)
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from catalog import CatalogError, EdgeFileError, from_document, to_document
-from catalog.live import LiveSource, edges_of_messages, live_source
+from headrace.catalog import CatalogError, EdgeFileError, from_document, to_document
+from headrace.catalog.live import LiveSource, edges_of_messages, live_source
 
 
 def source_of(source: dict[str, Any], **stream: Any) -> LiveSource:

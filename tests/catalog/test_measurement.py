@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from catalog import EdgeFile, RejectedRowError, measure, measure_files, measured_catalog
-from catalog.measurement import MOST_LABELS
-from catalog.rows import Expectation
-from catalog.sketch import Sketch, hashes_of, pair_hashes
+from headrace.catalog import EdgeFile, RejectedRowError, measure, measure_files, measured_catalog
+from headrace.catalog.measurement import MOST_LABELS
+from headrace.catalog.rows import Expectation
+from headrace.catalog.sketch import Sketch, hashes_of, pair_hashes
 
 Edge = tuple[str, str, str, int]
 NOW = datetime(2020, 1, 2, 3, 4, 5, tzinfo=UTC)

@@ -17,8 +17,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from algebra.values import PropertyType
-from catalog import (
+from headrace.algebra.values import PropertyType
+from headrace.catalog import (
     CatalogError,
     EdgeFile,
     EdgeFileError,
@@ -31,8 +31,8 @@ from catalog import (
     loads,
     measured_catalog,
 )
-from catalog.edges import format_of, read
-from catalog.offers import offered_properties
+from headrace.catalog.edges import format_of, read
+from headrace.catalog.offers import offered_properties
 from tests.strategies.amount import examples
 
 TYPES: Mapping[str, PropertyType] = {

@@ -7,7 +7,13 @@ from typing import Annotated, Literal
 import pytest
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from catalog.shape_errors import PlacedError, ShapeError, did_you_mean, entries, shape_errors
+from headrace.catalog.shape_errors import (
+    PlacedError,
+    ShapeError,
+    did_you_mean,
+    entries,
+    shape_errors,
+)
 
 
 class Inner(BaseModel):

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from algebra.values import PropertyType
-from catalog import (
+from headrace.algebra.values import PropertyType
+from headrace.catalog import (
     Catalog,
     CatalogError,
     LabelStatistics,
@@ -26,7 +26,7 @@ from catalog import (
     loads,
     to_document,
 )
-from catalog.model import ROLES
+from headrace.catalog.model import ROLES
 
 EXAMPLE = """\
 time_unit: second

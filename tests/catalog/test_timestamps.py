@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from catalog.timestamps import (
+from headrace.catalog.timestamps import (
     finer_unit,
     microseconds_per_tick,
     ticks_of_instants,

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from catalog import (
+from headrace.catalog import (
     CatalogError,
     EdgeFile,
     EdgeFileError,
@@ -19,7 +19,7 @@ from catalog import (
     measure_files,
     measured_catalog,
 )
-from catalog.edges import read
+from headrace.catalog.edges import read
 
 ROWS = [("7", "P", 1, 30), ("é", "P", 1, None), ("7", "Q", 2, 5)]
 EDGES = [(v, v, label, ts, age) for v, label, ts, age in ROWS]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import combinations
 
-from algebra import physical, regex
-from algebra.automaton import minimal_dfa
-from algebra.logical import LogicalExpression, Path, Pattern, WScan
-from algebra.window import Window
-from catalog import Catalog, LabelStatistics, Stream
-from costmodel import Characteristics, CostModel
+from headrace.algebra import physical, regex
+from headrace.algebra.automaton import minimal_dfa
+from headrace.algebra.logical import LogicalExpression, Path, Pattern, WScan
+from headrace.algebra.window import Window
+from headrace.catalog import Catalog, LabelStatistics, Stream
+from headrace.costmodel import Characteristics, CostModel
 
 RATES = {"a": 2000.0, "b": 4000.0, "c": 6000.0, "d": 8000.0}
 WINDOW = Window(100)

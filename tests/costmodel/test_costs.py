@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from algebra import physical, regex
-from algebra.automaton import minimal_dfa
-from algebra.logical import Path, Pattern
-from costmodel import Assumptions, Characteristics, Constants, CostModel, formulas
-from costmodel.model import Kind
+from headrace.algebra import physical, regex
+from headrace.algebra.automaton import minimal_dfa
+from headrace.algebra.logical import Path, Pattern
+from headrace.costmodel import Assumptions, Characteristics, Constants, CostModel, formulas
+from headrace.costmodel.model import Kind
 
 C = Constants(
     push=2, evaluate=3, hash_update=5, hash_probe=7, queue_update=11, queue_probe=13, network=17

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from algebra import regex
-from algebra.logical import (
+from headrace.algebra import regex
+from headrace.algebra.logical import (
     Empty,
     Filter,
     LogicalOperator,
@@ -21,13 +21,13 @@ from algebra.logical import (
     Union,
     WScan,
 )
-from algebra.predicate import Predicate
-from algebra.window import Window
-from catalog import Catalog, LabelStatistics, Stream
-from catalog.model import PropertyType
-from costmodel import Assumptions, Characteristics, CostModel, CostModelError
-from costmodel.estimates import LARGEST
-from costmodel.model import Kind
+from headrace.algebra.predicate import Predicate
+from headrace.algebra.window import Window
+from headrace.catalog import Catalog, LabelStatistics, Stream
+from headrace.catalog.model import PropertyType
+from headrace.costmodel import Assumptions, Characteristics, CostModel, CostModelError
+from headrace.costmodel.estimates import LARGEST
+from headrace.costmodel.model import Kind
 
 KINDS: tuple[Kind, ...] = ("thesis", "saturating")
 UNCAPPED = Assumptions(longest_path=3, cap_distinct=False)

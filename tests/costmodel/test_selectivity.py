@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from algebra.predicate import Predicate
-from costmodel.selectivity import condition, equal_columns
+from headrace.algebra.predicate import Predicate
+from headrace.costmodel.selectivity import condition, equal_columns
 
 DISTINCT = (100.0, 20.0, 8.0)
 

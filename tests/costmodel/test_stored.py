@@ -7,13 +7,13 @@ from math import inf, isclose
 
 import pytest
 
-from algebra import physical
-from algebra.logical import Path, Pattern, WScan
-from algebra.regex import Concat, Symbol, plus
-from algebra.window import Window
-from catalog.model import Catalog, LabelStatistics, Stream
-from costmodel import Assumptions, Constants, CostModel
-from costmodel.model import Kind
+from headrace.algebra import physical
+from headrace.algebra.logical import Path, Pattern, WScan
+from headrace.algebra.regex import Concat, Symbol, plus
+from headrace.algebra.window import Window
+from headrace.catalog.model import Catalog, LabelStatistics, Stream
+from headrace.costmodel import Assumptions, Constants, CostModel
+from headrace.costmodel.model import Kind
 from tests.costmodel.test_costs import s_path
 
 KINDS: tuple[Kind, ...] = ("thesis", "saturating")

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from algebra.logical import LogicalExpression
-from costmodel import Assumptions, Constants, CostModel
-from costmodel.model import Kind
+from headrace.algebra.logical import LogicalExpression
+from headrace.costmodel import Assumptions, Constants, CostModel
+from headrace.costmodel.model import Kind
 from tests.costmodel.plans import catalog, costed, path_plans, star_plans
 
 UNIT = Constants(push=1, evaluate=1, hash_update=1, hash_probe=1, queue_update=1, queue_probe=1)

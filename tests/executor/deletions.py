@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
-from executor.operators.base import Operator
+from headrace.executor.operators.base import Operator
 from tests.executor.model import GAPS, LENGTHS, Meaning, Row, Rows, Values, run
 
 

@@ -8,9 +8,9 @@ from itertools import pairwise
 
 from hypothesis import strategies as st
 
-from algebra.physical import WindowScan
-from algebra.plan import PhysicalPlan, PlanStream
-from executor.local import Edge
+from headrace.algebra.physical import WindowScan
+from headrace.algebra.plan import PhysicalPlan, PlanStream
+from headrace.executor.local import Edge
 
 STREAM_OF = {"a": "s", "b": "t", "c": "u", "z": "s"}
 

@@ -15,9 +15,9 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from hypothesis import strategies as st
 
-from algebra.physical import AutomatonPath, HashJoin
-from executor.batch import Batch
-from executor.operators.base import Operator, TimeDriven
+from headrace.algebra.physical import AutomatonPath, HashJoin
+from headrace.executor.batch import Batch
+from headrace.executor.operators.base import Operator, TimeDriven
 
 
 class Row(NamedTuple):

@@ -7,8 +7,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from algebra.automaton import minimal_dfa
-from algebra.physical import (
+from headrace.algebra.automaton import minimal_dfa
+from headrace.algebra.physical import (
     Coalesce,
     EmptyRelation,
     Exchange,
@@ -22,10 +22,17 @@ from algebra.physical import (
     WindowScan,
     WitnessPaths,
 )
-from algebra.plan import Estimate, NodeProperties, PhysicalPlan, PlanNode, PlanStream, PlanWindow
-from algebra.regex import Regex
-from catalog.model import VertexType
-from executor.local import Edge
+from headrace.algebra.plan import (
+    Estimate,
+    NodeProperties,
+    PhysicalPlan,
+    PlanNode,
+    PlanStream,
+    PlanWindow,
+)
+from headrace.algebra.regex import Regex
+from headrace.catalog.model import VertexType
+from headrace.executor.local import Edge
 from tests.executor.model import joined, walked
 
 Row = tuple[str | int, ...]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from random import Random
 from typing import Any
 
-from algebra.physical import (
+from headrace.algebra.physical import (
     Coalesce,
     Exchange,
     FilterRows,
@@ -18,9 +18,9 @@ from algebra.physical import (
     WindowScan,
     WindowScanUnion,
 )
-from algebra.plan import Estimate, NodeProperties, PhysicalPlan, PlanNode, PlanStream
-from algebra.values import PropertyType
-from executor.local import Edge, Value
+from headrace.algebra.plan import Estimate, NodeProperties, PhysicalPlan, PlanNode, PlanStream
+from headrace.algebra.values import PropertyType
+from headrace.executor.local import Edge, Value
 
 KERNEL = NodeProperties(
     distribution="single", coalesced=False, update_pattern="append_only", convention="kernel"

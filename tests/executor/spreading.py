@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from random import Random
 
-from algebra.physical import (
+from headrace.algebra.physical import (
     Coalesce,
     EmptyRelation,
     Exchange,
@@ -20,8 +20,8 @@ from algebra.physical import (
     WindowScan,
     WindowScanUnion,
 )
-from algebra.plan import PhysicalPlan, PlanNode
-from executor.distribution import ANY, BROADCAST, Distribution, delivered
+from headrace.algebra.plan import PhysicalPlan, PlanNode
+from headrace.executor.distribution import ANY, BROADCAST, Distribution, delivered
 
 Spread = tuple[int, Distribution]
 """A node of the new plan, and where its rows lie."""

@@ -6,8 +6,8 @@ from random import Random
 import pytest
 from hypothesis import given
 
-from executor.operators.coalesce import CoalesceOperator
-from executor.operators.stateless import EmptyOperator, ProjectOperator, UnionOperator
+from headrace.executor.operators.coalesce import CoalesceOperator
+from headrace.executor.operators.stateless import EmptyOperator, ProjectOperator, UnionOperator
 from tests.executor.model import (
     CUTS,
     Row,

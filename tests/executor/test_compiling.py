@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from executor.kernels import compiling
-from executor.kernels.compiling import code_folder, version
+from headrace.executor.kernels import compiling
+from headrace.executor.kernels.compiling import code_folder, version
 
 SMALL = """
 import sys

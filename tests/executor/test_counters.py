@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
 
-from algebra import regex
-from algebra.physical import (
+from headrace.algebra import regex
+from headrace.algebra.physical import (
     Coalesce,
     Exchange,
     FilterRows,
@@ -18,11 +18,11 @@ from algebra.physical import (
     ToKernel,
     WindowScan,
 )
-from algebra.plan import PhysicalPlan
-from executor.batch import FOREVER, Batch
-from executor.counters import Counters
-from executor.counters import given as given_rows
-from executor.local import Edge, LocalRun, Result
+from headrace.algebra.plan import PhysicalPlan
+from headrace.executor.batch import FOREVER, Batch
+from headrace.executor.counters import Counters
+from headrace.executor.counters import given as given_rows
+from headrace.executor.local import Edge, LocalRun, Result
 from tests.executor.plans import path_over, plan_of
 from tests.executor.spreading import spread
 from tests.executor.test_pipeline import random_edges, record_batch

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from executor.batch import FOREVER
-from executor.dictionary import Dictionary
+from headrace.executor.batch import FOREVER
+from headrace.executor.dictionary import Dictionary
 from tests.strategies.amount import examples
 
 TEXTS = st.one_of(

@@ -5,11 +5,18 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, note
 
-from algebra.physical import FilterRows
-from algebra.plan import PhysicalPlan, PlanStream
-from executor.batch import FOREVER
-from executor.local import Edge, LateEdge, LocalRun, Result, _record_batches, run_disordered
-from executor.watermarks import NEVER, Seen, Watermark
+from headrace.algebra.physical import FilterRows
+from headrace.algebra.plan import PhysicalPlan, PlanStream
+from headrace.executor.batch import FOREVER
+from headrace.executor.local import (
+    Edge,
+    LateEdge,
+    LocalRun,
+    Result,
+    _record_batches,
+    run_disordered,
+)
+from headrace.executor.watermarks import NEVER, Seen, Watermark
 from tests.executor.disorder import Disorder, disorders, in_order
 from tests.executor.plans import answer, plans
 from tests.executor.test_partitioned import CHAIN, KERNEL, SCAN_A, SCAN_B, several

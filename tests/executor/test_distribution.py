@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from algebra.physical import (
+from headrace.algebra.physical import (
     Coalesce,
     EmptyRelation,
     Exchange,
@@ -19,9 +19,9 @@ from algebra.physical import (
     WindowScan,
     WitnessPaths,
 )
-from algebra.plan import PhysicalPlan, PlanError
-from executor.distribution import check, distributions
-from executor.local import run_plan
+from headrace.algebra.plan import PhysicalPlan, PlanError
+from headrace.executor.distribution import check, distributions
+from headrace.executor.local import run_plan
 from tests.executor.plans import Node, plan_of
 
 LEAF: tuple[Node, ...] = ((WindowScan("s", "a", 8, 1), ()), (ToKernel(), (0,)))

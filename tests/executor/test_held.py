@@ -6,7 +6,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from executor.held import Held, sorted_by_ts
+from headrace.executor.held import Held, sorted_by_ts
 from tests.strategies.amount import examples
 
 TIMES = st.lists(st.integers(0, 40), max_size=12)

@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import pytest
 
-from catalog.defaults import DEFAULT_STATISTICS
-from catalog.model import Catalog, Stream
-from executor.local import Edge, LocalRun, _record_batches
-from headrace.planning import optimize
-from headrace.requests import PlanningOptions, PlanRequest
+from headrace.catalog.defaults import DEFAULT_STATISTICS
+from headrace.catalog.model import Catalog, Stream
+from headrace.executor.local import Edge, LocalRun, _record_batches
+from headrace.planning.planner import optimize
+from headrace.planning.requests import PlanningOptions, PlanRequest
 
 EDGES = 100_000
 HUB, END = -1, 10**9

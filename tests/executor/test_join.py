@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from algebra.physical import HashJoin
-from executor.batch import FOREVER, Batch
-from executor.dictionary import Dictionary
-from executor.operators.base import CHUNK
-from executor.operators.join import JoinOperator
-from executor.widths import width_of
+from headrace.algebra.physical import HashJoin
+from headrace.executor.batch import FOREVER, Batch
+from headrace.executor.dictionary import Dictionary
+from headrace.executor.operators.base import CHUNK
+from headrace.executor.operators.join import JoinOperator
+from headrace.executor.widths import width_of
 from tests.executor.model import (
     CUTS,
     Row,

@@ -4,10 +4,10 @@ import numpy as np
 from numba.core.dispatcher import Dispatcher
 from numba.core.types import unliteral
 
-from algebra import regex
-from algebra.physical import Coalesce, HashJoin, ProjectColumns, WindowScan
-from executor.kernels import coalesce, forest, join, path, rows, tables, vertices
-from executor.local import Edge, run_plan
+from headrace.algebra import regex
+from headrace.algebra.physical import Coalesce, HashJoin, ProjectColumns, WindowScan
+from headrace.executor.kernels import coalesce, forest, join, path, rows, tables, vertices
+from headrace.executor.local import Edge, run_plan
 from tests.executor.plans import path_over, plan_of
 
 
@@ -41,7 +41,7 @@ def test_each_kernel_compiles_for_one_signature() -> None:
         if isinstance(value, Dispatcher)
     }
     assert {name: n for name, n in compiled.items() if n > 1} == {}
-    assert compiled["executor.kernels.path.advance"] == 1
+    assert compiled["headrace.executor.kernels.path.advance"] == 1
 
 
 def test_tables_hold_pairs() -> None:

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from algebra.physical import Coalesce, FilterRows, MergeUnion, WindowScan
-from algebra.plan import PlanError
-from algebra.window import Window
-from executor.dictionary import Dictionary
-from executor.leaves import Leaf, leaves
+from headrace.algebra.physical import Coalesce, FilterRows, MergeUnion, WindowScan
+from headrace.algebra.plan import PlanError
+from headrace.algebra.window import Window
+from headrace.executor.dictionary import Dictionary
+from headrace.executor.leaves import Leaf, leaves
 from tests.executor.plans import plan_of
 
 SCAN = WindowScan("s", "a", 10, 4)

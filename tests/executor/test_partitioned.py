@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
 
-from algebra.physical import (
+from headrace.algebra.physical import (
     Coalesce,
     Exchange,
     FilterRows,
@@ -17,10 +17,10 @@ from algebra.physical import (
     ToKernel,
     WindowScan,
 )
-from algebra.plan import PhysicalPlan
-from catalog.model import VertexType
-from executor.local import Edge, LocalRun, run_plan
-from executor.stages import Flow, stages_of
+from headrace.algebra.plan import PhysicalPlan
+from headrace.catalog.model import VertexType
+from headrace.executor.local import Edge, LocalRun, run_plan
+from headrace.executor.stages import Flow, stages_of
 from tests.executor.plans import Node, answer, plan_of, plans
 from tests.executor.spreading import spread
 from tests.executor.test_pipeline import PATTERNS, record_batch, snapshot, streams

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from algebra import regex
-from algebra.automaton import minimal_dfa
-from algebra.physical import SPath
-from algebra.regex import Regex, Symbol
-from executor.batch import FOREVER
-from executor.operators.base import CHUNK
-from executor.operators.path import PathOperator
+from headrace.algebra import regex
+from headrace.algebra.automaton import minimal_dfa
+from headrace.algebra.physical import SPath
+from headrace.algebra.regex import Regex, Symbol
+from headrace.executor.batch import FOREVER
+from headrace.executor.operators.base import CHUNK
+from headrace.executor.operators.path import PathOperator
 from tests.executor.model import (
     CUTS,
     Row,

@@ -7,8 +7,8 @@ from random import Random
 import pytest
 from hypothesis import given
 
-from algebra.regex import Regex
-from executor.operators.path_with_deletions import PathWithDeletions
+from headrace.algebra.regex import Regex
+from headrace.executor.operators.path_with_deletions import PathWithDeletions
 from tests.executor.deletions import check, ports, valid
 from tests.executor.model import CUTS, Row, run, walked
 from tests.executor.test_path import PATTERNS, REGEXES, inputs_of, path_of

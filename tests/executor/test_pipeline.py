@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
 
-from algebra import regex
-from algebra.physical import (
+from headrace.algebra import regex
+from headrace.algebra.physical import (
     Coalesce,
     FilterRows,
     HashJoin,
@@ -20,11 +20,11 @@ from algebra.physical import (
     SPath,
     WindowScan,
 )
-from algebra.plan import PhysicalPlan, PlanError
-from executor.batch import Batch
-from executor.dictionary import Dictionary
-from executor.local import Edge, LocalRun, Result, run_plan
-from executor.pipeline import Pipeline, StageInput, StageNode
+from headrace.algebra.plan import PhysicalPlan, PlanError
+from headrace.executor.batch import Batch
+from headrace.executor.dictionary import Dictionary
+from headrace.executor.local import Edge, LocalRun, Result, run_plan
+from headrace.executor.pipeline import Pipeline, StageInput, StageNode
 from tests.executor.plans import answer, path_over, plan_of, plans
 from tests.strategies.amount import examples
 

@@ -11,11 +11,11 @@ import sqlglot
 from hypothesis import given
 from hypothesis import strategies as st
 
-from algebra.plan import PlanError
-from algebra.predicate import Predicate
-from executor import predicates
-from executor.batch import FOREVER
-from executor.dictionary import Dictionary
+from headrace.algebra.plan import PlanError
+from headrace.algebra.predicate import Predicate
+from headrace.executor import predicates
+from headrace.executor.batch import FOREVER
+from headrace.executor.dictionary import Dictionary
 from tests.executor.typed_predicates import TypedCase, typed_cases
 from tests.strategies.amount import examples
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from algebra.physical import Coalesce, FilterRows, ProjectColumns, ToKernel
-from algebra.plan import PhysicalPlan, PlanError
-from executor.leaves import Leaf, leaves
-from executor.local import Edge, Result, run_plan
+from headrace.algebra.physical import Coalesce, FilterRows, ProjectColumns, ToKernel
+from headrace.algebra.plan import PhysicalPlan, PlanError
+from headrace.executor.leaves import Leaf, leaves
+from headrace.executor.local import Edge, Result, run_plan
 from tests.executor.property_plans import (
     FILTERED,
     PLANS,

@@ -7,8 +7,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from executor.batch import FOREVER, Batch
-from executor.operators.rewindow import RewindowOperator
+from headrace.executor.batch import FOREVER, Batch
+from headrace.executor.operators.rewindow import RewindowOperator
 from tests.strategies.amount import examples
 
 Row = tuple[int, int, int]

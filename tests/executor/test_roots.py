@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from algebra.physical import AggregateRows, ReportRows
-from executor.batch import FOREVER, Batch
-from executor.dictionary import Dictionary
-from executor.operators.accumulators import accumulator
-from executor.operators.aggregate import AggregateOperator, codes_of
-from executor.operators.report import ReportOperator
+from headrace.algebra.physical import AggregateRows, ReportRows
+from headrace.executor.batch import FOREVER, Batch
+from headrace.executor.dictionary import Dictionary
+from headrace.executor.operators.accumulators import accumulator
+from headrace.executor.operators.aggregate import AggregateOperator, codes_of
+from headrace.executor.operators.report import ReportOperator
 from tests.strategies.amount import examples
 
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)

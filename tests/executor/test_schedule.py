@@ -3,8 +3,8 @@
 import numpy as np
 import pyarrow as pa
 
-from executor.dictionary import Dictionary
-from executor.schedule import Schedule
+from headrace.executor.dictionary import Dictionary
+from headrace.executor.schedule import Schedule
 
 
 def test_a_part_of_the_longest_validity_passes_between_sweeps() -> None:

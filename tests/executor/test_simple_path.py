@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from algebra import regex
-from algebra.automaton import minimal_dfa
-from algebra.physical import SimplePath
-from algebra.regex import Regex, Symbol
-from executor.batch import FOREVER
-from executor.operators.base import CHUNK
-from executor.operators.simple_path import SimplePathOperator, StepBudgetError
+from headrace.algebra import regex
+from headrace.algebra.automaton import minimal_dfa
+from headrace.algebra.physical import SimplePath
+from headrace.algebra.regex import Regex, Symbol
+from headrace.executor.batch import FOREVER
+from headrace.executor.operators.base import CHUNK
+from headrace.executor.operators.simple_path import SimplePathOperator, StepBudgetError
 from tests.executor.model import (
     CUTS,
     Row,

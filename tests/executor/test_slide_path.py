@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from algebra import regex
-from algebra.automaton import minimal_dfa
-from algebra.physical import SlidePath
-from algebra.regex import Regex
-from executor.batch import Batch
-from executor.operators import slide_path
-from executor.operators.slide_path import SlidePathOperator
+from headrace.algebra import regex
+from headrace.algebra.automaton import minimal_dfa
+from headrace.algebra.physical import SlidePath
+from headrace.algebra.regex import Regex
+from headrace.executor.batch import Batch
+from headrace.executor.operators import slide_path
+from headrace.executor.operators.slide_path import SlidePathOperator
 from tests.executor.model import CUTS, Row, check, is_coalesced, ports, walked
 from tests.executor.test_path import REGEXES, A
 from tests.strategies.amount import examples

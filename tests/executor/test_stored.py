@@ -6,13 +6,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from algebra.physical import HashJoin, SPath, WindowScan
-from algebra.plan import PlanError
-from algebra.values import VertexType
-from executor.batch import FOREVER
-from executor.leaves import Leaf
-from executor.local import Edge, LocalRun, _record_batches, run_plan
-from executor.schedule import Schedule
+from headrace.algebra.physical import HashJoin, SPath, WindowScan
+from headrace.algebra.plan import PlanError
+from headrace.algebra.values import VertexType
+from headrace.executor.batch import FOREVER
+from headrace.executor.leaves import Leaf
+from headrace.executor.local import Edge, LocalRun, _record_batches, run_plan
+from headrace.executor.schedule import Schedule
 from tests.executor.spark.plans import plan_of
 
 LIVE = WindowScan("s", "a", 10, 1)

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from algebra.physical import HashJoin
-from executor.operators.taking_back import (
+from headrace.algebra.physical import HashJoin
+from headrace.executor.operators.taking_back import (
     CoalesceWithDeletions,
     JoinWithDeletions,
     RetractOperator,

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
 
-from algebra import regex
-from algebra.automaton import MOST_STATES
-from algebra.physical import (
+from headrace.algebra import regex
+from headrace.algebra.automaton import MOST_STATES
+from headrace.algebra.physical import (
     Coalesce,
     EmptyRelation,
     Exchange,
@@ -24,8 +24,8 @@ from algebra.physical import (
     ToKernel,
     WindowScan,
 )
-from algebra.plan import PhysicalPlan, PlanError
-from algebra.untrusted import (
+from headrace.algebra.plan import PhysicalPlan, PlanError
+from headrace.algebra.untrusted import (
     DEEPEST_DOCUMENT,
     LONGEST_DOCUMENT,
     LONGEST_STRING,
@@ -36,11 +36,11 @@ from algebra.untrusted import (
     MOST_VARIABLES,
     WIDEST,
 )
-from algebra.window import LONGEST_WINDOW
-from api.explanation import stored_plan
-from executor.leaves import MOST_FILTERS
-from executor.local import Edge, run_plan
-from executor.spark.formats import ResultShape
+from headrace.algebra.window import LONGEST_WINDOW
+from headrace.api.explanation import stored_plan
+from headrace.executor.leaves import MOST_FILTERS
+from headrace.executor.local import Edge, run_plan
+from headrace.executor.spark.formats import ResultShape
 from tests.executor.plans import MEANINGS, answer, path_over, plan_of
 from tests.strategies.amount import examples
 

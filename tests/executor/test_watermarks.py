@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from algebra.plan import PlanStream
-from executor.watermarks import Seen, Watermark
+from headrace.algebra.plan import PlanStream
+from headrace.executor.watermarks import Seen, Watermark
 
 IDLE_MS = 100
 STREAMS = tuple(

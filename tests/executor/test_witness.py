@@ -12,15 +12,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from algebra import regex
-from algebra.automaton import minimal_dfa
-from algebra.physical import SimplePath, SPath, WitnessPaths
-from algebra.regex import Regex, Symbol
-from executor.batch import FOREVER, Batch
-from executor.dictionary import Dictionary
-from executor.operators.path import PathOperator
-from executor.operators.simple_path import SimplePathOperator, StepBudgetError
-from executor.operators.witness import WitnessError, WitnessOperator
+from headrace.algebra import regex
+from headrace.algebra.automaton import minimal_dfa
+from headrace.algebra.physical import SimplePath, SPath, WitnessPaths
+from headrace.algebra.regex import Regex, Symbol
+from headrace.executor.batch import FOREVER, Batch
+from headrace.executor.dictionary import Dictionary
+from headrace.executor.operators.path import PathOperator
+from headrace.executor.operators.simple_path import SimplePathOperator, StepBudgetError
+from headrace.executor.operators.witness import WitnessError, WitnessOperator
 from tests.executor.model import CUTS, Row, Rows, batch_of, ports, rows_of, run, snapshot
 from tests.executor.test_path import PATTERNS, stream
 from tests.executor.test_simple_path import FORMS

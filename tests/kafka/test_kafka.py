@@ -13,7 +13,7 @@ import networkx as nx
 import pytest
 import yaml
 
-from executor.local import Edge
+from headrace.executor.local import Edge
 from tests.api.command import ROOT, command_line, environment
 from tests.api.events import events, numbered
 from tests.api.serving import metric, running

@@ -1,6 +1,6 @@
 """The printed examples of RQ and what each means in the algebra.
 
-The expressions are in the notation of `algebra.text`; a window of ``@`` stands for that of
+The expressions are in the notation of `headrace.algebra.text`; a window of ``@`` stands for that of
 the whole query, which these tables do not print.
 """
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from algebra.text import one_line
-from catalog.defaults import DEFAULT_STATISTICS
-from catalog.model import Catalog, Stream
-from languages import QueryError, parse
-from languages.canonical import translate
+from headrace.algebra.text import one_line
+from headrace.catalog.defaults import DEFAULT_STATISTICS
+from headrace.catalog.model import Catalog, Stream
+from headrace.languages import QueryError, parse
+from headrace.languages.canonical import translate
 
 STREAM = Stream(
     "s",

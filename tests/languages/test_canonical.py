@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pytest
 from hypothesis import given
 
-from algebra.logical import (
+from headrace.algebra.logical import (
     Empty,
     Filter,
     LogicalExpression,
@@ -16,15 +16,15 @@ from algebra.logical import (
     Union,
     WScan,
 )
-from algebra.predicate import Predicate
-from algebra.regex import Symbol, concat, plus
-from algebra.text import one_line
-from algebra.window import Window
-from catalog.defaults import DEFAULT_STATISTICS, default_catalog
-from catalog.model import Catalog, Stream, VertexType
-from languages import QueryError, parse
-from languages.canonical import translate
-from languages.labels_read import input_labels
+from headrace.algebra.predicate import Predicate
+from headrace.algebra.regex import Symbol, concat, plus
+from headrace.algebra.text import one_line
+from headrace.algebra.window import Window
+from headrace.catalog.defaults import DEFAULT_STATISTICS, default_catalog
+from headrace.catalog.model import Catalog, Stream, VertexType
+from headrace.languages import QueryError, parse
+from headrace.languages.canonical import translate
+from headrace.languages.labels_read import input_labels
 from tests.languages.examples import EXAMPLES
 from tests.oracles.query import text
 from tests.oracles.snapshot import Truth

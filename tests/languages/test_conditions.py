@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from algebra.logical import LogicalExpression, WScan
-from algebra.scalar import Literal
-from algebra.text import one_line
-from algebra.window import Window
-from catalog.defaults import DEFAULT_STATISTICS
-from catalog.model import Catalog, Stream, View
-from languages import QueryError, parse
-from languages.canonical import translate
-from languages.checks import checked
-from languages.regular_query import (
+from headrace.algebra.logical import LogicalExpression, WScan
+from headrace.algebra.scalar import Literal
+from headrace.algebra.text import one_line
+from headrace.algebra.window import Window
+from headrace.catalog.defaults import DEFAULT_STATISTICS
+from headrace.catalog.model import Catalog, Stream, View
+from headrace.languages import QueryError, parse
+from headrace.languages.canonical import translate
+from headrace.languages.checks import checked
+from headrace.languages.regular_query import (
     Both,
     Comparison,
     EdgeAtom,

@@ -4,15 +4,15 @@ from collections.abc import Sequence
 
 import pytest
 
-from algebra.plan import PlanStream
-from algebra.window import Window
-from catalog.defaults import DEFAULT_STATISTICS
-from catalog.model import Catalog, PropertyType, Stream, View
-from costmodel import CostModel
-from executor import local
-from languages import QueryError, parse, printer
-from languages.canonical import translate
-from optimizer import Optimizer, Options
+from headrace.algebra.plan import PlanStream
+from headrace.algebra.window import Window
+from headrace.catalog.defaults import DEFAULT_STATISTICS
+from headrace.catalog.model import Catalog, PropertyType, Stream, View
+from headrace.costmodel import CostModel
+from headrace.executor import local
+from headrace.languages import QueryError, parse, printer
+from headrace.languages.canonical import translate
+from headrace.optimizer import Optimizer, Options
 
 Edge = tuple[str, str | int, str | int, int, int | None]
 Said = tuple[tuple[object, ...], int, int]

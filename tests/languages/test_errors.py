@@ -8,12 +8,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from catalog.defaults import default_catalog
-from languages import QueryError, parse
-from languages.canonical import translate
-from languages.errors import CODES, listed
-from languages.labels_read import input_labels
-from languages.regular_query import Location
+from headrace.catalog.defaults import default_catalog
+from headrace.languages import QueryError, parse
+from headrace.languages.canonical import translate
+from headrace.languages.errors import CODES, listed
+from headrace.languages.labels_read import input_labels
+from headrace.languages.regular_query import Location
 from tests.languages.examples import EXAMPLES
 
 SYNTAX = [

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from languages import QueryError, detect, parse
-from languages.foreign import foreign_error, foreign_language
+from headrace.languages import QueryError, detect, parse
+from headrace.languages.foreign import foreign_error, foreign_language
 
 ON = "ON stream WINDOW (24h)"
 

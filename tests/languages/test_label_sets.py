@@ -5,17 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from algebra.text import one_line
-from algebra.window import Window
-from catalog.defaults import DEFAULT_STATISTICS
-from catalog.inputs import files_of_inputs
-from catalog.measurement import ROWS
-from catalog.model import Catalog, Stream
-from headrace.errors import InvalidQueryError
-from headrace.planning import translate_query
-from headrace.requests import PlanRequest
-from languages import QueryError, parse, printer
-from languages.canonical import translate
+from headrace.algebra.text import one_line
+from headrace.algebra.window import Window
+from headrace.catalog.defaults import DEFAULT_STATISTICS
+from headrace.catalog.inputs import files_of_inputs
+from headrace.catalog.measurement import ROWS
+from headrace.catalog.model import Catalog, Stream
+from headrace.languages import QueryError, parse, printer
+from headrace.languages.canonical import translate
+from headrace.planning.errors import InvalidQueryError
+from headrace.planning.planner import translate_query
+from headrace.planning.requests import PlanRequest
 
 CATALOG = Catalog(
     {

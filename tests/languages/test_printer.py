@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from algebra import regex
-from algebra.regex import Regex
-from algebra.scalar import Literal
-from algebra.window import Window
-from languages import parse, printer
-from languages.checks import checked
-from languages.regular_query import (
+from headrace.algebra import regex
+from headrace.algebra.regex import Regex
+from headrace.algebra.scalar import Literal
+from headrace.algebra.window import Window
+from headrace.languages import parse, printer
+from headrace.languages.checks import checked
+from headrace.languages.regular_query import (
     Atom,
     Both,
     Comparison,

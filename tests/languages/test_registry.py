@@ -2,8 +2,8 @@
 
 import pytest
 
-from languages import detect, parse
-from languages.registry import LANGUAGES, language_named
+from headrace.languages import detect, parse
+from headrace.languages.registry import LANGUAGES, language_named
 
 
 @pytest.mark.parametrize(

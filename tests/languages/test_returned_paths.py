@@ -2,13 +2,13 @@
 
 import pytest
 
-from algebra.logical import PathSemantics
-from algebra.text import one_line
-from catalog.defaults import DEFAULT_STATISTICS
-from catalog.model import Catalog, Stream
-from languages import QueryError, parse
-from languages.canonical import translate
-from languages.printer import text
+from headrace.algebra.logical import PathSemantics
+from headrace.algebra.text import one_line
+from headrace.catalog.defaults import DEFAULT_STATISTICS
+from headrace.catalog.model import Catalog, Stream
+from headrace.languages import QueryError, parse
+from headrace.languages.canonical import translate
+from headrace.languages.printer import text
 
 LABELS = dict.fromkeys("abc", DEFAULT_STATISTICS)
 CATALOG = Catalog({"s": Stream("s", LABELS)})

@@ -7,11 +7,11 @@ import pytest
 from lark import Lark
 from lark import logger as lark_logger
 
-from algebra import regex
-from algebra.regex import Symbol
-from algebra.window import Window
-from languages import detect, parse, rq
-from languages.regular_query import (
+from headrace.algebra import regex
+from headrace.algebra.regex import Symbol
+from headrace.algebra.window import Window
+from headrace.languages import detect, parse, rq
+from headrace.languages.regular_query import (
     Atom,
     Constant,
     EdgeAtom,
@@ -23,7 +23,7 @@ from languages.regular_query import (
     Variable,
     WindowClause,
 )
-from languages.values_text import condition_text
+from headrace.languages.values_text import condition_text
 from tests.languages.examples import EXAMPLES
 
 NOWHERE = Location(1, 1)

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from algebra.window import Window
-from catalog.defaults import DEFAULT_STATISTICS
-from catalog.model import Catalog, Stream
-from languages import parse
-from languages.canonical import translate
+from headrace.algebra.window import Window
+from headrace.catalog.defaults import DEFAULT_STATISTICS
+from headrace.catalog.model import Catalog, Stream
+from headrace.languages import parse
+from headrace.languages.canonical import translate
 from tests.oracles.snapshot import Edge, EdgeSnapshot
 from tests.properties.algebra import rows_of
 

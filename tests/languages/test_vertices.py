@@ -2,14 +2,14 @@
 
 import pytest
 
-from algebra.logical import LogicalQuery
-from algebra.text import one_line
-from catalog import Catalog, loads
-from languages import QueryError, parse
-from languages.canonical import translate
-from languages.labels_read import vertex_labels
-from languages.printer import text
-from languages.regular_query import RegularQuery
+from headrace.algebra.logical import LogicalQuery
+from headrace.algebra.text import one_line
+from headrace.catalog import Catalog, loads
+from headrace.languages import QueryError, parse
+from headrace.languages.canonical import translate
+from headrace.languages.labels_read import vertex_labels
+from headrace.languages.printer import text
+from headrace.languages.regular_query import RegularQuery
 
 STREAMS = """
 time_unit: second

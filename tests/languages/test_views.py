@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from algebra.text import one_line
-from algebra.window import Window
-from catalog import dump, load, loads
-from languages import QueryError, parse
-from languages.canonical import translate
+from headrace.algebra.text import one_line
+from headrace.algebra.window import Window
+from headrace.catalog import dump, load, loads
+from headrace.languages import QueryError, parse
+from headrace.languages.canonical import translate
 
 STREAMS = """
 streams:

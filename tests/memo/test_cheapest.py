@@ -8,7 +8,7 @@ from math import inf
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memo.cheapest import Priced, Settled, cheapest
+from headrace.memo.cheapest import Priced, Settled, cheapest
 from tests.strategies.amount import examples
 
 Graph = Mapping[int, Sequence[Priced[int]]]

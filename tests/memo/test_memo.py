@@ -4,8 +4,8 @@ from collections.abc import Hashable
 
 import pytest
 
-from memo import Expression, Memo, MemoError, OperatorSide, Winner
-from memo.printer import format_memo
+from headrace.memo import Expression, Memo, MemoError, OperatorSide, Winner
+from headrace.memo.printer import format_memo
 from tests.memo.operators import Leaf, Node
 
 A, B, C = (Expression(Leaf(name)) for name in "abc")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from memo import Expression, GroupExpression, Memo
-from memo.pattern import Group, Op, bindings
+from headrace.memo import Expression, GroupExpression, Memo
+from headrace.memo.pattern import Group, Op, bindings
 from tests.memo.operators import Leaf, Node, Other
 
 LEFT = Op(Node, Op(Node, Group("a"), Group("b")), Group("c"))

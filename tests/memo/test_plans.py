@@ -10,7 +10,7 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memo import Alternative, PlanSpace, PlanTree
+from headrace.memo import Alternative, PlanSpace, PlanTree
 from tests.strategies.amount import examples
 
 Graph = dict[int, list[tuple[str, tuple[int, ...], float]]]

@@ -8,7 +8,7 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memo import Expression, Memo, OperatorSide
+from headrace.memo import Expression, Memo, OperatorSide
 from tests.memo.operators import Leaf, Node
 from tests.strategies.amount import examples
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from algebra import physical, regex
-from algebra.logical import Path, Pattern, WScan
-from algebra.plan import PhysicalPlan
-from memo import GroupExpression, PlanTree
-from optimizer import Optimization
+from headrace.algebra import physical, regex
+from headrace.algebra.logical import Path, Pattern, WScan
+from headrace.algebra.plan import PhysicalPlan
+from headrace.memo import GroupExpression, PlanTree
+from headrace.optimizer import Optimization
 
 Shape = str | tuple[object, ...]
 

@@ -6,16 +6,23 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
-from algebra import logical, regex
-from algebra.logical import LogicalExpression, LogicalOperator, LogicalQuery, Path, Pattern, WScan
-from algebra.physical import HashJoin, PhysicalOperator, SPath, ToKernel, WindowScan
-from algebra.regex import Regex, Symbol
-from algebra.window import Window
-from catalog.model import Catalog, LabelStatistics, Stream
-from costmodel import CostModel
-from costmodel.characteristics import Characteristics
-from costmodel.constants import Assumptions
-from optimizer import Optimization, Optimizer, Options
+from headrace.algebra import logical, regex
+from headrace.algebra.logical import (
+    LogicalExpression,
+    LogicalOperator,
+    LogicalQuery,
+    Path,
+    Pattern,
+    WScan,
+)
+from headrace.algebra.physical import HashJoin, PhysicalOperator, SPath, ToKernel, WindowScan
+from headrace.algebra.regex import Regex, Symbol
+from headrace.algebra.window import Window
+from headrace.catalog.model import Catalog, LabelStatistics, Stream
+from headrace.costmodel import CostModel
+from headrace.costmodel.characteristics import Characteristics
+from headrace.costmodel.constants import Assumptions
+from headrace.optimizer import Optimization, Optimizer, Options
 
 Edges = tuple[tuple[int, int], ...]
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import pytest
 
-from algebra.logical import LogicalExpression
 from bench.queries import catalog, cost_model
-from optimizer import Optimization, Optimizer, Options, SearchCancelledError
-from optimizer.greedy import may_be_cut
+from headrace.algebra.logical import LogicalExpression
+from headrace.optimizer import Optimization, Optimizer, Options, SearchCancelledError
+from headrace.optimizer.greedy import may_be_cut
 from tests.optimizer.shapes import (
     CONCAT_PLUS,
     QS,

@@ -7,12 +7,12 @@ from itertools import combinations
 
 import pytest
 
-from algebra.logical import LogicalExpression, Pattern
-from algebra.physical import Coalesce, HashJoin, WindowScan
-from algebra.plan import PhysicalPlan
-from costmodel import CostModel
-from costmodel.characteristics import Characteristics
-from optimizer import Optimization
+from headrace.algebra.logical import LogicalExpression, Pattern
+from headrace.algebra.physical import Coalesce, HashJoin, WindowScan
+from headrace.algebra.plan import PhysicalPlan
+from headrace.costmodel import CostModel
+from headrace.costmodel.characteristics import Characteristics
+from headrace.optimizer import Optimization
 from tests.optimizer.shapes import (
     CLIQUE_4,
     CONCAT_PLUS,

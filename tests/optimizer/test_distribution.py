@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from algebra import regex
-from algebra.logical import LogicalExpression, Project
-from algebra.physical import (
+from headrace.algebra import regex
+from headrace.algebra.logical import LogicalExpression, Project
+from headrace.algebra.physical import (
     Coalesce,
     Exchange,
     FilterRows,
@@ -24,8 +24,8 @@ from algebra.physical import (
     WindowScan,
     over_deletions,
 )
-from algebra.plan import PhysicalPlan
-from algebra.properties import (
+from headrace.algebra.plan import PhysicalPlan
+from headrace.algebra.properties import (
     ANY,
     BROADCAST,
     SINGLE,
@@ -36,10 +36,10 @@ from algebra.properties import (
     Spread,
     UpdatePattern,
 )
-from costmodel import CostModel
-from optimizer import Optimization, Optimizer, Options
-from optimizer.physical_properties import delivered, ways_to_deliver
-from optimizer.placements import distributions, hashed, placements
+from headrace.costmodel import CostModel
+from headrace.optimizer import Optimization, Optimizer, Options
+from headrace.optimizer.physical_properties import delivered, ways_to_deliver
+from headrace.optimizer.placements import distributions, hashed, placements
 from tests.optimizer.shapes import (
     CONCAT_PLUS,
     QS,

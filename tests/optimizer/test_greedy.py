@@ -6,17 +6,17 @@ from random import Random
 
 import pytest
 
-from algebra import regex
-from algebra.logical import LogicalExpression, LogicalQuery, Pattern, Union
-from algebra.plan import PhysicalPlan
-from algebra.regex import Symbol
 from bench.queries import catalog as bench_catalog
 from bench.queries import cost_model
 from bench.search import best_known
-from costmodel.model import Kind
-from optimizer import Optimization, Optimizer, Options
-from optimizer.entry import Joins, written_joins
-from optimizer.greedy import greedy_joins, may_be_cut
+from headrace.algebra import regex
+from headrace.algebra.logical import LogicalExpression, LogicalQuery, Pattern, Union
+from headrace.algebra.plan import PhysicalPlan
+from headrace.algebra.regex import Symbol
+from headrace.costmodel.model import Kind
+from headrace.optimizer import Optimization, Optimizer, Options
+from headrace.optimizer.entry import Joins, written_joins
+from headrace.optimizer.greedy import greedy_joins, may_be_cut
 from tests.optimizer.shapes import (
     CLIQUE_4,
     Edges,

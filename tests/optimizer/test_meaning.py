@@ -8,14 +8,20 @@ from typing import Any
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from algebra.logical import LogicalExpression, LogicalOperator, LogicalQuery, WScan, WScanUnion
-from algebra.window import Window
-from costmodel import CostModel
-from languages import parse
-from languages.canonical import translate
-from memo import Memo
-from optimizer import Optimization, Optimizer, Options
-from rules.registry import transformation_rules
+from headrace.algebra.logical import (
+    LogicalExpression,
+    LogicalOperator,
+    LogicalQuery,
+    WScan,
+    WScanUnion,
+)
+from headrace.algebra.window import Window
+from headrace.costmodel import CostModel
+from headrace.languages import parse
+from headrace.languages.canonical import translate
+from headrace.memo import Memo
+from headrace.optimizer import Optimization, Optimizer, Options
+from headrace.rules.registry import transformation_rules
 from tests.optimizer.shapes import QS, SetCosts, optimize
 from tests.oracles.query import text
 from tests.oracles.snapshot import Row, Snapshot, Truth

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from algebra import regex
-from algebra.logical import (
+from headrace.algebra import regex
+from headrace.algebra.logical import (
     Empty,
     Filter,
     FilteredPattern,
@@ -15,9 +15,9 @@ from algebra.logical import (
     WScan,
     WScanUnion,
 )
-from algebra.predicate import Predicate, PredicateError
-from optimizer.normalization import ALWAYS_WIN, absent_operators, normalized
-from rules.registry import enabled_rules, idle_rules, transformation_rules
+from headrace.algebra.predicate import Predicate, PredicateError
+from headrace.optimizer.normalization import ALWAYS_WIN, absent_operators, normalized
+from headrace.rules.registry import enabled_rules, idle_rules, transformation_rules
 from tests.optimizer.shapes import SetCosts, chain, optimize, path, pattern, scan
 
 A, B = scan("a"), scan("b")

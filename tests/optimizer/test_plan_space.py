@@ -9,10 +9,10 @@ from random import Random
 
 import pytest
 
-from algebra import regex
-from algebra.logical import LogicalExpression, Pattern
-from memo import Alternative, GroupExpression, PlanSpace
-from optimizer import Optimization
+from headrace.algebra import regex
+from headrace.algebra.logical import LogicalExpression, Pattern
+from headrace.memo import Alternative, GroupExpression, PlanSpace
+from headrace.optimizer import Optimization
 from tests.optimizer.shapes import (
     CLIQUE_4,
     Edges,

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from algebra.physical import FilterRows, HashJoin, WindowScan
-from algebra.plan import PhysicalPlan, PlanNode
-from algebra.predicate import Predicate
-from algebra.window import Window
-from catalog.model import Catalog, LabelStatistics, Stream
-from costmodel import CostModel
-from languages import parse
-from languages.canonical import translate
-from optimizer import Optimizer, Options
+from headrace.algebra.physical import FilterRows, HashJoin, WindowScan
+from headrace.algebra.plan import PhysicalPlan, PlanNode
+from headrace.algebra.predicate import Predicate
+from headrace.algebra.window import Window
+from headrace.catalog.model import Catalog, LabelStatistics, Stream
+from headrace.costmodel import CostModel
+from headrace.languages import parse
+from headrace.languages.canonical import translate
+from headrace.optimizer import Optimizer, Options
 
 ALIKE = LabelStatistics(rate=10.0, distinct_src=500.0, distinct_trg=500.0, vertices=800.0)
 CATALOG = Catalog(

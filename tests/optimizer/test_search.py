@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from algebra.logical import (
+from headrace.algebra.logical import (
     LogicalExpression,
     LogicalQuery,
     Path,
@@ -18,13 +18,13 @@ from algebra.logical import (
     Pattern,
     Project,
 )
-from algebra.properties import RequiredProperties
-from algebra.regex import Symbol, concat
-from memo import Expression, Winner
-from optimizer import CannotPlanError, Optimizer, Options
-from optimizer.describe import memo_text
-from optimizer.entry import Entry
-from optimizer.events import (
+from headrace.algebra.properties import RequiredProperties
+from headrace.algebra.regex import Symbol, concat
+from headrace.memo import Expression, Winner
+from headrace.optimizer import CannotPlanError, Optimizer, Options
+from headrace.optimizer.describe import memo_text
+from headrace.optimizer.entry import Entry
+from headrace.optimizer.events import (
     Event,
     ExpressionAdded,
     GroupAdded,
@@ -32,10 +32,10 @@ from optimizer.events import (
     Trace,
     WinnerChanged,
 )
-from optimizer.extraction import winning_plan
-from optimizer.physical_properties import COALESCED
-from optimizer.search import Search
-from rules.implementation import PathBySimplePath
+from headrace.optimizer.extraction import winning_plan
+from headrace.optimizer.physical_properties import COALESCED
+from headrace.optimizer.search import Search
+from headrace.rules.implementation import PathBySimplePath
 from tests.optimizer.plan_shapes import plan_shape
 from tests.optimizer.shapes import (
     CONCAT_PLUS,
@@ -55,7 +55,7 @@ ROOT = pathlib.Path(__file__).parent.parent.parent
 SCRIPT = """
 import json
 from tests.optimizer.shapes import CONCAT_PLUS, QS, TABLE_4_2, optimize
-from optimizer.describe import memo_text
+from headrace.optimizer.describe import memo_text
 found = {}
 for name, expression in {"qs": QS, "qp": CONCAT_PLUS, **TABLE_4_2}.items():
     outcome = optimize(expression)

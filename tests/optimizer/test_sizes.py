@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from algebra import logical, regex
-from algebra.logical import (
+from headrace.algebra import logical, regex
+from headrace.algebra.logical import (
     Filter,
     LogicalExpression,
     PathSemantics,
@@ -23,11 +23,11 @@ from algebra.logical import (
     WScan,
     WScanUnion,
 )
-from algebra.predicate import Predicate
-from algebra.regex import Symbol
-from costmodel import CostModel
-from optimizer import Optimization
-from rules.registry import transformation_rules
+from headrace.algebra.predicate import Predicate
+from headrace.algebra.regex import Symbol
+from headrace.costmodel import CostModel
+from headrace.optimizer import Optimization
+from headrace.rules.registry import transformation_rules
 from tests.optimizer.shapes import (
     CONCAT_PLUS,
     QS,

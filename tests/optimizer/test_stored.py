@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from algebra.logical import LogicalExpression, LogicalQuery, Pattern, WScan
-from algebra.physical import HashJoin, ToKernel, WindowScan
-from algebra.plan import PhysicalPlan
-from algebra.window import Window
-from catalog.model import Catalog, LabelStatistics, Stream
-from costmodel import CostModel
-from optimizer import Optimizer
+from headrace.algebra.logical import LogicalExpression, LogicalQuery, Pattern, WScan
+from headrace.algebra.physical import HashJoin, ToKernel, WindowScan
+from headrace.algebra.plan import PhysicalPlan
+from headrace.algebra.window import Window
+from headrace.catalog.model import Catalog, LabelStatistics, Stream
+from headrace.costmodel import CostModel
+from headrace.optimizer import Optimizer
 
 
 def chosen(population: float, distinct: float) -> PhysicalPlan:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from algebra.logical import LogicalExpression
-from optimizer import Optimization
+from headrace.algebra.logical import LogicalExpression
+from headrace.optimizer import Optimization
 from tests.optimizer.plan_shapes import Shape, along, join, plan_shape, shapes
 from tests.optimizer.shapes import CONCAT_PLUS, QS, TERNARY_PLUS, optimize
 

@@ -8,16 +8,16 @@ from math import inf
 import pytest
 from hypothesis import given
 
-from algebra.logical import LogicalExpression
-from algebra.properties import RequiredProperties
-from optimizer import Optimization, Optimizer, Options
-from optimizer.entry import Entry
-from optimizer.events import RuleApplied
-from optimizer.events import Trace as EventList
-from optimizer.options import DEFAULT_BUDGET_EXPRESSIONS
-from optimizer.physical_properties import COALESCED
-from optimizer.search import Search
-from optimizer.trace import Member, Recorder, Trace, Tracing
+from headrace.algebra.logical import LogicalExpression
+from headrace.algebra.properties import RequiredProperties
+from headrace.optimizer import Optimization, Optimizer, Options
+from headrace.optimizer.entry import Entry
+from headrace.optimizer.events import RuleApplied
+from headrace.optimizer.events import Trace as EventList
+from headrace.optimizer.options import DEFAULT_BUDGET_EXPRESSIONS
+from headrace.optimizer.physical_properties import COALESCED
+from headrace.optimizer.search import Search
+from headrace.optimizer.trace import Member, Recorder, Trace, Tracing
 from tests.optimizer.shapes import CONCAT_PLUS, QS, TABLE_4_2, query, thesis_model
 from tests.optimizer.test_meaning import translated
 from tests.strategies.amount import examples

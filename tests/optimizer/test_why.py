@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from algebra.logical import LogicalExpression
-from algebra.physical import Coalesce, HashJoin, SPath, ToKernel, WindowScan
-from optimizer import Optimization, Optimizer, Options
-from optimizer.steps import in_order
-from optimizer.why import Reason, reasons
+from headrace.algebra.logical import LogicalExpression
+from headrace.algebra.physical import Coalesce, HashJoin, SPath, ToKernel, WindowScan
+from headrace.optimizer import Optimization, Optimizer, Options
+from headrace.optimizer.steps import in_order
+from headrace.optimizer.why import Reason, reasons
 from tests.optimizer.shapes import (
     CONCAT_PLUS,
     QS,

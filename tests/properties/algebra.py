@@ -12,9 +12,9 @@ from typing import Any
 import sqlglot
 from sqlglot import exp
 
-from algebra import logical, physical, regex, scalar
-from algebra.logical import LogicalExpression
-from algebra.plan import PhysicalPlan
+from headrace.algebra import logical, physical, regex, scalar
+from headrace.algebra.logical import LogicalExpression
+from headrace.algebra.plan import PhysicalPlan
 from tests.executor.typed_predicates import arithmetic, compare, is_number, kept
 from tests.oracles.conditions import Vert
 from tests.oracles.paths import path_pairs, simple_pairs

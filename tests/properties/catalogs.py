@@ -7,7 +7,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from random import Random
 
-from catalog.model import Catalog, LabelStatistics, PropertyType, Stream
+from headrace.catalog.model import Catalog, LabelStatistics, PropertyType, Stream
 from tests.oracles.query import Query
 
 

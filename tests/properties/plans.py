@@ -7,12 +7,12 @@ from dataclasses import replace
 from itertools import islice
 from random import Random
 
-from algebra.logical import PathSemantics
-from algebra.plan import PhysicalPlan, PlanStream
-from costmodel import CostModel
-from languages import parse
-from languages.canonical import translate
-from optimizer import Optimization, Optimizer, Options
+from headrace.algebra.logical import PathSemantics
+from headrace.algebra.plan import PhysicalPlan, PlanStream
+from headrace.costmodel import CostModel
+from headrace.languages import parse
+from headrace.languages.canonical import translate
+from headrace.optimizer import Optimization, Optimizer, Options
 from tests.oracles.query import text
 from tests.properties.catalogs import catalog_of
 from tests.properties.tally import TRIED

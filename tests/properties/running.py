@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 
 import pyarrow as pa
 
-from algebra.plan import PhysicalPlan
-from executor import local
-from executor.batch import FOREVER
+from headrace.algebra.plan import PhysicalPlan
+from headrace.executor import local
+from headrace.executor.batch import FOREVER
 from tests.oracles.judgement import (
     Line,
     broken_promises,

@@ -6,7 +6,7 @@ from collections import defaultdict
 
 from hypothesis import assume, given, note
 
-from algebra.physical import (
+from headrace.algebra.physical import (
     Exchange,
     FilterRows,
     HashJoin,
@@ -15,9 +15,9 @@ from algebra.physical import (
     WindowScan,
     WindowScanUnion,
 )
-from algebra.plan import PhysicalPlan, PlanNode
-from algebra.predicate import Predicate
-from optimizer import Options
+from headrace.algebra.plan import PhysicalPlan, PlanNode
+from headrace.algebra.predicate import Predicate
+from headrace.optimizer import Options
 from tests.oracles.query import text
 from tests.properties.plans import optimized
 from tests.properties.running import shown

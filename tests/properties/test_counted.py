@@ -5,9 +5,9 @@ from dataclasses import replace
 from hypothesis import given, note
 from hypothesis import strategies as st
 
-from algebra.logical import LogicalQuery
-from languages import parse, printer
-from languages.canonical import translate
+from headrace.algebra.logical import LogicalQuery
+from headrace.languages import parse, printer
+from headrace.languages.canonical import translate
 from tests.languages.gcore import printing
 from tests.languages.gcore.printing import Style
 from tests.oracles.query import text

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
 
-from algebra.physical import Coalesce, HashJoin, SPath
-from algebra.plan import PhysicalPlan
-from executor import local
+from headrace.algebra.physical import Coalesce, HashJoin, SPath
+from headrace.algebra.plan import PhysicalPlan
+from headrace.executor import local
 from tests.oracles.judgement import (
     End,
     Line,

@@ -5,12 +5,12 @@ from random import Random
 
 import pytest
 
-from algebra.plan import PhysicalPlan, PlanStream
-from catalog import load
-from costmodel import CostModel
-from languages import parse
-from languages.canonical import translate
-from optimizer import Optimization, Optimizer
+from headrace.algebra.plan import PhysicalPlan, PlanStream
+from headrace.catalog import load
+from headrace.costmodel import CostModel
+from headrace.languages import parse
+from headrace.languages.canonical import translate
+from headrace.optimizer import Optimization, Optimizer
 from tests.oracles.judgement import Line
 from tests.oracles.snapshot import Edge, Truth
 from tests.properties.running import judge, lines_of

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
 
-from algebra.plan import PhysicalPlan
-from costmodel import CostModel
-from optimizer import Options
+from headrace.algebra.plan import PhysicalPlan
+from headrace.costmodel import CostModel
+from headrace.optimizer import Options
 from tests.oracles.query import text
 from tests.oracles.snapshot import Truth
 from tests.properties.plans import optimized, plans_of, read_back, some_disabled

@@ -8,13 +8,13 @@ from random import Random
 
 import pytest
 
-from algebra.plan import PlanStream
-from catalog.model import Catalog, Stream
-from costmodel import CostModel
-from executor import local
-from languages import parse
-from languages.canonical import translate
-from optimizer import Optimizer
+from headrace.algebra.plan import PlanStream
+from headrace.catalog.model import Catalog, Stream
+from headrace.costmodel import CostModel
+from headrace.executor import local
+from headrace.languages import parse
+from headrace.languages.canonical import translate
+from headrace.optimizer import Optimizer
 from tests.languages.gcore.examples import EXAMPLES, STREAMS
 from tests.oracles.query import Atom, Closure, PathAtom, Query, Rule, Seq, Source, Step, Var, plus
 from tests.oracles.snapshot import Edge, Truth

@@ -3,8 +3,8 @@
 from hypothesis import given, note
 from hypothesis import strategies as st
 
-from languages import parse, printer
-from languages.canonical import translate
+from headrace.languages import parse, printer
+from headrace.languages.canonical import translate
 from tests.oracles.query import text
 from tests.oracles.snapshot import Truth
 from tests.properties.algebra import rows_of

@@ -2,10 +2,10 @@
 
 from hypothesis import given
 
-from languages import parse, printer
-from languages.regular_query import Atom as ParsedAtom
-from languages.regular_query import Constant, EdgeAtom, PathAtom, RegularQuery
-from languages.regular_query import Term as ParsedTerm
+from headrace.languages import parse, printer
+from headrace.languages.regular_query import Atom as ParsedAtom
+from headrace.languages.regular_query import Constant, EdgeAtom, PathAtom, RegularQuery
+from headrace.languages.regular_query import Term as ParsedTerm
 from tests.oracles.query import (
     Atom,
     BodyAtom,

@@ -2,8 +2,8 @@
 
 import pytest
 
-from executor.leaves import leaves
-from executor.local import LocalRun
+from headrace.executor.leaves import leaves
+from headrace.executor.local import LocalRun
 from tests.oracles.judgement import Line
 from tests.oracles.query import Query, Source, Vertex
 from tests.oracles.snapshot import Truth

@@ -13,7 +13,7 @@ from random import Random
 from hypothesis import assume, event, given
 from hypothesis import strategies as st
 
-from algebra.logical import (
+from headrace.algebra.logical import (
     Filter,
     LogicalExpression,
     LogicalOperator,
@@ -24,17 +24,17 @@ from algebra.logical import (
     Union,
     WScan,
 )
-from algebra.physical import PhysicalOperator
-from algebra.plan import PhysicalPlan
-from algebra.predicate import Predicate
-from algebra.regex import Regex, Symbol, alternation, concat, optional, plus, star
-from algebra.window import Window
-from catalog.model import Catalog, LabelStatistics, Stream
-from costmodel import CostModel
-from costmodel.characteristics import Characteristics
-from executor.local import Edge, run_plan
-from optimizer import Optimization, Optimizer, Options
-from rules.registry import transformation_rules
+from headrace.algebra.physical import PhysicalOperator
+from headrace.algebra.plan import PhysicalPlan
+from headrace.algebra.predicate import Predicate
+from headrace.algebra.regex import Regex, Symbol, alternation, concat, optional, plus, star
+from headrace.algebra.window import Window
+from headrace.catalog.model import Catalog, LabelStatistics, Stream
+from headrace.costmodel import CostModel
+from headrace.costmodel.characteristics import Characteristics
+from headrace.executor.local import Edge, run_plan
+from headrace.optimizer import Optimization, Optimizer, Options
+from headrace.rules.registry import transformation_rules
 from tests.optimizer.test_meaning import relations
 from tests.oracles.snapshot import Row, Snapshot
 from tests.properties.algebra import rows_of

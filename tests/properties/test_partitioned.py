@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
 
-from costmodel import CostModel
-from executor.stages import stages_of
+from headrace.costmodel import CostModel
+from headrace.executor.stages import stages_of
 from tests.executor.spreading import spread
 from tests.oracles.query import text
 from tests.oracles.snapshot import Truth

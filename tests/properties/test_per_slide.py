@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
 
-from algebra.plan import PhysicalPlan
-from optimizer import Options
+from headrace.algebra.plan import PhysicalPlan
+from headrace.optimizer import Options
 from tests.executor.spark.chain import Chain
 from tests.executor.spreading import spread
 from tests.oracles.judgement import (

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
 
-from algebra.plan import PhysicalPlan
-from costmodel import CostModel
-from costmodel.constants import Constants
-from languages import parse
-from optimizer import Options
-from rules.registry import transformation_rules
+from headrace.algebra.plan import PhysicalPlan
+from headrace.costmodel import CostModel
+from headrace.costmodel.constants import Constants
+from headrace.languages import parse
+from headrace.optimizer import Options
+from headrace.rules.registry import transformation_rules
 from tests.oracles.query import text
 from tests.oracles.snapshot import Truth
 from tests.properties.algebra import rows_of_plan

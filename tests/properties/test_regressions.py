@@ -2,7 +2,7 @@
 
 import pytest
 
-from optimizer import Options
+from headrace.optimizer import Options
 from tests.oracles.query import Atom, Query, Rule, Source, Var
 from tests.oracles.snapshot import Truth
 from tests.properties.plans import THOROUGH, optimized, plans_of

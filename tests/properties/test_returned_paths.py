@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from hypothesis import given, note
 from hypothesis import strategies as st
 
-from algebra.plan import PhysicalPlan
+from headrace.algebra.plan import PhysicalPlan
 from tests.oracles.judgement import Line
 from tests.oracles.query import Closure, PathAtom, Query, Rule, Source, Step, Var, plus, text
 from tests.oracles.snapshot import Edge, Truth

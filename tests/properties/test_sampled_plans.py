@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
 
-from algebra.plan import PhysicalPlan
-from api.explanation import stored_plan
-from api.render.picture import picture
-from catalog.model import Catalog, LabelStatistics, Stream
-from headrace.documents import RankedPlan, plans_document
-from headrace.planning import optimize
-from headrace.requests import Format, PlanningOptions, PlanRequest
-from optimizer import Optimization, Options
-from optimizer.steps import in_order, shared_cost
+from headrace.algebra.plan import PhysicalPlan
+from headrace.api.explanation import stored_plan
+from headrace.api.render.picture import picture
+from headrace.catalog.model import Catalog, LabelStatistics, Stream
+from headrace.documents.explained import RankedPlan, plans_document
+from headrace.optimizer import Optimization, Options
+from headrace.optimizer.steps import in_order, shared_cost
+from headrace.planning.planner import optimize
+from headrace.planning.requests import Format, PlanningOptions, PlanRequest
 from tests.oracles.query import text
 from tests.oracles.snapshot import Truth
 from tests.properties.plans import optimized, read_back

@@ -12,15 +12,15 @@ import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
 
-from algebra.deadline import Deadline
-from catalog.model import Catalog, LabelStatistics, Stream
-from costmodel import CostModel
-from headrace.planning import plan_of, translate_query
-from headrace.requests import PlanningOptions, PlanRequest
-from languages import parse
-from languages.canonical import translate
-from optimizer import Optimization, Optimizer, Options
-from optimizer.why import reasons
+from headrace.algebra.deadline import Deadline
+from headrace.catalog.model import Catalog, LabelStatistics, Stream
+from headrace.costmodel import CostModel
+from headrace.languages import parse
+from headrace.languages.canonical import translate
+from headrace.optimizer import Optimization, Optimizer, Options
+from headrace.optimizer.why import reasons
+from headrace.planning.planner import plan_of, translate_query
+from headrace.planning.requests import PlanningOptions, PlanRequest
 from tests.oracles.query import text
 from tests.properties.catalogs import catalog_of
 from tests.strategies.amount import examples

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from algebra.physical import HashJoin, PhysicalOperator, SPath, WindowScan
-from algebra.plan import PhysicalPlan
-from algebra.regex import Symbol
-from languages import answer_algebra, parse
-from languages.canonical import translate
-from languages.inputs import Inputs
-from languages.regular_query import OWN_LABEL, OWN_SOURCE, Atom, EdgeAtom, PathAtom, Rule
+from headrace.algebra.physical import HashJoin, PhysicalOperator, SPath, WindowScan
+from headrace.algebra.plan import PhysicalPlan
+from headrace.algebra.regex import Symbol
+from headrace.languages import answer_algebra, parse
+from headrace.languages.canonical import translate
+from headrace.languages.inputs import Inputs
+from headrace.languages.regular_query import OWN_LABEL, OWN_SOURCE, Atom, EdgeAtom, PathAtom, Rule
 from tests.oracles.query import Query, Source, text
 from tests.oracles.snapshot import Truth
 from tests.properties.algebra import rows_of

@@ -10,11 +10,11 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
-from algebra.plan import PhysicalPlan
-from catalog.edges import EdgeFile
-from catalog.model import VertexType
-from executor.spark.run import RunOptions, run
-from executor.spark.sinks import ToFolder
+from headrace.algebra.plan import PhysicalPlan
+from headrace.catalog.edges import EdgeFile
+from headrace.catalog.model import VertexType
+from headrace.executor.spark.run import RunOptions, run
+from headrace.executor.spark.sinks import ToFolder
 from tests.oracles.judgement import Line
 from tests.oracles.query import Query, Source, Vertex
 from tests.oracles.snapshot import Edge, Truth

@@ -6,8 +6,8 @@ from math import isfinite
 from hypothesis import given, note
 from hypothesis import strategies as st
 
-from algebra.plan import PhysicalPlan
-from costmodel import CostModel
+from headrace.algebra.plan import PhysicalPlan
+from headrace.costmodel import CostModel
 from tests.executor.spreading import spread
 from tests.oracles.query import text
 from tests.oracles.snapshot import Truth

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
 
-from algebra.physical import HashJoin
-from algebra.plan import PhysicalPlan
-from executor.local import LocalRun, run_plan
-from optimizer import Options
+from headrace.algebra.physical import HashJoin
+from headrace.algebra.plan import PhysicalPlan
+from headrace.executor.local import LocalRun, run_plan
+from headrace.optimizer import Options
 from tests.oracles.conditions import Calc, Compare, Lit, Prop
 from tests.oracles.query import Atom, Query, Rule, Source, Var, text
 from tests.oracles.snapshot import Truth

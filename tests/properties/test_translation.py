@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from algebra.logical import WScan
-from languages import parse
-from languages.canonical import translate
+from headrace.algebra.logical import WScan
+from headrace.languages import parse
+from headrace.languages.canonical import translate
 from tests.oracles.query import Source, text
 from tests.oracles.snapshot import Truth
 from tests.properties.algebra import rows_of

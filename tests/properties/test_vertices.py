@@ -2,13 +2,13 @@
 
 import pytest
 
-from algebra.plan import PlanStream
-from catalog.model import Catalog, Stream
-from costmodel import CostModel
-from executor.local import Edge, run_plan
-from languages import parse
-from languages.canonical import translate
-from optimizer import Optimizer
+from headrace.algebra.plan import PlanStream
+from headrace.catalog.model import Catalog, Stream
+from headrace.costmodel import CostModel
+from headrace.executor.local import Edge, run_plan
+from headrace.languages import parse
+from headrace.languages.canonical import translate
+from headrace.optimizer import Optimizer
 from tests.properties.catalogs import ALIKE
 
 Rows = list[tuple[str | int, ...]]

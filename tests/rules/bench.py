@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from algebra.logical import LogicalExpression, WScan
-from algebra.window import Window
-from memo import Expression, GroupExpression, Memo, MemoListener, Tree
-from optimizer.algebra_side import AlgebraSide
-from rules.rule import Context, TransformationRule
+from headrace.algebra.logical import LogicalExpression, WScan
+from headrace.algebra.window import Window
+from headrace.memo import Expression, GroupExpression, Memo, MemoListener, Tree
+from headrace.optimizer.algebra_side import AlgebraSide
+from headrace.rules.rule import Context, TransformationRule
 
 
 def scan(label: str) -> LogicalExpression:

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from algebra.logical import (
+from headrace.algebra.logical import (
     Filter,
     FilteredPattern,
     LogicalExpression,
@@ -26,14 +26,14 @@ from algebra.logical import (
     WScan,
     WScanUnion,
 )
-from algebra.plan import PhysicalPlan
-from algebra.predicate import Predicate
-from algebra.regex import Regex, Symbol, alternation, concat, optional, plus, star
-from algebra.window import Window
-from executor.local import Edge, run_plan
-from optimizer import Optimization, Optimizer, Options
-from optimizer.normalization import ALWAYS_WIN, normalized
-from rules.registry import transformation_rules
+from headrace.algebra.plan import PhysicalPlan
+from headrace.algebra.predicate import Predicate
+from headrace.algebra.regex import Regex, Symbol, alternation, concat, optional, plus, star
+from headrace.algebra.window import Window
+from headrace.executor.local import Edge, run_plan
+from headrace.optimizer import Optimization, Optimizer, Options
+from headrace.optimizer.normalization import ALWAYS_WIN, normalized
+from headrace.rules.registry import transformation_rules
 from tests.optimizer.shapes import SetCosts, query
 from tests.oracles.snapshot import Row, Snapshot
 from tests.properties.algebra import rows_of

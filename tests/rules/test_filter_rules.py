@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from algebra.logical import Filter, LogicalExpression, Pattern, Union
-from algebra.predicate import MOST_PARTS, Predicate
-from rules.filter_rules import (
+from headrace.algebra.logical import Filter, LogicalExpression, Pattern, Union
+from headrace.algebra.predicate import MOST_PARTS, Predicate
+from headrace.rules.filter_rules import (
     FilterIdempotent,
     FilterMerge,
     FilterPatternTransposeLeft,
@@ -20,7 +20,7 @@ from rules.filter_rules import (
     FilterUnionTransposeInverse,
     OrToFilterUnion,
 )
-from rules.rule import TransformationRule
+from headrace.rules.rule import TransformationRule
 from tests.rules.bench import apply, scan
 
 A, B, C = scan("a"), scan("b"), scan("c")

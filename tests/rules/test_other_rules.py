@@ -4,15 +4,15 @@ import re
 
 import pytest
 
-from algebra.logical import LogicalExpression, Pattern, Project, Union
-from rules.project_rules import ProjectIntoPattern, ProjectMerge
-from rules.registry import (
+from headrace.algebra.logical import LogicalExpression, Pattern, Project, Union
+from headrace.rules.project_rules import ProjectIntoPattern, ProjectMerge
+from headrace.rules.registry import (
     UnknownRuleError,
     enabled_rules,
     implementation_rules,
     transformation_rules,
 )
-from rules.union_rules import UnionAssociate, UnionCommute
+from headrace.rules.union_rules import UnionAssociate, UnionCommute
 from tests.rules.bench import apply, scan
 
 A, B, C = scan("a"), scan("b"), scan("c")

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from algebra.logical import (
+from headrace.algebra.logical import (
     Filter,
     LogicalExpression,
     Path,
@@ -11,10 +11,10 @@ from algebra.logical import (
     Project,
     Union,
 )
-from algebra.predicate import Predicate
-from algebra.regex import Regex, Symbol, alternation, concat, optional, plus, star, symbols
-from rules.concat_rules import ConcatToPattern, PathInline, PatternToConcat, UnionToConcat
-from rules.path_rules import (
+from headrace.algebra.predicate import Predicate
+from headrace.algebra.regex import Regex, Symbol, alternation, concat, optional, plus, star, symbols
+from headrace.rules.concat_rules import ConcatToPattern, PathInline, PatternToConcat, UnionToConcat
+from headrace.rules.path_rules import (
     AlternationToUnion,
     LabelToPath,
     PathOfLabel,
@@ -23,7 +23,7 @@ from rules.path_rules import (
     StarDecompose,
     UnionToAlternation,
 )
-from rules.rule import TransformationRule
+from headrace.rules.rule import TransformationRule
 from tests.rules.bench import Applied, apply, scan, tree
 
 A, B, C = scan("a"), scan("b"), scan("c")

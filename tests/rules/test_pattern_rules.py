@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from algebra.logical import LogicalExpression, Pattern
-from rules.pattern_rules import PatternAssociate, PatternAssociateInverse, PatternCommute
+from headrace.algebra.logical import LogicalExpression, Pattern
+from headrace.rules.pattern_rules import PatternAssociate, PatternAssociateInverse, PatternCommute
 from tests.rules.bench import apply, scan
 
 Bindings = tuple[tuple[int, ...], ...]

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from algebra.logical import LogicalExpression, Pattern, WScan, WScanUnion
-from algebra.predicate import Predicate
-from algebra.window import Window
-from rules.rule import TransformationRule
-from rules.scan_rules import (
+from headrace.algebra.logical import LogicalExpression, Pattern, WScan, WScanUnion
+from headrace.algebra.predicate import Predicate
+from headrace.algebra.window import Window
+from headrace.rules.rule import TransformationRule
+from headrace.rules.scan_rules import (
     FilterWScanTranspose,
     FilterWScanTransposeInverse,
     WScanUnionTranspose,
     WScanUnionTransposeInverse,
 )
-from rules.union_rules import PatternUnionDistribute, PatternUnionDistributeInverse
+from headrace.rules.union_rules import PatternUnionDistribute, PatternUnionDistributeInverse
 from tests.rules.bench import apply, scan
 from tests.rules.test_filter_rules import chained, union, where
 

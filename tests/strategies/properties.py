@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from hypothesis import strategies as st
 
-from algebra.values import PropertyType
+from headrace.algebra.values import PropertyType
 from tests.oracles.conditions import Calc, Compare, Expr, Lit, Prop, Scalar, Vert
 from tests.oracles.query import Atom, Is, Rule, Var, Vertex
 from tests.oracles.snapshot import Edge

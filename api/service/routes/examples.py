@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from fastapi import FastAPI
 
-from api.service.documents import ExampleDocument
-from api.service.examples import examples
-from api.service.service import Service
+from ..documents import ExampleDocument
+from ..examples import examples
+from ..service import Service
 
 
 def add(app: FastAPI, _: Service) -> None:

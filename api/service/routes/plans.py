@@ -8,16 +8,16 @@ from typing import Annotated
 from fastapi import FastAPI, Path, Query, Request
 from starlette.responses import Response
 
-from api.service.bodies import (
+from ....optimizer.trace import MOST_STEPS
+from ..bodies import (
     MOST_ALTERNATIVES,
     MOST_TRACED,
     ExplainBody,
     OptimizeBody,
     Optimized,
 )
-from api.service.documents import Alternatives, Explanation, Memo, Traced
-from api.service.service import Service, no_such_plan
-from optimizer.trace import MOST_STEPS
+from ..documents import Alternatives, Explanation, Memo, Traced
+from ..service import Service, no_such_plan
 
 PlanId = Annotated[str, Path(max_length=64, pattern="^[0-9a-f]+$", description="of /optimize")]
 _DRAWN = ("text/plain", "text/html")

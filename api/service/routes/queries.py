@@ -10,14 +10,14 @@ from fastapi import FastAPI, Header, Path, Request
 from fastapi import Query as Parameter
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
-from api.service.bodies import DeadLetters, QueryBody, QueryDocument, QueryLine
-from api.service.dead_letters import PLACE, page
-from api.service.documents import RunningPicture
-from api.service.follow import MEDIA_TYPE
-from api.service.problems import problem
-from api.service.query import Query
-from api.service.query_documents import picture_document, query_document, query_line
-from api.service.service import Service
+from ..bodies import DeadLetters, QueryBody, QueryDocument, QueryLine
+from ..dead_letters import PLACE, page
+from ..documents import RunningPicture
+from ..follow import MEDIA_TYPE
+from ..problems import problem
+from ..query import Query
+from ..query_documents import picture_document, query_document, query_line
+from ..service import Service
 
 MOST_DEAD_LETTERS = 1_000
 MOST_TAIL = 10_000

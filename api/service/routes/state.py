@@ -5,10 +5,10 @@ from __future__ import annotations
 from fastapi import FastAPI
 from starlette.responses import PlainTextResponse, Response
 
-from api.service.metrics import MEDIA_TYPE
-from api.service.problems import problem
-from api.service.service import Service
-from api.service.settings import release
+from ..metrics import MEDIA_TYPE
+from ..problems import problem
+from ..service import Service
+from ..settings import release
 
 
 def add(app: FastAPI, service: Service) -> None:

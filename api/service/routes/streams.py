@@ -7,9 +7,9 @@ from typing import Annotated, Any
 from fastapi import Body, FastAPI, Path
 from starlette.responses import Response
 
-from api.service.bodies import StreamDocument
-from api.service.problems import problem
-from api.service.service import Service
+from ..bodies import StreamDocument
+from ..problems import problem
+from ..service import Service
 
 StreamName = Annotated[str, Path(max_length=100, pattern=r"^\w[\w.-]*$")]
 

@@ -11,21 +11,21 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
-from algebra.plan import PhysicalPlan
-from executor.batch import FOREVER
-from executor.leaves import Leaf
-from executor.local import Edge, Result, _record_batches
-from executor.spark import partition as work
-from executor.spark.columns import carried
-from executor.spark.index_home import IndexHome
-from executor.spark.late import SILENT, TOLD, sources_of
-from executor.spark.packing import END, leaf_packer, partition_keys, table_of
-from executor.spark.partition import PartitionBatch
-from executor.spark.processor import LATE, RESULTS
-from executor.spark.wire import leaves_of, text_or_integers
-from executor.stages import stages_of
-from executor.values import ARROW_TYPES
-from executor.watermarks import streams_read
+from headrace.algebra.plan import PhysicalPlan
+from headrace.executor.batch import FOREVER
+from headrace.executor.leaves import Leaf
+from headrace.executor.local import Edge, Result, _record_batches
+from headrace.executor.spark import partition as work
+from headrace.executor.spark.columns import carried
+from headrace.executor.spark.index_home import IndexHome
+from headrace.executor.spark.late import SILENT, TOLD, sources_of
+from headrace.executor.spark.packing import END, leaf_packer, partition_keys, table_of
+from headrace.executor.spark.partition import PartitionBatch
+from headrace.executor.spark.processor import LATE, RESULTS
+from headrace.executor.spark.wire import leaves_of, text_or_integers
+from headrace.executor.stages import stages_of
+from headrace.executor.values import ARROW_TYPES
+from headrace.executor.watermarks import streams_read
 from tests.executor.spark.running import results_in
 
 _WORKERS: list[IndexHome[work.Index]] = [IndexHome(), IndexHome()]

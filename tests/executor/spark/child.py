@@ -10,11 +10,11 @@ from pathlib import Path
 
 from pyspark import SparkContext
 
-from catalog.edges import EdgeFile
-from executor.spark.errors import ExecutionError
-from executor.spark.report import Progress
-from executor.spark.run import RunOptions, run
-from executor.spark.sinks import ToFolder
+from headrace.catalog.edges import EdgeFile
+from headrace.executor.spark.errors import ExecutionError
+from headrace.executor.spark.report import Progress
+from headrace.executor.spark.run import RunOptions, run
+from headrace.executor.spark.sinks import ToFolder
 from tests.executor.spark.plans import random_edges, reach
 
 PLAN = reach(length=30, slide=5)

@@ -11,7 +11,7 @@ from random import Random
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from catalog.edges import EdgeFile
+from headrace.catalog.edges import EdgeFile
 from tests.oracles.snapshot import Edge
 from tests.strategies.queries import Case
 

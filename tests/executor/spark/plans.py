@@ -6,11 +6,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 
-from algebra.physical import FilterRows, PhysicalOperator, SPath, WindowScan
-from algebra.plan import Estimate, NodeProperties, PhysicalPlan, PlanNode, PlanStream, PlanWindow
-from catalog.edges import EdgeFile
-from catalog.model import VertexType
-from executor.local import Edge, Result, run_plan
+from headrace.algebra.physical import FilterRows, PhysicalOperator, SPath, WindowScan
+from headrace.algebra.plan import (
+    Estimate,
+    NodeProperties,
+    PhysicalPlan,
+    PlanNode,
+    PlanStream,
+    PlanWindow,
+)
+from headrace.catalog.edges import EdgeFile
+from headrace.catalog.model import VertexType
+from headrace.executor.local import Edge, Result, run_plan
 
 PROPERTIES = NodeProperties(
     distribution="single", coalesced=False, update_pattern="append_only", convention="kernel"

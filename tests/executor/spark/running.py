@@ -11,13 +11,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
-from algebra.plan import PhysicalPlan
-from catalog.edges import EdgeFile
-from executor.batch import FOREVER
-from executor.local import Result
-from executor.spark.report import RunReport
-from executor.spark.run import RunOptions, run
-from executor.spark.sinks import ToFunction
+from headrace.algebra.plan import PhysicalPlan
+from headrace.catalog.edges import EdgeFile
+from headrace.executor.batch import FOREVER
+from headrace.executor.local import Result
+from headrace.executor.spark.report import RunReport
+from headrace.executor.spark.run import RunOptions, run
+from headrace.executor.spark.sinks import ToFunction
 
 
 def results_of(

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from executor.spark.batch_log import BatchLog, check_checksums
-from executor.spark.errors import DamagedError
-from executor.spark.files import read_sealed
+from headrace.executor.spark.batch_log import BatchLog, check_checksums
+from headrace.executor.spark.errors import DamagedError
+from headrace.executor.spark.files import read_sealed
 
 SUM_BYTES = 512
 

@@ -10,15 +10,15 @@ from random import Random
 
 import pytest
 
-from algebra.logical import PathSemantics
-from algebra.plan import PhysicalPlan, PlanStream
-from catalog.model import Catalog, LabelStatistics, Stream
-from costmodel import CostModel
-from executor.local import Edge
-from executor.spark import snapshot
-from languages import parse
-from languages.canonical import translate
-from optimizer import Optimizer, Options
+from headrace.algebra.logical import PathSemantics
+from headrace.algebra.plan import PhysicalPlan, PlanStream
+from headrace.catalog.model import Catalog, LabelStatistics, Stream
+from headrace.costmodel import CostModel
+from headrace.executor.local import Edge
+from headrace.executor.spark import snapshot
+from headrace.languages import parse
+from headrace.languages.canonical import translate
+from headrace.optimizer import Optimizer, Options
 from tests.executor.spark.chain import Chain
 
 WINDOW = 40

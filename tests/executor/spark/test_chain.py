@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
 
-from executor.local import Edge, LocalRun
-from executor.spark.batches import Counted
-from optimizer import Options
+from headrace.executor.local import Edge, LocalRun
+from headrace.executor.spark.batches import Counted
+from headrace.optimizer import Options
 from tests.executor.plans import answer
 from tests.executor.spark.chain import Chain
 from tests.executor.spreading import spread

@@ -14,13 +14,13 @@ from pathlib import Path
 
 import pytest
 
-from algebra.plan import PhysicalPlan
-from executor.spark import checkpoint as module
-from executor.spark.checkpoint import Pin, Work, open_work, pinned_plan
-from executor.spark.errors import ExecutionError, OtherQueryError, OutputError
-from executor.spark.folders import remove_abandoned
-from executor.spark.formats import ResultShape
-from executor.spark.sinks import (
+from headrace.algebra.plan import PhysicalPlan
+from headrace.executor.spark import checkpoint as module
+from headrace.executor.spark.checkpoint import Pin, Work, open_work, pinned_plan
+from headrace.executor.spark.errors import ExecutionError, OtherQueryError, OutputError
+from headrace.executor.spark.folders import remove_abandoned
+from headrace.executor.spark.formats import ResultShape
+from headrace.executor.spark.sinks import (
     Output,
     ToFile,
     ToFolder,

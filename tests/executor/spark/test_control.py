@@ -16,12 +16,12 @@ import psutil
 import pytest
 from pyspark.sql import SparkSession
 
-from executor.spark.errors import CancelledError
-from executor.spark.files import read_sealed
-from executor.spark.report import Progress, RunReport
-from executor.spark.run import RunOptions, run
-from executor.spark.settings import PROVIDER, streaming_session
-from executor.spark.sinks import ToFolder
+from headrace.executor.spark.errors import CancelledError
+from headrace.executor.spark.files import read_sealed
+from headrace.executor.spark.report import Progress, RunReport
+from headrace.executor.spark.run import RunOptions, run
+from headrace.executor.spark.settings import PROVIDER, streaming_session
+from headrace.executor.spark.sinks import ToFolder
 from tests.executor.spark.plans import (
     csv_file,
     edges_of_a,

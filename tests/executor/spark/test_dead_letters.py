@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.service import dead_letters
-from api.service.query_folder import QueryFolder
-from executor.spark.dead_letters import Growing, segments
-from executor.spark.errors import DamagedError, StorageError
+from headrace.api.service import dead_letters
+from headrace.api.service.query_folder import QueryFolder
+from headrace.executor.spark.dead_letters import Growing, segments
+from headrace.executor.spark.errors import DamagedError, StorageError
 from tests.strategies.amount import examples
 
 MOST = 400

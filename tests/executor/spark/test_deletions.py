@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
 
-from executor.batch import FOREVER
+from headrace.executor.batch import FOREVER
 from tests.api.command import process
 from tests.executor.spark.chain import Chain
 from tests.oracles.judgement import End, Line, mismatches, without_ends

@@ -12,14 +12,14 @@ from hypothesis import given, note
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
-from algebra.physical import MergeUnion
-from algebra.plan import PhysicalPlan
-from executor.batch import FOREVER
-from executor.local import Edge, Result
-from executor.spark.replay import spool
-from executor.spark.run import RunOptions, run
-from executor.spark.sinks import ToFunction
 from headrace import stream
+from headrace.algebra.physical import MergeUnion
+from headrace.algebra.plan import PhysicalPlan
+from headrace.executor.batch import FOREVER
+from headrace.executor.local import Edge, Result
+from headrace.executor.spark.replay import spool
+from headrace.executor.spark.run import RunOptions, run
+from headrace.executor.spark.sinks import ToFunction
 from tests.executor.disorder import Disorder, disorders, in_order
 from tests.executor.plans import answer, plans
 from tests.executor.spark.chain import Chain

@@ -16,13 +16,13 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from executor.local import Result, run_plan
-from executor.spark import clock
-from executor.spark import query as module
-from executor.spark.errors import DamagedError, StorageError
-from executor.spark.report import Progress
-from executor.spark.run import RunOptions, run
-from executor.spark.sinks import ToFile, ToFolder
+from headrace.executor.local import Result, run_plan
+from headrace.executor.spark import clock
+from headrace.executor.spark import query as module
+from headrace.executor.spark.errors import DamagedError, StorageError
+from headrace.executor.spark.report import Progress
+from headrace.executor.spark.run import RunOptions, run
+from headrace.executor.spark.sinks import ToFile, ToFolder
 from tests.executor.spark.child import EDGES, OPTIONS, PLAN, SLICE, inputs_in
 from tests.executor.spark.plans import csv_file
 from tests.executor.spark.running import read_jsonl

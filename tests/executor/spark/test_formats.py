@@ -15,10 +15,10 @@ import pyarrow.parquet as pq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from algebra.values import PropertyType
-from executor.dictionary import Dictionary
-from executor.spark.formats import PartFormat, ResultShape, result_writer
-from executor.spark.names import column_names
+from headrace.algebra.values import PropertyType
+from headrace.executor.dictionary import Dictionary
+from headrace.executor.spark.formats import PartFormat, ResultShape, result_writer
+from headrace.executor.spark.names import column_names
 
 Row = tuple[str | int | None, ...]
 

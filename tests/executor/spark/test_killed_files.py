@@ -18,12 +18,12 @@ from typing import Final, Literal, get_args
 import pytest
 from pyspark.sql import SparkSession
 
-from catalog.edges import EdgeFile
-from executor.spark.errors import CancelledError
-from executor.spark.report import OnProgress, Progress, RunReport
-from executor.spark.run import RunOptions, run
-from executor.spark.sinks import ToFolder
-from executor.spark.unfinished import remove_unfinished
+from headrace.catalog.edges import EdgeFile
+from headrace.executor.spark.errors import CancelledError
+from headrace.executor.spark.report import OnProgress, Progress, RunReport
+from headrace.executor.spark.run import RunOptions, run
+from headrace.executor.spark.sinks import ToFolder
+from headrace.executor.spark.unfinished import remove_unfinished
 from tests.executor.spark.plans import csv_file, expected, random_edges, reach, snapshots
 from tests.executor.spark.running import read_jsonl
 

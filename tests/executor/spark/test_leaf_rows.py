@@ -9,11 +9,11 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from algebra.physical import FilterRows, HashJoin
-from algebra.plan import PhysicalPlan
-from catalog.model import VertexType
-from executor.leaves import leaves
-from executor.spark.leaf_rows import leaf_rows
+from headrace.algebra.physical import FilterRows, HashJoin
+from headrace.algebra.plan import PhysicalPlan
+from headrace.catalog.model import VertexType
+from headrace.executor.leaves import leaves
+from headrace.executor.spark.leaf_rows import leaf_rows
 from tests.executor.spark.plans import plan_of, scan
 
 pytestmark = pytest.mark.spark

@@ -12,15 +12,15 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from algebra.plan import PhysicalPlan
-from catalog import Catalog, from_document
-from executor.spark.report import Progress
-from executor.spark.run import RunOptions
-from executor.spark.sinks import ToFile, ToFolder
-from headrace.errors import RunError, StoppedError, UsageError
-from headrace.planning import optimize
-from headrace.requests import PlanRequest
-from headrace.running import files_alone, inputs_of_plan, run_plan
+from headrace.algebra.plan import PhysicalPlan
+from headrace.catalog import Catalog, from_document
+from headrace.executor.spark.report import Progress
+from headrace.executor.spark.run import RunOptions
+from headrace.executor.spark.sinks import ToFile, ToFolder
+from headrace.planning.errors import RunError, StoppedError, UsageError
+from headrace.planning.planner import optimize
+from headrace.planning.requests import PlanRequest
+from headrace.running.runs import files_alone, inputs_of_plan, run_plan
 from tests.executor.spark.running import read_jsonl
 from tests.waiting import PATIENCE
 

@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
-from algebra.plan import PhysicalPlan
-from executor.local import Edge
-from executor.spark.errors import CancelledError, OtherQueryError
-from executor.spark.packing import partition_keys
-from executor.spark.report import Progress
-from executor.spark.run import RunOptions, run
-from executor.spark.sinks import ToFolder
-from executor.stages import stages_of
+from headrace.algebra.plan import PhysicalPlan
+from headrace.executor.local import Edge
+from headrace.executor.spark.errors import CancelledError, OtherQueryError
+from headrace.executor.spark.packing import partition_keys
+from headrace.executor.spark.report import Progress
+from headrace.executor.spark.run import RunOptions, run
+from headrace.executor.spark.sinks import ToFolder
+from headrace.executor.stages import stages_of
 from tests.executor.plans import answer
 from tests.executor.spark.inputs import inputs_of
 from tests.executor.spark.plans import csv_file, random_edges

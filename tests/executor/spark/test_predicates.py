@@ -8,8 +8,8 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as sf
 
-from algebra.values import PropertyType
-from executor import predicates
+from headrace.algebra.values import PropertyType
+from headrace.executor import predicates
 from tests.executor.typed_predicates import KINDS, Row
 
 TYPES: tuple[PropertyType, ...] = ("string", "integer", "integer", "number", "number", "boolean")

@@ -14,17 +14,17 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from catalog.edges import EdgeFile
-from executor.batch import FOREVER
-from executor.leaves import leaves
-from executor.local import Edge, Result
-from executor.spark.errors import InputError
-from executor.spark.leaf_rows import leaf_rows
-from executor.spark.report import Progress
-from executor.spark.run import RunOptions, run
-from executor.spark.settings import PROVIDER, ROCKSDB
-from executor.spark.sinks import ToFile, ToFolder
-from executor.spark.stream import edges_of, stream
+from headrace.catalog.edges import EdgeFile
+from headrace.executor.batch import FOREVER
+from headrace.executor.leaves import leaves
+from headrace.executor.local import Edge, Result
+from headrace.executor.spark.errors import InputError
+from headrace.executor.spark.leaf_rows import leaf_rows
+from headrace.executor.spark.report import Progress
+from headrace.executor.spark.run import RunOptions, run
+from headrace.executor.spark.settings import PROVIDER, ROCKSDB
+from headrace.executor.spark.sinks import ToFile, ToFolder
+from headrace.executor.spark.stream import edges_of, stream
 from tests.executor.property_plans import (
     FILTERED,
     JOINED,

@@ -9,10 +9,10 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from catalog.edges import EdgeFile
-from executor.spark.errors import DamagedError, InputError, OtherQueryError, StorageError
-from executor.spark.pace import Pace
-from executor.spark.replay import Spool, spool
+from headrace.catalog.edges import EdgeFile
+from headrace.executor.spark.errors import DamagedError, InputError, OtherQueryError, StorageError
+from headrace.executor.spark.pace import Pace
+from headrace.executor.spark.replay import Spool, spool
 from tests.executor.spark.plans import csv_file, plan_of, random_edges, reach, scan
 from tests.executor.spark.shortage import no_room_for_files
 

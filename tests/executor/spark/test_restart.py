@@ -14,11 +14,11 @@ import psutil
 import pytest
 from pyspark.sql import SparkSession
 
-from executor.local import run_plan
-from executor.spark.errors import CancelledError, OtherQueryError, SparkFailedError
-from executor.spark.report import Progress
-from executor.spark.run import RunOptions, run
-from executor.spark.sinks import ToFolder
+from headrace.executor.local import run_plan
+from headrace.executor.spark.errors import CancelledError, OtherQueryError, SparkFailedError
+from headrace.executor.spark.report import Progress
+from headrace.executor.spark.run import RunOptions, run
+from headrace.executor.spark.sinks import ToFolder
 from tests.executor.spark.child import EDGES, OPTIONS, PLAN, SLICE, inputs_in
 from tests.executor.spark.plans import csv_file, expected, reach, snapshots
 from tests.executor.spark.running import read_jsonl

@@ -11,18 +11,18 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
-from algebra.plan import PhysicalPlan, PlanStream
-from catalog.edges import EdgeFile
-from catalog.model import Catalog, LabelStatistics, Stream
-from costmodel import CostModel
-from executor.local import Edge, run_plan
-from executor.spark.errors import CancelledError
-from executor.spark.report import Progress
-from executor.spark.run import RunOptions, run
-from executor.spark.sinks import ToFolder
-from languages import parse
-from languages.canonical import translate
-from optimizer import Optimizer, Options
+from headrace.algebra.plan import PhysicalPlan, PlanStream
+from headrace.catalog.edges import EdgeFile
+from headrace.catalog.model import Catalog, LabelStatistics, Stream
+from headrace.costmodel import CostModel
+from headrace.executor.local import Edge, run_plan
+from headrace.executor.spark.errors import CancelledError
+from headrace.executor.spark.report import Progress
+from headrace.executor.spark.run import RunOptions, run
+from headrace.executor.spark.sinks import ToFolder
+from headrace.languages import parse
+from headrace.languages.canonical import translate
+from headrace.optimizer import Optimizer, Options
 
 pytestmark = pytest.mark.spark
 

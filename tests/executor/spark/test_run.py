@@ -12,13 +12,13 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
-from catalog.edges import EdgeFile
-from executor.local import Edge, Result
-from executor.spark.errors import InputError
-from executor.spark.formats import ResultFormat
-from executor.spark.report import Progress, RunReport
-from executor.spark.run import RunOptions, run
-from executor.spark.sinks import ToFile, ToFolder
+from headrace.catalog.edges import EdgeFile
+from headrace.executor.local import Edge, Result
+from headrace.executor.spark.errors import InputError
+from headrace.executor.spark.formats import ResultFormat
+from headrace.executor.spark.report import Progress, RunReport
+from headrace.executor.spark.run import RunOptions, run
+from headrace.executor.spark.sinks import ToFile, ToFolder
 from tests.executor.spark.inputs import inputs_of
 from tests.executor.spark.plans import (
     csv_file,

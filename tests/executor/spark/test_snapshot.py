@@ -16,13 +16,13 @@ import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
 
-from algebra.plan import PhysicalPlan
-from executor.held import Held
-from executor.local import Edge
-from executor.spark import snapshot
-from executor.spark.head import Head
-from executor.spark.packing import table_of
-from executor.spark.snapshot import FIRST_CHUNK, Snapshot
+from headrace.algebra.plan import PhysicalPlan
+from headrace.executor.held import Held
+from headrace.executor.local import Edge
+from headrace.executor.spark import snapshot
+from headrace.executor.spark.head import Head
+from headrace.executor.spark.packing import table_of
+from headrace.executor.spark.snapshot import FIRST_CHUNK, Snapshot
 from tests.executor.disorder import Disorder, disorders
 from tests.executor.spark.chain import Blobs, Chain
 from tests.executor.spark.plans import random_edges, reach

@@ -8,8 +8,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from catalog.edges import EdgeFile
-from executor.spark.sources import Aside, _file_reader
+from headrace.catalog.edges import EdgeFile
+from headrace.executor.spark.sources import Aside, _file_reader
 
 
 def read_in(folder: Path, *names: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:

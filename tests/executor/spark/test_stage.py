@@ -18,14 +18,14 @@ from hypothesis import strategies as st
 from pyspark.sql.streaming.stateful_processor import TimerValues
 from pyspark.sql.streaming.tws_tester import TwsTester
 
-from executor.local import Edge, Result
-from executor.spark import partition as work
-from executor.spark.index_home import IndexHome
-from executor.spark.packing import Message, arrow_bytes, packed, table_of
-from executor.spark.processor import REPORT, RESULTS, StageProcessor
-from executor.spark.wire import wire_of
-from executor.stages import stages_of
-from executor.watermarks import NEVER
+from headrace.executor.local import Edge, Result
+from headrace.executor.spark import partition as work
+from headrace.executor.spark.index_home import IndexHome
+from headrace.executor.spark.packing import Message, arrow_bytes, packed, table_of
+from headrace.executor.spark.processor import REPORT, RESULTS, StageProcessor
+from headrace.executor.spark.wire import wire_of
+from headrace.executor.stages import stages_of
+from headrace.executor.watermarks import NEVER
 from tests.executor.spark.plans import expected, random_edges, reach, snapshots
 from tests.executor.spark.running import results_in
 

@@ -11,17 +11,25 @@ from hypothesis import given, note
 from hypothesis import strategies as st
 from pyspark.sql import DataFrame, SparkSession
 
-from algebra.physical import Coalesce, Exchange, HashJoin, MergeUnion, SPath, ToKernel, WindowScan
-from algebra.values import VertexType
-from catalog.edges import EdgeFile
-from executor.local import Edge, Result
-from executor.spark.errors import CancelledError, InputError, OtherQueryError
-from executor.spark.replay import spool
-from executor.spark.report import Progress
-from executor.spark.run import RunOptions, run
-from executor.spark.settings import PROVIDER, ROCKSDB
-from executor.spark.sinks import ToFolder
-from executor.spark.stream import stream
+from headrace.algebra.physical import (
+    Coalesce,
+    Exchange,
+    HashJoin,
+    MergeUnion,
+    SPath,
+    ToKernel,
+    WindowScan,
+)
+from headrace.algebra.values import VertexType
+from headrace.catalog.edges import EdgeFile
+from headrace.executor.local import Edge, Result
+from headrace.executor.spark.errors import CancelledError, InputError, OtherQueryError
+from headrace.executor.spark.replay import spool
+from headrace.executor.spark.report import Progress
+from headrace.executor.spark.run import RunOptions, run
+from headrace.executor.spark.settings import PROVIDER, ROCKSDB
+from headrace.executor.spark.sinks import ToFolder
+from headrace.executor.spark.stream import stream
 from tests.executor.spark.chain import Chain
 from tests.executor.spark.plans import csv_file, expected, plan_of, random_edges, scan, snapshots
 from tests.executor.spark.running import read_jsonl

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from algebra.physical import Exchange, ToKernel
-from algebra.plan import PhysicalPlan
-from executor.batch import FOREVER
-from executor.leaves import leaves
-from executor.local import Result
-from executor.spark.errors import ExecutionError, InputError
-from executor.spark.stream import stream
+from headrace.algebra.physical import Exchange, ToKernel
+from headrace.algebra.plan import PhysicalPlan
+from headrace.executor.batch import FOREVER
+from headrace.executor.leaves import leaves
+from headrace.executor.local import Result
+from headrace.executor.spark.errors import ExecutionError, InputError
+from headrace.executor.spark.stream import stream
 from tests.executor.spark.plans import (
     PLUS,
     csv_file,

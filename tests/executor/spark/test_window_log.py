@@ -9,10 +9,10 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from executor.leaves import Leaf
-from executor.spark.window_log import Directory, WindowLog
-from executor.spark.wire import LeafWire, RowWire
-from executor.stages import Flow
+from headrace.executor.leaves import Leaf
+from headrace.executor.spark.window_log import Directory, WindowLog
+from headrace.executor.spark.wire import LeafWire, RowWire
+from headrace.executor.stages import Flow
 from tests.executor.spark.plans import scan
 
 

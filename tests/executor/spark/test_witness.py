@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from executor.local import run_plan
-from executor.spark.errors import CancelledError
-from executor.spark.report import Progress
-from executor.spark.run import RunOptions, run
-from executor.spark.sinks import ToFolder
+from headrace.executor.local import run_plan
+from headrace.executor.spark.errors import CancelledError
+from headrace.executor.spark.report import Progress
+from headrace.executor.spark.run import RunOptions, run
+from headrace.executor.spark.sinks import ToFolder
 from tests.executor.spark.test_roots import edges, found_in, planned, rows_of, written
 
 pytestmark = pytest.mark.spark

@@ -12,12 +12,17 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from executor.local import run_plan
-from executor.spark import worker_python
-from executor.spark.errors import ExecutionError
-from executor.spark.jvm import find_java
-from executor.spark.worker_python import check_workers, drivers_python, launcher, worker_path
-from executor.spark.workers import own_workers
+from headrace.executor.local import run_plan
+from headrace.executor.spark import worker_python
+from headrace.executor.spark.errors import ExecutionError
+from headrace.executor.spark.jvm import find_java
+from headrace.executor.spark.worker_python import (
+    check_workers,
+    drivers_python,
+    launcher,
+    worker_path,
+)
+from headrace.executor.spark.workers import own_workers
 from tests.executor.spark.plans import csv_file, random_edges
 from tests.executor.spark.test_roots import planned
 
@@ -96,8 +101,10 @@ def test_a_python_that_lacks_what_workers_need_is_told(
     check_workers(context)
     monkeypatch.setattr(worker_python, "is_local", lambda context: False)
     check_workers(context)
-    monkeypatch.setattr(worker_python, "NEEDED", ("executor.nothing", "json", "nowhere.at.all"))
-    with pytest.raises(ExecutionError, match=r"lacks executor, nowhere\.\n.*PYSPARK_PYTHON"):
+    monkeypatch.setattr(
+        worker_python, "NEEDED", ("headrace.executor.nothing", "json", "nowhere.at.all")
+    )
+    with pytest.raises(ExecutionError, match=r"lacks headrace, nowhere\.\n.*PYSPARK_PYTHON"):
         check_workers(context)
     monkeypatch.setattr(context, "pythonExec", str(tmp_path / "no-python"))
     with pytest.raises(ExecutionError, match=r"does not run: .*no-python") as caught:

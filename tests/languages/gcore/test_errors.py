@@ -6,10 +6,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from languages import QueryError, parse
-from languages.errors import CODES
-from languages.gcore import tree
-from languages.gcore.faults import LATER, OUTSIDE
+from headrace.languages import QueryError, parse
+from headrace.languages.errors import CODES
+from headrace.languages.gcore import tree
+from headrace.languages.gcore.faults import LATER, OUTSIDE
 from tests.languages.gcore.examples import EXAMPLES
 from tests.strategies.amount import examples
 

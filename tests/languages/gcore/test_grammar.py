@@ -6,8 +6,8 @@ from dataclasses import FrozenInstanceError
 import pytest
 from lark import Lark
 
-from languages.gcore import grammar, tree
-from languages.gcore.syntax import (
+from headrace.languages.gcore import grammar, tree
+from headrace.languages.gcore.syntax import (
     And,
     Basic,
     Comparison,
@@ -26,7 +26,7 @@ from languages.gcore.syntax import (
     Select,
     VertexComparison,
 )
-from languages.regular_query import Location
+from headrace.languages.regular_query import Location
 
 
 def test_one_token_of_lookahead_decides(caplog: pytest.LogCaptureFixture) -> None:

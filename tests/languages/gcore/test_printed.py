@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from catalog.defaults import DEFAULT_STATISTICS, DEFAULT_STORED
-from catalog.model import Catalog, Stream
-from languages import parse
-from languages.canonical import translate
+from headrace.catalog.defaults import DEFAULT_STATISTICS, DEFAULT_STORED
+from headrace.catalog.model import Catalog, Stream
+from headrace.languages import parse
+from headrace.languages.canonical import translate
 from tests.languages.gcore import printing
 from tests.languages.gcore.printing import Style
 from tests.oracles.conditions import Compare, Vert

@@ -2,13 +2,13 @@
 
 import pytest
 
-from algebra.logical import LogicalQuery
-from algebra.text import one_line
-from algebra.window import Window
-from catalog.defaults import DEFAULT_STATISTICS
-from catalog.model import Catalog, Stream
-from languages import QueryError, parse
-from languages.canonical import translate
+from headrace.algebra.logical import LogicalQuery
+from headrace.algebra.text import one_line
+from headrace.algebra.window import Window
+from headrace.catalog.defaults import DEFAULT_STATISTICS
+from headrace.catalog.model import Catalog, Stream
+from headrace.languages import QueryError, parse
+from headrace.languages.canonical import translate
 from tests.languages.gcore.examples import EXAMPLES, STREAMS
 
 

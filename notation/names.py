@@ -1,0 +1,108 @@
+"""How the memo's operators are written for people, over the names of groups.
+
+Groups have columns and no variables: equal joins of different variables are one group. So the
+columns of an expression are called v0, v1, ..., each expression on its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+
+from ..algebra import logical, physical
+from ..algebra.logical import LogicalOperator
+from ..algebra.properties import Convention, RequiredProperties
+from ..memo import GroupId
+from ..optimizer.goals import Choice
+from . import operators as notation
+
+
+class Names:
+    """Writes operators and properties; windows are lengths in a catalog's time unit."""
+
+    def __init__(self, time_unit: str) -> None:
+        self._time_unit = time_unit
+        self._texts: dict[tuple[Hashable, tuple[GroupId, ...]], str] = {}
+        self._asked: dict[RequiredProperties, str] = {}
+
+    def over(self, operator: Hashable, groups: Sequence[GroupId]) -> str:
+        """An operator over groups: ``UNION(G1, G2)``."""
+        if isinstance(operator, Choice):
+            operator = operator.operator
+        key = operator, tuple(groups)
+        known = self._texts.get(key)
+        if known is None:
+            known = self._texts[key] = self.show(operator, tuple([f"G{g}" for g in groups]))
+        return known
+
+    def show(self, operator: Hashable, inputs: tuple[str, ...]) -> str:
+        """``PATTERN[G1(v0,v1) ⋈ G2(v1,v2) → v0,v2]``, ``PATH[(G1·G2)+]``, ``UNION(G1, G2)``."""
+        if isinstance(operator, Choice):
+            operator = operator.operator
+        if isinstance(operator, LogicalOperator):
+            name, text = self._logical(operator, inputs)
+        else:
+            assert isinstance(operator, physical.PhysicalOperator)
+            name, text = operator.op, self._physical(operator, inputs)
+        says_inputs = isinstance(
+            operator,
+            logical.Pattern
+            | logical.FilteredPattern
+            | logical.Path
+            | physical.HashJoin
+            | physical.AutomatonPath,
+        )
+        over = f"({', '.join(inputs)})" if inputs and not says_inputs else ""
+        return f"{name}{f'[{text}]' if text else ''}{over}"
+
+    def goal(self, group: GroupId, required: RequiredProperties) -> str:
+        """A group and what is asked of it: ``G1``, ``G1[coalesced]``."""
+        asked = self.required(required)
+        return f"G{group}[{asked}]" if asked else f"G{group}"
+
+    def required(self, properties: Hashable) -> str:
+        """What is asked for, and nothing of what is not."""
+        assert isinstance(properties, RequiredProperties)
+        known = self._asked.get(properties)
+        if known is None:
+            known = self._asked[properties] = self._required(properties)
+        return known
+
+    def _required(self, properties: RequiredProperties) -> str:
+        parts = ["coalesced"] if properties.coalesced else []
+        if str(properties.distribution) != "any":
+            parts.append(str(properties.distribution))
+        parts += [str(properties.update_pattern)] if properties.update_pattern else []
+        if properties.convention is not Convention.KERNEL:
+            parts.append(str(properties.convention))
+        return ", ".join(parts)
+
+    def _logical(self, operator: LogicalOperator, inputs: tuple[str, ...]) -> tuple[str, str]:
+        if isinstance(operator, logical.Pattern):
+            return "PATTERN", notation.joined_inputs(operator.bindings, operator.output, inputs)
+        if isinstance(operator, logical.FilteredPattern):
+            return "PATTERN", _where(operator, operator.predicate.sql, inputs)
+        # Inputs of a projection or filter are groups, whose columns have no names.
+        widths = [_columns_used(operator)] * len(inputs)
+        name, text = notation.logical_operator(operator, inputs, widths, self._time_unit)
+        return name, " ".join(text.split())
+
+    def _physical(self, operator: physical.PhysicalOperator, inputs: tuple[str, ...]) -> str:
+        if isinstance(operator, physical.HashJoin):
+            return _where(operator, operator.residual, inputs)
+        columns = [notation.ends(_columns_used(operator))] * len(inputs)
+        text = notation.physical_operator(operator, inputs, columns, self._time_unit)
+        return " ".join(text.split())
+
+
+def _where(
+    join: logical.FilteredPattern | physical.HashJoin, residual: str | None, inputs: tuple[str, ...]
+) -> str:
+    """A join over groups, with its residual over the columns v0, v1, ..."""
+    over = notation.joined_inputs(join.bindings, join.output, inputs)
+    return over + notation.where(residual, "v{}".format).replace("  ", " ")
+
+
+def _columns_used(operator: Hashable) -> int:
+    """Enough columns to name those that an operator of one input speaks of."""
+    kept = getattr(operator, "columns", ())
+    return max(2, 1 + max(kept, default=0)) if isinstance(kept, tuple) else 2

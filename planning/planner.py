@@ -1,0 +1,314 @@
+"""From a query to its plan: parse, translate, search. All faces plan here.
+
+In: a :class:`PlanRequest`. Out: a :class:`Planned`, which holds every stage on the way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import gcd
+
+from ..algebra import durations
+from ..algebra.deadline import LEAST_MS, Deadline, OutOfTimeError
+from ..algebra.logical import (
+    LogicalExpression,
+    LogicalQuery,
+    PathSemantics,
+    Rewindow,
+    WScan,
+    WScanUnion,
+)
+from ..algebra.plan import PhysicalPlan, PlanStream
+from ..algebra.remedy import Remedy
+from ..algebra.window import Window
+from ..catalog.model import Catalog, Stream
+from ..costmodel import Constants, CostModel
+from ..languages import QueryError, RegularQuery, detect, parse
+from ..languages.canonical import translate
+from ..languages.reports import operators_in, windows_in
+from ..optimizer import CannotPlanError, Optimization, Optimizer, Options
+from ..optimizer.trace import Tracing
+from ..rules.registry import UnknownRuleError
+from .errors import InvalidQueryError, UsageError
+from .measuring import catalog_of, time_unit_of
+from .requests import PlanningOptions, PlanRequest
+
+
+@dataclass(frozen=True)
+class Translated:
+    """A query understood: what was read, and its canonical expression."""
+
+    request: PlanRequest
+    language: str
+    regular_query: RegularQuery
+    catalog: Catalog
+    logical: LogicalQuery
+    doubts: tuple[str, ...]
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a person should know of the query, although it can be run."""
+        return (*self.regular_query.warnings, *self.logical.warnings, *self.doubts)
+
+
+@dataclass(frozen=True)
+class Planned(Translated):
+    """A query planned: the outcome of the search, by which model of cost."""
+
+    cost_model: CostModel
+    optimization: Optimization
+
+    @property
+    def plan(self) -> PhysicalPlan:
+        """The plan chosen."""
+        return self.optimization.plan
+
+
+def deadline_of(options: PlanningOptions, cancelled: Callable[[], bool] | None = None) -> Deadline:
+    """The one deadline of a request, which begins now and bounds every step to its plan."""
+    return Deadline(options.budget_ms, cancelled)
+
+
+def translate_query(request: PlanRequest, deadline: Deadline | None = None) -> Translated:
+    """Reads a query and translates it over its streams.
+
+    Args:
+        request: the query, its streams and options.
+        deadline: that of the whole request; None begins one that is of the options.
+
+    Raises:
+        InvalidQueryError: for an invalid query, with its place.
+        UsageError: for inputs, a catalog or a window that cannot be used.
+    """
+    deadline = deadline or deadline_of(request.options)
+    doubts: tuple[str, ...] = ()
+    try:
+        language = request.language or detect(request.query, request.name)
+        query = parse(request.query, language, time_unit_of(request), deadline)
+        catalog, doubts = catalog_of(request, query, deadline)
+        window = default_window(request.options, catalog.time_unit)
+        semantics = PathSemantics(request.options.path_semantics)
+        logical = translate(query, catalog, window, semantics, deadline)
+    except OutOfTimeError as error:
+        raise _out_of_time(error, request.options) from error
+    except QueryError as error:
+        raise InvalidQueryError(error, request.query, doubts) from error
+    return Translated(request, language, query, catalog, logical, doubts)
+
+
+def optimize(request: PlanRequest, *, trace: bool | Tracing = False) -> Planned:
+    """Finds the cheapest plan of a query; with ``trace`` the steps of the search are kept.
+
+    Raises:
+        InvalidQueryError: for an invalid query, with its place.
+        UsageError: for anything else in the request that cannot be used.
+    """
+    deadline = deadline_of(request.options)
+    return plan_of(translate_query(request, deadline), trace=trace, deadline=deadline)
+
+
+def plan_of(
+    translated: Translated,
+    *,
+    trace: bool | Tracing = False,
+    deadline: Deadline | None = None,
+) -> Planned:
+    """Finds the cheapest plan of a query that was translated.
+
+    Args:
+        translated: the query.
+        trace: whether, and which, steps of the search are kept.
+        deadline: that of the whole request. Once it is over, or its caller has cancelled, the
+            best plan found until then is taken. None begins one that is of the options.
+
+    Raises:
+        UsageError: for what cannot be planned so.
+    """
+    options = translated.request.options
+    deadline = deadline or deadline_of(options)
+    _check_deletions(translated)
+    cost_model = CostModel(
+        options.cost_model,
+        translated.catalog,
+        options.constants or Constants(),
+        parallelism=options.parallelism,
+    )
+    defaults = Options()
+    streams = _plan_streams(translated.logical, translated.catalog)
+    chosen = Options(
+        disabled_rules=frozenset(options.disabled_rules),
+        budget_ms=options.budget_ms,
+        budget_expressions=options.budget_expressions or defaults.budget_expressions,
+        parallelism=options.parallelism,
+        simple_budget=options.simple_budget,
+        evaluate_every=_evaluate_every(translated),
+    )
+    try:
+        optimization = Optimizer(cost_model, chosen).optimize(
+            translated.logical,
+            streams,
+            translated.catalog.time_unit,
+            trace=trace,
+            deadline=deadline,
+        )
+    except OutOfTimeError as error:
+        raise _out_of_time(error, options) from error
+    except UnknownRuleError as error:
+        raise UsageError(str(error), code="E-RULE") from error
+    except CannotPlanError as error:
+        raise UsageError(
+            f"no plan was found: {error}",
+            code="E-PLAN",
+            hint="a rule that is needed may be disabled",
+        ) from error
+    return Planned(
+        translated.request,
+        translated.language,
+        translated.regular_query,
+        translated.catalog,
+        translated.logical,
+        translated.doubts,
+        cost_model,
+        optimization,
+    )
+
+
+def _out_of_time(error: OutOfTimeError, options: PlanningOptions) -> UsageError:
+    """What a user is told when the time was over before there was any plan."""
+    if error.reason == "cancelled":
+        return UsageError(f"planning was cancelled while {error.doing}", code="E-SIZE")
+    most = max(options.budget_ms or 0.0, LEAST_MS)
+    return UsageError(
+        f"the query is too large for {most:,.0f} ms: they were over while {error.doing}",
+        code="E-SIZE",
+        hint="allow more time, or make the query smaller: fewer atoms, labels or repeats, "
+        "or parts of it in rules of their own",
+    )
+
+
+def _check_deletions(translated: Translated) -> None:
+    """Refuses what no operator computes: simple paths over streams that take edges back."""
+    if translated.logical.semantics is PathSemantics.ARBITRARY:
+        return
+    deleting = [stream.name for stream in _streams_read(translated) if stream.deletions]
+    if deleting:
+        raise UsageError(
+            f"simple paths do not go with deletions, which {deleting[0]} has",
+            code="E-PLAN",
+            hint="declare the stream without deletions",
+            remedies=(Remedy("path_semantics", "ask for arbitrary paths", "arbitrary"),),
+        )
+
+
+_EAGER = (Remedy("evaluate", "evaluate at every instant", "eager"),)
+
+
+def _evaluate_every(translated: Translated) -> int | None:
+    """The period of reports of an evaluation per slide: what all slides are multiples of.
+
+    None: results are right at every instant, as are those of stored graphs alone.
+
+    Raises:
+        UsageError: if the query has reports of its own, or edges that are taken back.
+    """
+    if translated.request.options.evaluate == "eager":
+        return None
+    if translated.regular_query.emit is not None:
+        raise UsageError(
+            "evaluation once per slide does not go with EMIT, which tells of the very instants "
+            "it names",
+            code="E-PLAN",
+            hint="leave EMIT out: results then say from when to when they hold",
+            remedies=_EAGER,
+        )
+    deleting = [s.name for s in _streams_read(translated) if s.deletions]
+    if deleting:
+        raise UsageError(
+            f"evaluation once per slide does not go with deletions, which {deleting[0]} has",
+            code="E-PLAN",
+            hint="declare the stream without deletions",
+            remedies=_EAGER,
+        )
+    for operator in operators_in(translated.logical.expression):
+        if isinstance(operator, Rewindow):
+            raise UsageError(
+                "evaluation once per slide does not go with views that are windowed",
+                code="E-PLAN",
+                remedies=_EAGER,
+            )
+    windows = windows_in(translated.logical.expression)
+    return gcd(*(window.slide for window in windows)) or None
+
+
+def _streams_read(translated: Translated) -> list[Stream]:
+    read = _plan_streams(translated.logical, translated.catalog)
+    return [translated.catalog.streams[stream.name] for stream in read]
+
+
+def default_window(options: PlanningOptions, time_unit: str) -> Window | None:
+    """The window of ``--window`` and ``--slide``.
+
+    Raises:
+        UsageError: if it is none, or there is a slide without a window.
+    """
+    if options.window is None:
+        if options.slide is not None:
+            raise UsageError(
+                "a default slide is given without a default window: how long is the window that "
+                "slides?",
+                code="E-WINDOW",
+                remedies=(Remedy("window", "give its length too", "24h"),),
+            )
+        return None
+    try:
+        range_ = durations.ticks(options.window, time_unit)
+        slide = 1 if options.slide is None else durations.ticks(options.slide, time_unit)
+    except durations.DurationError as error:
+        raise UsageError(f"the default window: {error}", code="E-WINDOW") from error
+    if range_ == 0 or slide == 0:
+        wrong = f"window is {options.window}" if range_ == 0 else f"slide is {options.slide}"
+        raise UsageError(
+            f"the default {wrong}, and it has to be longer than nothing",
+            code="E-WINDOW",
+            hint="give a length, as 24h",
+        )
+    if slide > range_:
+        raise UsageError(
+            f"the default slide of {options.slide or 1} is longer than the default window of "
+            f"{options.window}",
+            code="E-WINDOW",
+            hint="edges would be lost between windows; give a slide of at most the window's length",
+        )
+    return Window(range_, slide)
+
+
+def _plan_streams(query: LogicalQuery, catalog: Catalog) -> tuple[PlanStream, ...]:
+    labels: dict[str, set[str]] = {}
+    properties: dict[str, set[str]] = {}
+    pending: list[LogicalExpression] = [query.expression]
+    seen: set[int] = set()
+    while pending:
+        expression = pending.pop()
+        if id(expression) in seen:
+            continue
+        seen.add(id(expression))
+        if isinstance(expression.operator, WScan | WScanUnion):
+            for scan in expression.operator.scans:
+                labels.setdefault(scan.stream, set()).add(scan.label)
+                properties.setdefault(scan.stream, set()).update(scan.properties)
+        pending.extend(expression.inputs)
+    return tuple(
+        PlanStream(
+            name=name,
+            labels=tuple(sorted(labels[name])),
+            vertex_type=catalog.streams[name].vertex_type,
+            properties={
+                property_: catalog.streams[name].properties[property_]
+                for property_ in sorted(properties[name] - {"ts"})
+            },
+            delay=catalog.streams[name].delay,
+            idle_ms=catalog.streams[name].idle_ms,
+        )
+        for name in sorted(labels)
+    )

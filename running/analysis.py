@@ -1,0 +1,172 @@
+"""A plan run in this process, to set what it does beside what was estimated.
+
+In: a plan and the files of its streams. Out: an `Analysis`: for every operator what it counted
+beside what was estimated (:mod:`headrace.measures`).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..algebra.plan import PhysicalPlan, PlanError, PlanStream
+from ..catalog.edges import EdgeFile, EdgeFileError, read
+from ..executor.leaves import property_column
+from ..executor.local import LocalRun
+from ..executor.spark.replay import file_for
+from ..executor.spark.time_sort import TimeSorter
+from ..executor.values import ARROW_TYPES
+from ..planning.errors import UsageError
+from .measures import Measured, measured
+
+_ROWS = 8_192
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """What a plan did with an input of ``edges`` over ``ticks`` of application time.
+
+    ``rejected`` counts rows that are no edges.
+    """
+
+    nodes: Mapping[int, Measured]
+    edges: int
+    rejected: int
+    results: int
+    ticks: int
+    seconds: float
+
+    def document(self) -> dict[str, Any]:
+        """As JSON-able values."""
+        return {
+            "edges": self.edges,
+            "rejected": self.rejected,
+            "results": self.results,
+            "ticks": self.ticks,
+            "seconds": self.seconds,
+            "nodes": {str(key): node.document() for key, node in self.nodes.items()},
+        }
+
+
+def analyze(
+    plan: PhysicalPlan,
+    inputs: Mapping[str, Sequence[EdgeFile]],
+    on_progress: Callable[[int], None] | None = None,
+) -> Analysis:
+    """Runs a plan to the end of its inputs and throws the results away.
+
+    Args:
+        plan: what to run.
+        inputs: the files of each stream, merged by time.
+        on_progress: called with the number of edges done.
+
+    Raises:
+        UsageError: if the plan cannot be run, or a file cannot be read.
+    """
+    try:
+        run = LocalRun(plan)
+    except PlanError as error:
+        raise UsageError(f"the plan cannot be run: {error}", code="E-PLAN") from error
+    with TemporaryDirectory(prefix="headrace-") as folder:
+        sorter = TimeSorter(_schema(plan), Path(folder))
+        edges, rejected = _read(plan, inputs, sorter)
+        started = time.perf_counter()
+        graphs = {scan.stream for _, scan in plan.scans if scan.range is None}
+        done, first, last, results = 0, None, 0, 0
+        for chunk in _chunks(sorter.sorted()):
+            times = chunk["ts"]
+            if first is None and (place := _first_of_streams(chunk, graphs)) is not None:
+                first = times[place].as_py()
+            last = times[-1].as_py()
+            results += len(run.push(_by_stream(plan, chunk)))
+            done += chunk.num_rows
+            if on_progress is not None:
+                on_progress(done)
+        results += len(run.end())
+    ticks = 0 if first is None else last - first + 1
+    return Analysis(
+        measured(plan, run.counters, ticks),
+        edges,
+        rejected,
+        results,
+        ticks,
+        time.perf_counter() - started,
+    )
+
+
+def _read(
+    plan: PhysicalPlan, inputs: Mapping[str, Sequence[EdgeFile]], sorter: TimeSorter
+) -> tuple[int, int]:
+    schema = _schema(plan)
+    edges = rejected = 0
+    for stream in plan.streams:
+        labels = pa.array(stream.labels, pa.string())
+        for file in inputs[stream.name]:
+            try:
+                for batch in read(file_for(file, plan, stream)):
+                    edges += batch.edges.num_rows
+                    rejected += len(batch.rejected)
+                    kept = batch.edges.filter(pc.is_in(batch.edges["label"], labels))
+                    if kept.num_rows:
+                        sorter.add(_with_stream(kept, stream, schema))
+            except EdgeFileError as error:
+                raise UsageError(str(error), code="E-FILE") from error
+    return edges, rejected
+
+
+def _schema(plan: PhysicalPlan) -> pa.Schema:
+    """The columns of the edges of all streams, of properties one for each stream."""
+    edge = {name: pa.string() for name in ("stream", "label", "src", "trg", "op")}
+    properties = {
+        _column(stream, name): ARROW_TYPES[kind]
+        for stream in plan.streams
+        for name, kind in stream.properties.items()
+    }
+    return pa.schema({**edge, "ts": pa.int64(), **properties})
+
+
+def _column(stream: PlanStream, name: str) -> str:
+    return f"{stream.name}.{name}"
+
+
+def _with_stream(edges: pa.RecordBatch, stream: PlanStream, schema: pa.Schema) -> pa.Table:
+    columns: dict[str, Any] = {name: edges[name] for name in ("label", "src", "trg", "ts")}
+    columns["stream"] = pa.repeat(pa.scalar(stream.name), edges.num_rows)
+    columns |= {_column(stream, name): edges[name] for name in stream.properties}
+    if "op" in edges.schema.names:
+        columns["op"] = edges["op"]
+    for field in schema:
+        columns.setdefault(field.name, pa.nulls(edges.num_rows, field.type))
+    return pa.table({name: columns[name] for name in schema.names}).cast(schema)
+
+
+def _chunks(tables: Iterator[pa.Table]) -> Iterator[pa.RecordBatch]:
+    for table in tables:
+        yield from table.combine_chunks().to_batches(max_chunksize=_ROWS)
+
+
+def _first_of_streams(chunk: pa.RecordBatch, graphs: Set[str]) -> int | None:
+    """Where the first edge is that is not of a stored graph."""
+    streams = enumerate(chunk["stream"].to_pylist())
+    return next((place for place, stream in streams if stream not in graphs), None)
+
+
+def _by_stream(plan: PhysicalPlan, chunk: pa.RecordBatch) -> list[pa.RecordBatch]:
+    """The edges of each stream with vertices of its type, which a common sort made text."""
+    batches = []
+    for stream in plan.streams:
+        own = chunk.filter(pc.equal(chunk["stream"], pa.scalar(stream.name)))
+        vertex = ARROW_TYPES[stream.vertex_type]
+        columns = {name: own[name].cast(vertex) for name in ("src", "trg")}
+        columns |= {name: own[name] for name in ("label", "ts", "stream", "op")}
+        for name in stream.properties:
+            columns[property_column(name)] = own[_column(stream, name)]
+        batches.append(pa.RecordBatch.from_pydict(columns))
+    return batches

@@ -1,0 +1,135 @@
+"""Compiles all kernels before anybody waits for them.
+
+In: nothing. Out: an account of what was compiled. Kernels are compiled when they are first called,
+so small queries are run in this process that between them call each.
+"""
+
+from __future__ import annotations
+
+import pkgutil
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING, Any, Final
+
+import pyarrow as pa
+
+from ..catalog.document import from_document
+from ..planning.planner import optimize
+from ..planning.requests import PlanningOptions, PlanRequest
+
+if TYPE_CHECKING:
+    from ..executor.local import Edge
+
+_BROAD: Final = PlanningOptions(parallelism=2)
+_SIMPLE: Final = PlanningOptions(path_semantics="simple")
+
+QUERIES: Final[Sequence[tuple[str, str, PlanningOptions]]] = (
+    (
+        "strings",
+        "Answer(x, y, count(*) as n, min(w) as low) <- x (a/b)+ y, b(y, z), c(z, w), x != w. "
+        "WINDOW 20",
+        PlanningOptions(),
+    ),
+    (
+        "strings",
+        "Answer(x, z) <- x (a|b)* z, c(z, x). WINDOW 20 SLIDE 5",
+        PlanningOptions(evaluate="slide"),
+    ),
+    ("strings", "Answer(x, y) <- x (a/b)+ y. WINDOW 12", _SIMPLE),
+    ("strings", "Answer(x, p, y) <- x a+ y as p, b(y, z). WINDOW 20", PlanningOptions()),
+    ("strings", "Answer(x, p, y) <- x a+ y as p. WINDOW 12", _SIMPLE),
+    ("strings", "Answer(x, count(*) as n) <- x a/b y. WINDOW 20 EMIT SNAPSHOT EVERY 5", _BROAD),
+    (
+        "strings",
+        "R(x, y) <- a(x, y), b(x, z). Answer(x, y) <- R[WINDOW 5](x, y). WINDOW 20",
+        PlanningOptions(),
+    ),
+    ("strings", "Answer(x, z) <- a(x, y), b(y, z), c(z, w). WINDOW 20", _BROAD),
+    ("integers", "Answer(x, z) <- a(x, y), b(y, z), c(z, w). WINDOW 20", _BROAD),
+    ("deletions", "Answer(x, z) <- x (a/b)+ y, a(y, z). WINDOW 20", PlanningOptions()),
+    ("deletions", "Answer(x, count(*) as n) <- x a+ y, b(y, z). WINDOW 20", PlanningOptions()),
+)
+"""A stream, a query and how to plan it."""
+
+_LABELS: Final = {label: {"rate": 1.0, "distinct_src": 12, "distinct_trg": 12} for label in "abc"}
+_STREAMS: Final[Mapping[str, Mapping[str, object]]] = {
+    "strings": {},
+    "integers": {"vertex_type": "integer"},
+    "deletions": {"deletions": True},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Warmed:
+    """The account: kernels ``compiled`` now and ``loaded`` from disk, in ``seconds``; those that no
+    query called are ``left``; the code of all is in ``folder``."""
+
+    compiled: int
+    loaded: int
+    left: tuple[str, ...]
+    seconds: float
+    folder: Path
+
+
+def warm() -> Warmed:
+    """Compiles what is not compiled yet."""
+    from ..executor.kernels.compiling import code_folder
+    from ..executor.local import run_plan
+    from ..executor.placement import partitions_of
+
+    started = time.perf_counter()
+    for stream, text, options in QUERIES:
+        catalog = from_document({"streams": {stream: {"labels": _LABELS, **_STREAMS[stream]}}})
+        plan = optimize(PlanRequest(text, catalog=catalog, options=options)).plan
+        for _ in run_plan(plan, _edges(stream)):
+            pass
+    for vertices in (["v1", "v2"], [1, 2]):  # as Spark's tasks spread them
+        partitions_of(pa.array(vertices), 2)
+    kernels = dict(_kernels())
+    return Warmed(
+        compiled=sum(kernel._cache.compiled for kernel in kernels.values()),
+        loaded=sum(kernel._cache.loaded for kernel in kernels.values()),
+        left=tuple(name for name, kernel in kernels.items() if not _is_kept(kernel)),
+        seconds=time.perf_counter() - started,
+        folder=code_folder(),
+    )
+
+
+def _is_kept(kernel: Any) -> bool:
+    folder, name = kernel._cache.cache_path, kernel._cache._impl.filename_base
+    return (Path(folder) / f"{name}.nbi").exists()
+
+
+def _kernels() -> Iterator[tuple[str, Any]]:
+    """All kernels by name."""
+    from ..executor import kernels
+    from ..executor.kernels.compiling import KernelCache
+
+    for module in pkgutil.iter_modules(kernels.__path__):
+        own = import_module(f"{kernels.__name__}.{module.name}")
+        for name, value in vars(own).items():
+            if isinstance(getattr(value, "_cache", None), KernelCache) and (
+                value.__module__ == own.__name__
+            ):
+                yield f"{module.name}.{name}", value
+
+
+def _edges(stream: str) -> list[Edge]:
+    """Edges that overlap, expire and close circles; in one of the streams some are deleted."""
+    random = Random(1)
+    edges: list[Edge] = []
+    for ts in range(120):
+        for label in "abc":
+            src, trg = random.randrange(6), random.randrange(6)
+            if stream == "integers":
+                edges.append((src, trg, label, ts, stream))
+            else:
+                edges.append((f"v{src}", f"v{trg}", label, ts, stream))
+        if stream == "deletions" and ts % 3 == 2:
+            gone, trg_of_gone, label, *_ = random.choice(edges[-15:])
+            edges.append((gone, trg_of_gone, label, ts, stream, {"op": "-"}))
+    return edges

@@ -1,0 +1,78 @@
+"""The document of a memo: what was found, what it costs, and where the plan stands in it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from headrace import PlanningOptions, optimize
+from headrace.documents.explained import memo_document
+from tests.planning.test_planning import QUERIES, request
+
+Goal = tuple[int, str]
+
+
+def memo_of(path: Path, parallelism: int = 1) -> dict[str, Any]:
+    found = request(path)
+    options = PlanningOptions(parallelism=parallelism)
+    return memo_document(optimize(type(found)(found.query, catalog=found.catalog, options=options)))
+
+
+@pytest.mark.parametrize("parallelism", [1, 4])
+@pytest.mark.parametrize("path", QUERIES, ids=lambda p: p.stem)
+def test_the_plan_is_a_way_through_the_winners(path: Path, parallelism: int) -> None:
+    document = memo_of(path, parallelism)
+    winners = {(g["id"], w["required"]): w for g in document["groups"] for w in g["winners"]}
+    nodes = {node["id"]: node for node in document["plan"]["nodes"]}
+    goal_of = {c["node"]: (c["group"], c["required"]) for c in document["chosen"]}
+    assert goal_of.keys() == nodes.keys()
+    for place in document["chosen"]:
+        node, winner = nodes[place["node"]], winners[goal_of[place["node"]]]
+        assert winner["source"] == place["expression"]
+        assert winner["cost"] == node["estimate"]["cumulative_cost"]
+        assert winner["local"] == node["estimate"]["cost"]
+        assert winner["delivers"] == node["properties"]
+        below = [(i["group"], i["required"]) for i in winner["inputs"]]
+        assert below == [goal_of[i] for i in node["inputs"]]
+
+
+@pytest.mark.parametrize("path", QUERIES, ids=lambda p: p.stem)
+def test_no_way_is_cheaper_than_the_winner(path: Path) -> None:
+    document = memo_of(path)
+    members = {e["id"]: g["id"] for g in document["groups"] for e in g["expressions"]}
+    settled = 0
+    for group in document["groups"]:
+        cost = {w["required"]: w["cost"] for w in group["winners"]}
+        asked = {goal["required"] for goal in group["goals"]}
+        assert cost.keys() <= asked
+        for goal in group["goals"]:
+            known = [way for way in goal["ways"] if way["exact"]]
+            for way in goal["ways"]:
+                assert way["source"] is None or members[way["source"]] == group["id"]
+                assert way["at_least"] >= way["local"]
+            if goal["done"]:
+                settled += 1
+                assert goal["at_least"] == cost[goal["required"]]
+                assert min(way["at_least"] for way in known) == goal["at_least"]
+            else:
+                assert goal["required"] not in cost
+    assert settled >= len({(c["group"], c["required"]) for c in document["chosen"]})
+
+
+def test_groups_say_what_they_read_and_how_much_that_is() -> None:
+    (path,) = (path for path in QUERIES if path.stem == "chains")
+    document = memo_of(path)
+    scans = {
+        tuple(group["reads"]): group
+        for group in document["groups"]
+        if group["expressions"][0]["text"].startswith("WSCAN")
+    }
+    assert set(scans) == {("mathoverflow.a2q",), ("mathoverflow.c2a",)}
+    root = next(g for g in document["groups"] if g["id"] == document["root"])
+    assert root["reads"] == ["mathoverflow.a2q", "mathoverflow.c2a"]
+    assert root["columns"] == len(root["estimate"]["distinct"]) == 2
+    top = document["plan"]["nodes"][document["plan"]["root"]]
+    assert root["estimate"]["rate"] == top["estimate"]["rate"]
+    assert root["estimate"]["population"] == top["estimate"]["population"]

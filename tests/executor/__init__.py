@@ -1,1 +1,0 @@
-"""Operators and pipelines against naive models, snapshot by snapshot."""

@@ -1,0 +1,252 @@
+"""From request to documents: complete, valid, the same every time."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from headrace.algebra.plan import PhysicalPlan
+from headrace.algebra.plan_schema import plan_schema
+from headrace.catalog import from_document, load
+from headrace.catalog import inputs as catalog_inputs
+from headrace.documents import explained as documents
+from headrace.planning.errors import InvalidQueryError, UsageError
+from headrace.planning.planner import optimize, translate_query
+from headrace.planning.requests import PlanningOptions, PlanRequest
+from headrace.running.runs import read_inputs
+
+ROOT = Path(__file__).parent.parent.parent
+EXAMPLES = ROOT / "examples" / "mathoverflow"
+CATALOG = load(EXAMPLES / "catalog.yaml")
+QUERIES = sorted(EXAMPLES.glob("*.rq"))
+SCHEMA = Draft202012Validator(plan_schema())
+
+
+def request(path: Path) -> PlanRequest:
+    return PlanRequest(path.read_text("utf-8"), path.name, catalog=CATALOG)
+
+
+@pytest.mark.parametrize("path", QUERIES, ids=lambda p: p.stem)
+def test_documents_of_the_examples(path: Path) -> None:
+    planned = optimize(request(path))
+    document = json.loads(json.dumps(documents.explain_document(planned, costs=True)))
+    SCHEMA.validate(document["plan"])
+    assert PhysicalPlan.from_document(document["plan"]) == planned.plan
+    assert document["version"] == 1
+    assert document["language"] == "rq"
+    assert document["stop_reason"] == "complete"
+    assert 0 < document["cost"] <= document["canonical_cost"]
+    root = document["plan"]["nodes"][document["plan"]["root"]]
+    assert document["cost"] == root["estimate"]["cumulative_cost"]
+    memo = document["memo"]
+    assert memo["groups"] == planned.optimization.memo.group_count
+    assert memo["expressions"] >= memo["groups"]
+    assert all(
+        set(did) == {"bindings", "fired", "duplicates", "ms"} for did in memo["rules"].values()
+    )
+    # the formula of every operator gives the cost that stands in the plan
+    for node in document["plan"]["nodes"]:
+        formula = document["costs"][str(node["id"])]
+        assert formula["cost"] == pytest.approx(node["estimate"]["cost"])
+    assert set(document["costs"]) == {str(node["id"]) for node in document["plan"]["nodes"]}
+
+
+@pytest.mark.parametrize("path", QUERIES, ids=lambda p: p.stem)
+def test_plans_are_distinct_runnable_and_cheapest_first(path: Path) -> None:
+    planned = optimize(request(path))
+    space = planned.optimization.plans
+    ranked = [
+        documents.RankedPlan(rank, plan)
+        for rank, plan in enumerate(space.ranked(), start=1)
+        if rank <= 200
+    ]
+    document = documents.plans_document(space.count, ranked, lambda r: f"plan {r.rank}")
+    assert document["total"] == space.count
+    assert len(ranked) == min(200, space.count)
+    costs = [plan["cost"] for plan in document["plans"]]
+    assert costs == sorted(costs)
+    assert costs[0] == pytest.approx(planned.optimization.cost)
+    assert len({plan["digest"] for plan in document["plans"]}) == len(ranked)
+    for plan in document["plans"][:20]:
+        SCHEMA.validate(plan["plan"])
+        assert PhysicalPlan.from_document(plan["plan"]).digest == plan["digest"]
+
+
+def test_logical_and_query_documents() -> None:
+    translated = translate_query(request(EXAMPLES / "q7.rq"))
+    query = documents.query_document(translated)
+    assert query["answer"] == "Answer"
+    assert len(query["rules"]) == 2
+    assert query["windows"] == [{"stream": None, "labels": [], "range": 604800, "slide": 86400}]
+    logical = documents.logical_document(translated)
+    assert [node["op"] for node in logical["nodes"]].count("WSCAN") == 3
+    assert all(i < node["id"] for node in logical["nodes"] for i in node["inputs"])
+    assert "P[RLP;RL+]" in logical["canonical"]
+    assert logical["columns"] == ["x", "m"]
+
+
+def test_memo_document_and_text_agree() -> None:
+    planned = optimize(request(EXAMPLES / "q6.rq"))
+    document = documents.memo_document(planned)
+    text = documents.memo_text(planned)
+    assert len(document["groups"]) == document["memo"]["groups"]
+    for group in document["groups"]:
+        assert f"G{group['id']}: " in text
+        for expression in group["expressions"]:
+            assert expression["text"] in text
+    root = next(g for g in document["groups"] if g["id"] == document["root"])
+    best = next(w for w in root["winners"] if w["required"] == "coalesced")
+    assert best["cost"] == pytest.approx(planned.optimization.cost)
+
+
+def test_the_same_plan_in_every_process() -> None:
+    code = (
+        "import sys; from tests.planning.test_planning import *;"
+        "sys.stdout.write(''.join(optimize(request(p)).plan.to_json() for p in QUERIES))"
+    )
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            cwd=ROOT,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in ("0", "1", "4711")
+    }
+    assert len(outputs) == 1
+    assert len(outputs.pop()) > 1000
+
+
+def test_without_catalog_and_input_a_stream_is_assumed() -> None:
+    planned = optimize(PlanRequest("Answer(x, y) <- likes(x, y) WINDOW 1d"))
+    assert planned.plan.streams[0].labels == ("likes",)
+    assert planned.plan.time_unit == "second"
+
+
+def test_inputs_are_measured() -> None:
+    inputs = read_inputs([f"a2q={EXAMPLES / 'a2q.csv.gz'}"])
+    planned = optimize(PlanRequest("Answer(x, y) <- a2q(x, y) WINDOW 1d", inputs=inputs))
+    (scan,) = [n for n in planned.plan.nodes if n.op == "WSCAN"]
+    declared = CATALOG.streams["mathoverflow"].labels["a2q"].rate
+    assert scan.estimate.rate == pytest.approx(declared, rel=0.01)
+
+
+def test_a_label_that_no_input_has() -> None:
+    inputs = read_inputs([f"a2q={EXAMPLES / 'a2q.csv.gz'}"])
+    with pytest.raises(InvalidQueryError) as caught:
+        translate_query(PlanRequest("Answer(x, y) <- a2p(x, y) WINDOW 1d", inputs=inputs))
+    assert caught.value.code == "E-UNKNOWN"
+    assert "a2p" in caught.value.display()
+    assert "\n    |                 ^^^" in caught.value.display()
+
+
+def test_a_label_that_only_a_sample_does_not_show(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [f"{k},{k + 1},{'late' if k > 300_000 else 'early'},{k}" for k in range(300_010)]
+    file = tmp_path / "edges.csv"
+    file.write_text("\n".join(["src,trg,label,ts", *rows]))
+
+    whole = catalog_inputs.measured_catalog
+    monkeypatch.setattr("headrace.catalog.measured_catalog", partial(whole, rows=1000))
+    query = PlanRequest("Answer(x, y) <- late(x, y) WINDOW 1d", inputs=read_inputs([str(file)]))
+    translated = translate_query(query)
+    assert any("late" in warning for warning in translated.warnings)
+
+
+def test_a_catalog_without_statistics_has_its_source_measured() -> None:
+    source = {"format": "csv", "path": {"a2q": str(EXAMPLES / "a2q.csv.gz")}}
+    catalog = from_document({"streams": {"s": {"source": source}}})
+    planned = optimize(PlanRequest("Answer(x, y) <- a2q(x, y) WINDOW 1d", catalog=catalog))
+    (scan,) = [n for n in planned.plan.nodes if n.op == "WSCAN"]
+    assert 0 < scan.estimate.rate < 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (PlanningOptions(window="3 moons"), "is no unit of time"),
+        (
+            PlanningOptions(window="1d", slide="2d"),
+            "slide of 2d is longer than the default window of 1d",
+        ),
+        (PlanningOptions(window="0"), "longer than nothing"),
+        (PlanningOptions(window="1d", slide="0"), "the default slide is 0"),
+        (PlanningOptions(slide="1d"), "a default slide is given without a default window"),
+        (PlanningOptions(window="1d", disabled_rules=("Nope",)), "no rule 'Nope'; there are:"),
+    ],
+)
+def test_options_that_make_no_sense(options: PlanningOptions, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        optimize(PlanRequest("Answer(x, y) <- a(x, y)", options=options))
+
+
+def test_a_query_without_any_window() -> None:
+    with pytest.raises(InvalidQueryError) as caught:
+        optimize(PlanRequest("Answer(x, y) <- a(x, y)"))
+    assert caught.value.code == "E-NOWIN"
+
+
+def test_options_reach_the_search() -> None:
+    text = (EXAMPLES / "chains.rq").read_text("utf-8")
+
+    def planned_with(**options: object) -> str:
+        chosen = PlanningOptions(**options)  # type: ignore[arg-type]  # names are of the options
+        return optimize(PlanRequest(text, catalog=CATALOG, options=chosen)).plan.digest
+
+    best = planned_with()
+    assert planned_with(disabled_rules=("ConcatToPattern",)) != best
+    thesis = optimize(
+        PlanRequest(text, catalog=CATALOG, options=PlanningOptions(cost_model="thesis"))
+    )
+    assert thesis.cost_model.kind == "thesis"
+    cut = optimize(
+        PlanRequest(
+            (EXAMPLES / "q5.rq").read_text("utf-8"),
+            catalog=CATALOG,
+            options=PlanningOptions(budget_expressions=9),
+        )
+    )
+    assert cut.optimization.stop_reason == "budget_expressions"
+    SCHEMA.validate(cut.plan.to_document())
+
+
+def test_formulas_when_there_was_no_time_to_search() -> None:
+    planned = optimize(
+        PlanRequest(
+            (EXAMPLES / "q5.rq").read_text("utf-8"),
+            catalog=CATALOG,
+            options=PlanningOptions(budget_ms=1e-6),
+        )
+    )
+    assert planned.optimization.stop_reason == "budget_ms"
+    formulas = documents.formulas(planned)
+    costs = [node.estimate.cost for node in planned.plan.nodes]
+    assert [formulas[key].cost for key in sorted(formulas)] == pytest.approx(costs)
+
+
+def test_what_is_declared_of_the_order_of_a_stream_is_in_the_plan() -> None:
+    """And only then: other plans keep their documents and digests."""
+
+    def plan(said: dict[str, object]) -> PhysicalPlan:
+        same = {"rate": 1, "distinct_src": 5, "distinct_trg": 5}
+        catalog = from_document({"streams": {"s": {"labels": {"a": same}, **said}}})
+        text = "Answer(x, y) <- a(x, y). WINDOW 10"
+        return optimize(PlanRequest(text, catalog=catalog)).plan
+
+    plain, late, idle = plan({}), plan({"delay": "1h"}), plan({"idle": "10m"})
+    assert not {"delay", "idle_ms"} & set(plain.to_document()["streams"][0])
+    assert late.to_document()["streams"][0]["delay"] == late.streams[0].delay == 3600
+    assert idle.to_document()["streams"][0]["idle_ms"] == idle.streams[0].idle_ms == 600_000
+    assert len({plain.digest, late.digest, idle.digest}) == 3
+    for each in (plain, late, idle):
+        SCHEMA.validate(each.to_document())
+        assert PhysicalPlan.from_json(each.to_json()) == each
