@@ -79,7 +79,7 @@ def _run(checkout: Path, only: str, repeats: int) -> Times:
 
 
 def _is_package(checkout: Path) -> bool:
-    """Whether the root of a checkout is the package; its folders were packages of their own once."""
+    """Whether the root of a checkout is the package: the folders were packages once."""
     return (checkout / "__init__.py").is_file()
 
 

@@ -20,7 +20,7 @@ from typing import Literal
 import pyarrow as pa
 
 from . import delimited, json_lines, parquet
-from .lines import Block, EdgeFileError, Progress, blocks, is_empty
+from .lines import Block, EdgeFileError, Progress, blocks, has_blank_lines_alone
 from .model import ROLES, PropertyType, VertexType, roles_of
 from .raw import RawRows
 from .rows import Expectation, checked
@@ -301,17 +301,30 @@ def roles_in(file: EdgeFile, names: Sequence[str]) -> list[str]:
 
 
 def check_not_empty(files: Sequence[EdgeFile]) -> None:
-    """Raises unless some of the files of a stream has a line, a header for example.
+    """Raises if nothing was ever written to the files of a stream.
+
+    A CSV file of no rows has a header. A JSON file of no rows has a blank line.
 
     Raises:
         EdgeFileError: if all are empty, or one cannot be read.
     """
-    if files and all(file.format != "parquet" and is_empty(file.path) for file in files):
+    if files and all(map(_is_empty, files)):
         others = f", and so are {len(files) - 1} more" if len(files) > 1 else ""
+        least = "header" if files[0].format == "csv" else "blank line"
         raise EdgeFileError(
             f"{files[0].path}: the file is empty{others}: there is nothing to read, not even a "
-            "header"
+            f"{least}"
         )
+
+
+def _is_empty(file: EdgeFile) -> bool:
+    match file.format:
+        case "csv":
+            return has_blank_lines_alone(file.path)
+        case "json":
+            return next(blocks(file.path), None) is None
+        case _:
+            return False
 
 
 def _no_column(file: EdgeFile, role: str, names: Sequence[str]) -> str:

@@ -104,7 +104,7 @@ def blocks(path: str, on_progress: Progress | None = None) -> Iterator[Block]:
         raise cannot_be_read(path, error) from error
 
 
-def is_empty(path: str) -> bool:
+def has_blank_lines_alone(path: str) -> bool:
     """Whether a text file has nothing but blank lines; errors as :func:`blocks`."""
     return not any(block.data.strip() for block in blocks(path))
 

@@ -50,7 +50,7 @@ def _csv(path: Path, edges: list[Edge], integers: bool) -> EdgeFile:
 def _json(path: Path, edges: list[Edge], integers: bool) -> EdgeFile:
     path = path.with_suffix(".jsonl")
     rows = [{"src": e.src, "trg": e.trg, "label": e.label, "ts": e.ts} for e in edges]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows) or "\n")
     return EdgeFile(str(path), "json", vertex_type="integer" if integers else "string")
 
 
