@@ -210,6 +210,7 @@ def run(
         reading = ", ".join(source.description for source in live)
         say(f"reading {reading} until Ctrl-C; the same command goes on from there")
     with shown_progress(progress, plan) as show:
+        from ...executor.spark.claims import check_lasting
         from ...executor.spark.errors import OutputError
         from ...executor.spark.replay import LARGEST_SLICE
         from ...executor.spark.run import RunOptions
@@ -219,6 +220,7 @@ def run(
 
         try:
             place = output_of(output, output_format)
+            check_lasting(place, checkpoint)
         except OutputError as error:
             raise as_headrace_error(error) from error
         report = run_plan(

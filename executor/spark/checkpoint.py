@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ...algebra.plan import PhysicalPlan
-from ...algebra.remedy import Remedy
 from .batch_log import BatchLog
 from .claims import (
     check_output,
@@ -32,14 +31,12 @@ from .claims import (
 )
 from .errors import (
     NEW_CHECKPOINT,
-    NEW_OUTPUT,
     DamagedError,
     ExecutionError,
     OtherQueryError,
-    OutputError,
 )
 from .files import aside_of, read_sealed, remove_aside, write_sealed
-from .folders import MARK, made_folder, temporary_parent
+from .folders import MARK, made_folder
 from .sinks import NOTE, Output, ToFile, ToFolder
 from .storage import storage_told
 from .unfinished import remove_unfinished
@@ -193,7 +190,7 @@ def open_work(pin: Pin, output: Output, checkpoint: Path | None) -> Work:
 
     Raises:
         OtherQueryError: if the checkpoint or the output belongs to another query.
-        OutputError: if the output holds what is not ours, or lies where it would be swept away.
+        OutputError: if the output holds what is not ours.
         DamagedError: if a file of the checkpoint is damaged.
         StorageError: if one of them cannot be read or written.
         ExecutionError: if another run uses the checkpoint now.
@@ -203,8 +200,6 @@ def open_work(pin: Pin, output: Output, checkpoint: Path | None) -> Work:
 
 
 def _open_work(pin: Pin, output: Output, checkpoint: Path | None) -> Work:
-    for remedy, place in ((NEW_CHECKPOINT, checkpoint), (NEW_OUTPUT, _place(output))):
-        _check_lasting(remedy, place)
     given = _work_folder(output, checkpoint)
     at_end = "keep" if checkpoint is not None else _at_end(output)
     while True:
@@ -262,21 +257,6 @@ def _is_free(folder: Path) -> bool:
     is killed before its pin is written."""
     left = {_LOCK, MARK, *(path.name for path in aside_of(folder / _PIN))}
     return {path.name for path in folder.iterdir()} <= left
-
-
-def _place(output: Output) -> Path | None:
-    return output.path if isinstance(output, ToFolder | ToFile) else None
-
-
-def _check_lasting(remedy: Remedy, place: Path | None) -> None:
-    """Raises if what a user named lies in a temporary folder of a run."""
-    temporary = None if place is None else temporary_parent(place)
-    if temporary is not None:
-        raise OutputError(
-            f"{temporary} is a temporary folder of Headrace, which is removed with its run.",
-            "",
-            remedy,
-        )
 
 
 def _first_missing(folder: Path) -> list[Path]:

@@ -21,6 +21,7 @@ from .errors import (
     OutputError,
 )
 from .files import read_sealed, write_sealed
+from .folders import temporary_parent
 from .sinks import NOTE, Output, ToFile, ToFolder, WrittenFile
 from .storage import storage_told
 
@@ -63,6 +64,23 @@ def check_output(output: Output, found: Mapping[str, Any] | None, folder: Path) 
     else:
         _check_folder(path, found, folder)
     check_writable(path)
+
+
+def check_lasting(output: Output, checkpoint: Path | None) -> None:
+    """Looks whether places that a user named lie in a temporary folder of some run.
+
+    Raises:
+        OutputError: if one does: it would be removed with that run.
+    """
+    place = output.path if isinstance(output, ToFile | ToFolder) else None
+    for path, remedy in ((checkpoint, NEW_CHECKPOINT), (place, NEW_OUTPUT)):
+        temporary = None if path is None else temporary_parent(path)
+        if temporary is not None:
+            raise OutputError(
+                f"{temporary} is a temporary folder of Headrace, which is removed with its run.",
+                "",
+                remedy,
+            )
 
 
 def check_writable(path: Path) -> None:

@@ -17,6 +17,7 @@ import pytest
 from headrace.algebra.plan import PhysicalPlan
 from headrace.executor.spark import checkpoint as module
 from headrace.executor.spark.checkpoint import Pin, Work, open_work, pinned_plan
+from headrace.executor.spark.claims import check_lasting
 from headrace.executor.spark.errors import ExecutionError, OtherQueryError, OutputError
 from headrace.executor.spark.folders import remove_abandoned
 from headrace.executor.spark.formats import ResultShape
@@ -206,12 +207,12 @@ def test_a_temporary_folder_of_another_run_is_refused(
     with opened(ToStdout()) as work:
         before = tree(tmp_path)
         (tmp_path / "link").symlink_to(work.folder)
-        pin = Pin(reach(), "out", 1)
         for place in (work.folder, work.folder / "new", tmp_path / "link"):
             with pytest.raises(OutputError, match="temporary folder of Headrace"):
-                open_work(pin, ToStdout(), place)
-            with pytest.raises(OutputError, match="Give another --output"):
-                open_work(pin, ToFolder(place), None)
+                check_lasting(ToStdout(), place)
+            with pytest.raises(OutputError, match="give another output"):
+                check_lasting(ToFolder(place), None)
+        check_lasting(ToFile(tmp_path / "new.csv"), tmp_path / "other")
         assert tree(work.folder) == {
             str(Path(name).relative_to(work.folder.name)): data for name, data in before.items()
         }
