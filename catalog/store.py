@@ -42,8 +42,9 @@ def load(path: str | Path) -> Catalog:
 def loads(text: str, origin: str = "catalog") -> Catalog:
     """Reads the text of a catalog; ``origin`` is what messages call it. Errors as :func:`load`."""
     try:
-        root = yaml.compose(text, Loader=_Loader)
-        document = yaml.load(text, Loader=_Loader)
+        loader = _Loader(text)
+        root = loader.get_single_node()
+        document = None if root is None else loader.construct_document(root)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = f"{origin}:{mark.line + 1}" if mark else origin

@@ -97,11 +97,16 @@ class Atoms:
         :func:`headrace.languages.conditions.key`, or that of what it is joined with. Of a vertex
         one column is kept.
         """
+        labels = self._labels(atom)
         ends = _names_of_ends(atom, number)
         names = [*ends[: 1 if self._is_of_one_vertex(atom) else 2]]
+        if len(labels) > 1:  # a column that one value fills is not carried through their union
+            terms = (atom.source, atom.target)
+            names = [n for n, t in zip(names, terms, strict=False) if isinstance(t, Variable)]
+            names = names or [ends[0]]
         if isinstance(atom, Row) and atom.edge is not None:
             names += [key(Property(atom.edge, name)) for name in wanted.kept[number]]
-        parts = [self._part(atom, label, number, wanted) for label in self._labels(atom)]
+        parts = [self._part(atom, label, number, wanted) for label in labels]
         if len(parts) == 1:
             relation, columns = parts[0].relation, parts[0].columns
         else:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,11 +21,14 @@ from ..algebra.plan import PhysicalPlan, PlanError, PlanStream
 from ..catalog.edges import EdgeFile, EdgeFileError, read
 from ..executor.leaves import property_column
 from ..executor.local import LocalRun
+from ..executor.operators.simple_path import StepBudgetError
+from ..executor.spark.errors import BudgetError
 from ..executor.spark.replay import file_for
 from ..executor.spark.time_sort import TimeSorter
 from ..executor.values import ARROW_TYPES
 from ..planning.errors import UsageError
 from .measures import Measured, measured
+from .runs import as_headrace_error
 
 _ROWS = 8_192
 
@@ -69,12 +73,13 @@ def analyze(
 
     Raises:
         UsageError: if the plan cannot be run, or a file cannot be read.
+        RunError: if the search for simple paths takes more steps than the plan allows.
     """
     try:
         run = LocalRun(plan)
     except PlanError as error:
         raise UsageError(f"the plan cannot be run: {error}", code="E-PLAN") from error
-    with TemporaryDirectory(prefix="headrace-") as folder:
+    with TemporaryDirectory(prefix="headrace-") as folder, _budget_told():
         sorter = TimeSorter(_schema(plan), Path(folder))
         edges, rejected = _read(plan, inputs, sorter)
         started = time.perf_counter()
@@ -99,6 +104,14 @@ def analyze(
         ticks,
         time.perf_counter() - started,
     )
+
+
+@contextmanager
+def _budget_told() -> Iterator[None]:
+    try:
+        yield
+    except StepBudgetError as error:
+        raise as_headrace_error(BudgetError.of(str(error))) from error
 
 
 def _read(

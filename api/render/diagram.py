@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from ...algebra import logical
 from ...algebra.physical import (
@@ -41,7 +43,7 @@ class Box:
         return notation.SYMBOLS.get(self.operator, "·")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Diagram:
     """Boxes in topological order, the root last; a box may be the input of several."""
 
@@ -53,27 +55,27 @@ class Diagram:
         """The box that gives the answer."""
         return self.boxes[-1]
 
-    @property
+    @cached_property
     def cost(self) -> float:
         """The cost of the whole tree; 0 where nothing is estimated."""
         return self.root.estimate.cumulative_cost if self.root.estimate else 0.0
 
-    @property
+    @cached_property
     def dearest(self) -> float:
         """The cost of the dearest operator: the end of the colour scale."""
         return max((b.estimate.cost for b in self.boxes if b.estimate), default=0.0)
 
-    @property
+    @cached_property
     def per(self) -> Per:
         """The unit to show rates and costs in: that of the busiest input."""
         rates = [b.estimate.rate for b in self.boxes if b.estimate and not b.inputs]
         return per_unit(self.time_unit, max(rates, default=0.0))
 
-    @property
+    @cached_property
     def shared(self) -> frozenset[int]:
         """The keys of the boxes that are the input of more than one."""
-        uses = [key for box in self.boxes for key in box.inputs]
-        return frozenset(key for key in uses if uses.count(key) > 1)
+        uses = Counter(key for box in self.boxes for key in box.inputs)
+        return frozenset(key for key, count in uses.items() if count > 1)
 
 
 def of_plan(plan: PhysicalPlan) -> Diagram:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Self
 
 from ...algebra.remedy import Remedy, advice
 
@@ -50,6 +51,16 @@ class PackageError(SparkFailedError):
 
 class BudgetError(ExecutionError):
     """The search for the simple paths of an edge took more steps than it may."""
+
+    @classmethod
+    def of(cls, told: str) -> Self:
+        """The error for what `StepBudgetError` tells, with what helps."""
+        return cls(
+            f"{told}.",
+            "Shorten the window, bound the repeats of the path ({1,4} for +).",
+            Remedy("simple_budget", "allow more steps"),
+            Remedy("path_semantics", "ask for arbitrary paths", "arbitrary"),
+        )
 
 
 class OtherQueryError(ExecutionError):

@@ -26,9 +26,6 @@ _OF_CHECKPOINT = re.compile(
     r"(?:batch \d+|/(?:sources|state|offsets|commits)/\S+) (?:doesn't|does not) exist"
 )
 _OVER_BUDGET = re.compile(r"StepBudgetError: (.*)")
-_LESS_TO_SEARCH = "Shorten the window, bound the repeats of the path ({1,4} for +)."
-_MORE_STEPS = Remedy("simple_budget", "allow more steps")
-_ANY_PATH = Remedy("path_semantics", "ask for arbitrary paths", "arbitrary")
 _LENIENT = Remedy("strict", "run without stopping at such rows")
 _SEE_ALL = Remedy("logs", "see all that Spark says")
 
@@ -37,7 +34,7 @@ def failure_of(error: Exception) -> ExecutionError:
     """What a user is told of an error of Spark, or of the connection to its JVM."""
     over = _OVER_BUDGET.search(str(error))
     if over is not None:
-        return BudgetError(f"{over[1]}.", _LESS_TO_SEARCH, _MORE_STEPS, _ANY_PATH)
+        return BudgetError.of(over[1])
     rejected = _REJECTED.search(str(error))
     if rejected is not None:
         return InputError(f"A row is no edge: {rejected[1]}", "Mend it.", _LENIENT)

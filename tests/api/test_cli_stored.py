@@ -120,7 +120,7 @@ def test_a_column_of_times_is_not_read_and_that_is_said(headrace: Commands, tmp_
     )
     done = headrace("explain", "A(x, f) <- member(x, f)", "--catalog", catalog)
     assert done.code == 2
-    assert f"{catalog}:2: streams.g: columns: ts: a stored graph has no times" in done.error
+    assert f"{catalog}:5: streams.g.columns.ts: a stored graph has no times" in done.error
 
 
 @pytest.mark.parametrize(

@@ -87,7 +87,7 @@ def test_explain_says_so(headrace: Commands) -> None:
 def test_reports_of_the_query_itself_are_refused(headrace: Commands) -> None:
     done = headrace("explain", f"{QUERY} EMIT SNAPSHOT EVERY 10", "--evaluate", "slide")
     assert done.code == 2
-    assert "--evaluate slide does not go with EMIT" in done.error
+    assert "evaluation once per slide does not go with EMIT" in done.error
 
 
 def test_streams_with_deletions_are_refused(headrace: Commands, tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ from headrace.catalog import (
     loads,
     to_document,
 )
-from headrace.catalog.model import ROLES
+from headrace.catalog.model import FILE_FORMATS, LIVE_FORMATS, ROLES
 
 EXAMPLE = """\
 time_unit: second
@@ -333,7 +333,7 @@ def sources(draw: st.DrawFn) -> Source:
         labels = {p: draw(names) for p in path}
         path = tuple(sorted(path, key=lambda p: list(labels.values()).index(labels[p])))
     return Source(
-        draw(names),
+        draw(st.sampled_from((*FILE_FORMATS, *LIVE_FORMATS))),
         path,
         draw(st.dictionaries(names, st.text(st.characters(exclude_categories=["Cs"])), max_size=3)),
         labels if labelled else {},

@@ -103,11 +103,15 @@ def test_plans_with_one_operator_wrong_are_found_wrong(wrong: Wrong) -> None:
     assert found >= 0.75 * tried
 
 
-def _finds(case_of: st.SearchStrategy[Case]) -> bool:
-    """Whether the oracle finds some of many counts wrong."""
+MOST_CASES = 3_000
+"""Cases until a fault has to be found; some faults show in one case of three hundred."""
+
+
+def _finds(case_of: st.SearchStrategy[Case], most: int = MOST_CASES) -> bool:
+    """Whether the oracle finds some of ``most`` counts wrong."""
 
     @given(case=case_of)
-    @settings(max_examples=150, phases=[Phase.generate], database=None)
+    @settings(max_examples=most, phases=[Phase.generate], database=None, derandomize=True)
     def check(case: Case) -> None:
         query = translate(parse(text(case.query)), catalog_of(case.query, case.integers))
         truth = Truth(case.query, case.edges)
@@ -124,7 +128,7 @@ def _finds(case_of: st.SearchStrategy[Case]) -> bool:
 def test_a_translation_that_counts_pairs_for_edges_is_found_wrong(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert not _finds(counted_cases())
+    assert not _finds(counted_cases(), 150)
     monkeypatch.setattr(Inputs, "identity", lambda self, atom: ())
     assert _finds(counted_cases())
 
