@@ -13,11 +13,13 @@ from __future__ import annotations
 
 import gc
 import multiprocessing
+import os
 import threading
 from concurrent.futures import Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from ctypes import c_longlong
 from dataclasses import dataclass
+from multiprocessing import resource_tracker
 from time import monotonic
 from typing import Any
 
@@ -49,6 +51,9 @@ _FIRST = Job(
 
 _GONE = (OSError, RuntimeError, BrokenProcessPool, ProcessExpired)
 """What a pool raises that has lost its process; to wait for a future in vain is an OSError, too."""
+
+
+_TRACKER_STARTS = threading.Lock()
 
 
 class WorkerDiedError(Exception):
@@ -160,6 +165,7 @@ class Worker:
         )
 
     def _begin(self) -> None:
+        _start_tracker()
         self._late_at = monotonic() + min(START_SECONDS * 2**self._late, LONGEST_START_SECONDS)
         self._ready = Future()
         self._pool = ProcessPool(
@@ -169,6 +175,25 @@ class Worker:
             self._ready = self._pool.schedule(_tidy)
         except (OSError, RuntimeError) as error:  # the system has no room for another process
             self._ready.set_exception(error)
+
+
+def _start_tracker() -> None:
+    """Starts Python's process that removes the semaphores of a service that was killed.
+
+    It would warn of them in plain text on the service's standard error, where the log is JSON.
+    """
+    name = "PYTHONWARNINGS"
+    with _TRACKER_STARTS:
+        before = os.environ.get(name)
+        quiet = "ignore::UserWarning:multiprocessing.resource_tracker"
+        os.environ[name] = quiet if before is None else f"{before},{quiet}"
+        try:
+            resource_tracker.ensure_running()
+        finally:
+            if before is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = before
 
 
 # What follows runs in the process of a worker.
