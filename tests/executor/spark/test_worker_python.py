@@ -68,6 +68,9 @@ def test_a_script_runs_from_any_folder(tmp_path: Path, script: str, activated: b
     edges = random_edges(40)
     (tmp_path / "in").mkdir()
     csv_file(tmp_path / "in" / "edges.csv", edges)
+    for name in ("api/__init__", "catalog", "executor", "memo", "rules"):  # a user's own modules
+        (tmp_path / f"{name}.py").parent.mkdir(exist_ok=True)
+        (tmp_path / f"{name}.py").write_text("raise RuntimeError('not Headrace')")
     (tmp_path / "script.py").write_text(f"QUERY = {QUERY!r}\n{script}{STREAM}")
     first = Path(sys.executable).parent if activated else other_python(tmp_path / "bin")
     dropped = ("VIRTUAL_ENV", "PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON", "PYTHONPATH")
