@@ -24,6 +24,7 @@ import os
 import shutil
 import stat
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cache
@@ -38,6 +39,9 @@ SOURCES: Final = Path(__file__).parent
 _NAME: Final = "headrace-kernels"
 _VERSIONS: Final = 3
 """How many versions of the code are kept."""
+_LONGEST_WAIT_SECONDS: Final = 600.0
+"""A process that compiles may hang or be stopped: after so long another one compiles too."""
+_LOOK_SECONDS: Final = 0.05
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -187,10 +191,15 @@ class KernelCache(FunctionCache):
             self._release()
 
     def _acquire(self) -> None:
+        until = time.monotonic() + _LONGEST_WAIT_SECONDS
         with suppress(OSError):
             path = code_folder() / f"{self._impl.filename_base}.lock"
             self._held = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
-            fcntl.flock(self._held, fcntl.LOCK_EX)
+            while time.monotonic() < until:
+                with suppress(BlockingIOError):
+                    fcntl.flock(self._held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    return
+                time.sleep(_LOOK_SECONDS)
 
     def _release(self) -> None:
         if self._held is not None:
