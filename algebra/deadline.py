@@ -1,7 +1,7 @@
-"""When planning has to end: one value per request, handed to every step from text to plan.
+"""The deadline of planning: one value per request, handed to every step from text to plan.
 
-Steps that can end at any moment with what they have ask :meth:`Deadline.passed`. Steps without
-which there is no plan at all call :meth:`Deadline.check`, which raises once the time is over.
+A step that can end early with a usable result asks :meth:`Deadline.passed`. A step that every plan
+needs calls :meth:`Deadline.check`, which raises once the time is over.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Deadline:
     """The time from now on that a request may take, and whether its caller still wants it.
 
     Args:
-        budget_ms: milliseconds for all steps together; None is no bound.
+        budget_ms: milliseconds for all steps together; None sets no limit.
         cancelled: asked again and again; once it says so, the answer stays.
     """
 
@@ -74,7 +74,7 @@ class Deadline:
         return None
 
     def check(self, doing: str, budgets: float = 1.0) -> None:
-        """Lets a step go on that there is no answer without.
+        """Raises if a step that every plan needs has to end.
 
         Such a step has :data:`LEAST_MS` at least, also after its caller has cancelled.
 

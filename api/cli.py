@@ -226,7 +226,7 @@ def _escaped(error: UnicodeError) -> tuple[str, int]:
 
 
 def _out_of(error: OSError | MemoryError) -> str:
-    """What is said where the machine has no room, or does not let us."""
+    """Returns the message for a full disk, missing memory or a missing permission."""
     from ..executor.spark.storage import error_of
 
     if isinstance(error, OSError) and error.errno is None:

@@ -52,7 +52,7 @@ def say(message: str = "") -> None:
 def open_standard_streams() -> None:
     """Opens those of the standard streams that the caller has closed.
 
-    Otherwise the next file that is opened takes the number of one, and gets what is said there.
+    Otherwise the next file that is opened takes the number of a closed stream and gets its text.
     Writing to a closed standard output fails; to a closed standard error says nothing to nobody.
     """
     for number, mode in ((0, os.O_RDONLY), (1, os.O_RDONLY), (2, os.O_WRONLY)):

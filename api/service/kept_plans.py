@@ -82,7 +82,7 @@ class PlanStore:
         write: Callable[[Callable[[Connection], None]], None],
         most: int,
     ) -> None:
-        """Keeps at most so many plans; the oldest go."""
+        """Keeps at most ``most`` plans and drops the oldest beyond that."""
         self._reading = reading
         self._write = write
         self._most = most
