@@ -227,7 +227,7 @@ def _escaped(error: UnicodeError) -> tuple[str, int]:
 
 def _out_of(error: OSError | MemoryError) -> str:
     """Returns the message for a full disk, missing memory or a missing permission."""
-    from ..executor.spark.storage import error_of
+    from ..executor.spark.host.storage import error_of
 
     if isinstance(error, OSError) and error.errno is None:
         return _unexpected(error)
@@ -237,7 +237,7 @@ def _out_of(error: OSError | MemoryError) -> str:
 
 
 def _unexpected(error: Exception) -> str:
-    from ..executor.spark.storage import limit_in_the_way
+    from ..executor.spark.host.storage import limit_in_the_way
 
     limited = limit_in_the_way("Headrace does not run")
     if limited is not None and isinstance(error, OSError | ImportError):

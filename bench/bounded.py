@@ -25,11 +25,11 @@ from bench.kernels import plan_of
 from bench.measuring import headline, machine, save
 from headrace.catalog.edges import EdgeFile
 from headrace.catalog.model import Catalog, LabelStatistics, Stream
-from headrace.executor.spark.files import read_sealed
+from headrace.executor.spark.host.files import read_sealed
 from headrace.executor.spark.report import Progress
+from headrace.executor.spark.results.sinks import ToFolder
 from headrace.executor.spark.run import RunOptions, run
-from headrace.executor.spark.session import SessionOptions
-from headrace.executor.spark.sinks import ToFolder
+from headrace.executor.spark.session.session import SessionOptions
 
 QUERIES = {
     "join": "Answer(x, z) <- a(x, y), b(y, z)",

@@ -33,11 +33,16 @@ from bench.soak import CASES, lines_of, stream
 from headrace import PlanningOptions, PlanRequest, optimize
 from headrace.algebra.plan import PhysicalPlan
 from headrace.catalog.edges import EdgeFile
-from headrace.executor.spark.errors import DamagedError, ExecutionError, ResourceError, StorageError
+from headrace.executor.spark.host.errors import (
+    DamagedError,
+    ExecutionError,
+    ResourceError,
+    StorageError,
+)
 from headrace.executor.spark.report import Progress
+from headrace.executor.spark.results.sinks import ToFolder
 from headrace.executor.spark.run import RunOptions, run
-from headrace.executor.spark.session import SessionOptions, spark_session
-from headrace.executor.spark.sinks import ToFolder
+from headrace.executor.spark.session.session import SessionOptions, spark_session
 
 Fault = Literal["flip", "cut", "full", "files"]
 """``full``: a kind of process can write no byte to a file; ``files``: it can open no more files."""

@@ -28,12 +28,13 @@ from bench.measuring import Spread, headline, machine, save
 from headrace.algebra.physical import WindowScan
 from headrace.algebra.plan import PhysicalPlan
 from headrace.catalog.model import Catalog, LabelStatistics, Stream
-from headrace.executor.spark import partition, snapshot
-from headrace.executor.spark.index_home import IndexHome
-from headrace.executor.spark.packing import Message, arrow_bytes, packed, partition_keys
-from headrace.executor.spark.partition import PartitionBatch
-from headrace.executor.spark.processor import REPORT
-from headrace.executor.spark.wire import leaves_of, wire_of
+from headrace.executor.spark.exchange.packing import Message, arrow_bytes, packed, partition_keys
+from headrace.executor.spark.exchange.wire import leaves_of, wire_of
+from headrace.executor.spark.stage import partition
+from headrace.executor.spark.stage.partition import PartitionBatch
+from headrace.executor.spark.stage.processor import REPORT
+from headrace.executor.spark.state import snapshot
+from headrace.executor.spark.state.cache import IndexHome
 from headrace.executor.stages import stages_of
 
 QUERIES = {

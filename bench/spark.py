@@ -24,10 +24,10 @@ from bench.running import run, save_edges
 from bench.streams import DAY, catalog_of, files, load
 from headrace.algebra.plan import PhysicalPlan
 from headrace.catalog.edges import EdgeFile
+from headrace.executor.spark.results.sinks import Output, ToFolder
 from headrace.executor.spark.run import RunOptions
 from headrace.executor.spark.run import run as run_on_spark
-from headrace.executor.spark.session import SessionOptions, spark_session
-from headrace.executor.spark.sinks import Output, ToFolder
+from headrace.executor.spark.session.session import SessionOptions, spark_session
 
 CHOSEN = ("a2q/c2a*", "Q5", "Q7")
 OUTPUTS = ("parquet", "jsonl")

@@ -14,9 +14,9 @@ from dataclasses import replace
 from ..algebra.physical import FilterRows
 from ..algebra.plan import PhysicalPlan
 from .counters import Counters
-from .leaves import leaves
 from .pipeline import Pipeline
 from .placement import Place
+from .scans import leaves
 from .stages import Stage
 
 

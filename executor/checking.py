@@ -9,7 +9,7 @@ from __future__ import annotations
 from ..algebra.physical import FilterRows, ToKernel, WindowScan, WindowScanUnion
 from ..algebra.plan import PhysicalPlan, PlanError
 from . import distribution, predicates
-from .leaves import leaves
+from .scans import leaves
 from .widths import widths_of
 
 

@@ -54,7 +54,7 @@ from ..algebra.plan import PhysicalPlan, PlanError
 from ..algebra.properties import UpdatePattern
 from ..algebra.scalar import Column, parsed
 from ..algebra.update_patterns import update_patterns
-from .leaves import leaves
+from .scans import leaves
 from .widths import widths_of
 
 

@@ -19,11 +19,11 @@ from .batch import FOREVER, Batch, merged
 from .counters import Counters, given
 from .dictionary import Dictionary
 from .held import Held
-from .instants import come_to
-from .leaves import Leaf, leaves, property_column
 from .operators.rewindow import kept_beyond
 from .partitioned import Partitioned
 from .pipeline import Pipeline
+from .scans import Leaf, leaves, property_column
+from .slides import come_to
 from .watermarks import NEVER, Seen, Watermark, streams_read
 
 Vertex = str | int
@@ -79,7 +79,7 @@ class LocalRun:
     def push(self, edges: Sequence[pa.RecordBatch]) -> Batch:
         """Takes record batches of one stretch of time, each sorted by ts.
 
-        Their columns are those of :meth:`headrace.executor.leaves.Leaf.select`. Decode the results
+        Their columns are those of :meth:`headrace.executor.scans.Leaf.select`. Decode the results
         (:meth:`results`) before the next call.
 
         Raises:

@@ -18,7 +18,7 @@ from typing import Literal
 from ..algebra.physical import Exchange
 from ..algebra.plan import PhysicalPlan
 from .checking import check
-from .leaves import leaves, reached
+from .scans import leaves, reached
 from .widths import widths_of
 
 LEAF_COLUMN = 0

@@ -28,7 +28,7 @@ from ..algebra.plan import PhysicalPlan, PlanError
 from ..algebra.predicate import columns_of
 from ..algebra.scalar import parsed
 from . import predicates
-from .leaves import leaves, reached
+from .scans import leaves, reached
 
 FURTHEST = 2**62
 """Bounds of horizons are smaller."""

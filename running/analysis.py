@@ -19,12 +19,12 @@ import pyarrow.compute as pc
 
 from ..algebra.plan import PhysicalPlan, PlanError, PlanStream
 from ..catalog.edges import EdgeFile, EdgeFileError, read
-from ..executor.leaves import property_column
 from ..executor.local import LocalRun
 from ..executor.operators.simple_path import StepBudgetError
-from ..executor.spark.errors import BudgetError
-from ..executor.spark.replay import file_for
-from ..executor.spark.time_sort import TimeSorter
+from ..executor.scans import property_column
+from ..executor.spark.host.errors import BudgetError
+from ..executor.spark.reading.replay import file_for
+from ..executor.spark.reading.time_sort import TimeSorter
 from ..executor.values import ARROW_TYPES
 from ..planning.errors import UsageError
 from .measures import Measured, measured

@@ -18,7 +18,7 @@ from ..catalog.edges import EdgeFile, EdgeFileError, RejectedRowError
 from ..catalog.inputs import Layout, files_of_inputs, files_of_stream
 from ..catalog.live import LiveSource, live_source
 from ..catalog.model import Catalog, Stream, VertexType
-from ..executor.spark.errors import (
+from ..executor.spark.host.errors import (
     CancelledError,
     DamagedError,
     ExecutionError,
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from ..executor.spark.report import Progress, RunReport
+    from ..executor.spark.results.sinks import Output
     from ..executor.spark.run import RunOptions
-    from ..executor.spark.sinks import Output
 
 _USAGE: Mapping[type[ExecutionError], str] = {
     InputError: "E-FILE",
@@ -242,7 +242,7 @@ def run_plan(
     Args:
         plan: what to run.
         inputs: the files of each stream, or its live source (:func:`inputs_of_plan`).
-        output: where the results go (:func:`headrace.executor.spark.sinks.output_of`).
+        output: where the results go (:func:`headrace.executor.spark.results.sinks.output_of`).
         options: how.
         spark: a session to run in; by default the one that runs in this process, or else one
             that is started, and stopped at the end.

@@ -83,7 +83,7 @@ def golden(request: pytest.FixtureRequest) -> Callable[[Path, str], None]:
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     """One Spark for all tests that need it; whoever starts none of its own runs in it."""
-    from headrace.executor.spark.session import spark_session
+    from headrace.executor.spark.session.session import spark_session
 
     with spark_session() as session:
         yield session

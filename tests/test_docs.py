@@ -20,7 +20,7 @@ from headrace.api.cli import app, main
 from headrace.catalog import default_catalog
 from headrace.catalog.defaults import DEFAULT_STATISTICS, DEFAULT_STORED
 from headrace.catalog.model import Catalog, Stream
-from headrace.executor.leaves import MOST_FILTERS
+from headrace.executor.scans import MOST_FILTERS
 from headrace.languages import parse
 from headrace.languages.canonical import translate
 from headrace.languages.errors import CODES

@@ -69,7 +69,7 @@ def demo(
     """Run a query on sixty days of real data, bundled with Headrace, and show every step, here and
     on a page. On a terminal the page stays until Ctrl-C; else all ends when the query has."""
     from ...catalog import load
-    from ...executor.spark.folders import own_folder
+    from ...executor.spark.host.folders import own_folder
     from ...planning.planner import optimize
     from ...planning.query_text import read_text
     from ...planning.requests import PlanRequest

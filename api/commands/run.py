@@ -210,12 +210,12 @@ def run(
         reading = ", ".join(source.description for source in live)
         say(f"reading {reading} until Ctrl-C; the same command goes on from there")
     with shown_progress(progress, plan) as show:
-        from ...executor.spark.claims import check_lasting
-        from ...executor.spark.errors import OutputError
-        from ...executor.spark.replay import LARGEST_SLICE
+        from ...executor.spark.host.errors import OutputError
+        from ...executor.spark.reading.replay import LARGEST_SLICE
+        from ...executor.spark.results.claims import check_lasting
+        from ...executor.spark.results.sinks import output_of
         from ...executor.spark.run import RunOptions
-        from ...executor.spark.session import SessionOptions
-        from ...executor.spark.sinks import output_of
+        from ...executor.spark.session.session import SessionOptions
         from ...running.runs import as_headrace_error, run_plan
 
         try:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ...executor.spark.dead_letters import segments
+from ...executor.spark.results.dead_letters import segments
 from .query_folder import QueryFolder
 
 PLACE = r"^\d{1,18}(\.\d{1,18}\.\d{1,18})?$"

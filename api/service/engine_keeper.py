@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ...executor.spark.packages import packages_for_kafka
+from ...executor.spark.session.packages import packages_for_kafka
 from .engine import GOODBYE_SECONDS, Engine
 from .engine_messages import (
     Command,

@@ -26,19 +26,19 @@ from pyspark.sql import SparkSession
 from ...algebra.plan import PhysicalPlan
 from ...catalog.document import from_document
 from ...catalog.live import LiveSource
-from ...executor.spark.errors import (
+from ...executor.spark.host.errors import (
     ExecutionError,
     PackageError,
     ResourceError,
     SparkFailedError,
     StorageError,
 )
-from ...executor.spark.packages import packages_for_kafka
-from ...executor.spark.replay import LARGEST_SLICE
+from ...executor.spark.reading.replay import LARGEST_SLICE
 from ...executor.spark.report import Progress, RunReport
+from ...executor.spark.results.sinks import ToFolder
 from ...executor.spark.run import RunOptions
-from ...executor.spark.session import SessionOptions, spark_session
-from ...executor.spark.sinks import ToFolder
+from ...executor.spark.session.packages import packages_for_kafka
+from ...executor.spark.session.session import SessionOptions, spark_session
 from ...planning.errors import HeadraceError, RunError, StoppedError
 from ...running.runs import as_headrace_error, inputs_of_plan, run_plan
 from .engine_messages import (

@@ -7,7 +7,7 @@ import os
 import uuid
 from pathlib import Path
 
-from ...executor.spark.files import written_aside
+from ...executor.spark.host.files import written_aside
 from .private import private_folder
 
 

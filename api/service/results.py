@@ -15,7 +15,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...executor.spark.files import written_aside
+from ...executor.spark.host.files import written_aside
 
 MOST_BYTES_AT_ONCE = 65_536
 _COUNTED_AT_ONCE = 1 << 20

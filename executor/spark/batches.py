@@ -16,16 +16,16 @@ from pyspark.sql import DataFrame, Row
 
 from ..counters import Counters
 from .checkpoint import Work
-from .dead_letters import DeadLetters
-from .late import LateFolder, added
-from .leftovers import Callbacks
-from .parts import PART, WRITTEN, Part, part_writer
-from .processor import LATE, REPORT
-from .replay import Spool
+from .exchange.late import LateFolder, added
+from .host.storage import storage_told
+from .reading.replay import Spool
 from .report import OnProgress, Progress
-from .sinks import Sink
-from .storage import storage_told
-from .workers import own_workers
+from .results.dead_letters import DeadLetters
+from .results.parts import PART, WRITTEN, Part, part_writer
+from .results.sinks import Sink
+from .session.cleanup import Callbacks
+from .session.workers import own_workers
+from .stage.processor import LATE, REPORT
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,25 +21,25 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ...algebra.plan import PhysicalPlan
-from .batch_log import BatchLog
-from .claims import (
+from .host.errors import (
+    NEW_CHECKPOINT,
+    DamagedError,
+    ExecutionError,
+    OtherQueryError,
+)
+from .host.files import aside_of, read_sealed, remove_aside, write_sealed
+from .host.folders import MARK, made_folder
+from .host.storage import storage_told
+from .results.batch_log import BatchLog
+from .results.claims import (
     check_output,
     check_without_links,
     check_writable,
     claim,
     identity,
 )
-from .errors import (
-    NEW_CHECKPOINT,
-    DamagedError,
-    ExecutionError,
-    OtherQueryError,
-)
-from .files import aside_of, read_sealed, remove_aside, write_sealed
-from .folders import MARK, made_folder
-from .sinks import NOTE, Output, ToFile, ToFolder
-from .storage import storage_told
-from .unfinished import remove_unfinished
+from .results.sinks import NOTE, Output, ToFile, ToFolder
+from .state.unfinished import remove_unfinished
 
 _PIN = "query.json"
 _COUNTS = "counted.json"

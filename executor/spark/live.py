@@ -23,20 +23,20 @@ from ...catalog.edges import EdgeFile
 from ...catalog.live import LiveSource
 from .batches import Batches
 from .checkpoint import Pin, Work, open_work
-from .dead_letters import DeadLetters, Growing
-from .errors import CancelledError, ExecutionError, InputError, OutputError
-from .fingerprint import fingerprint
-from .formats import ResultShape
-from .packages import packages_for_kafka
+from .host.errors import CancelledError, ExecutionError, InputError, OutputError
 from .query import RunOptions, complete, described, failures_told, set_aside
+from .reading.fingerprint import fingerprint
+from .reading.sources import Aside, live_frame, stored_frame
 from .report import OnProgress, Progress
-from .session import SessionOptions, running_session, spark_session
-from .settings import streaming_session
-from .sinks import Output, ToFile, sink_of
-from .sources import Aside, live_frame, stored_frame
-from .stage import result_blocks
+from .results.dead_letters import DeadLetters, Growing
+from .results.formats import ResultShape
+from .results.sinks import Output, ToFile, sink_of
+from .session.packages import packages_for_kafka
+from .session.session import SessionOptions, running_session, spark_session
+from .session.settings import streaming_session
+from .session.workers import free_pool, own_workers
+from .stage.dataflow import result_blocks
 from .stream import edges_of
-from .workers import free_pool, own_workers
 
 
 def run_live(

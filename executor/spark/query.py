@@ -16,21 +16,21 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from .batches import Batches
 from .checkpoint import Work
-from .claims import identity
-from .clock import SteppedClock
-from .errors import (
+from .host.clock import SteppedClock
+from .host.errors import (
     CancelledError,
     CheckpointFailedError,
     DamagedError,
     SlowStartError,
 )
-from .failures import failure_of
-from .leftovers import let_go
-from .replay import LARGEST_SLICE
-from .session import SessionOptions, stop_within
-from .settings import location
-from .sinks import NOTE, Output, ToFile, ToFolder, ToFunction, ToStdout
-from .turns import Turn
+from .host.failures import failure_of
+from .reading.replay import LARGEST_SLICE
+from .results.claims import identity
+from .results.sinks import NOTE, Output, ToFile, ToFolder, ToFunction, ToStdout
+from .session.cleanup import let_go
+from .session.session import SessionOptions, stop_within
+from .session.settings import location
+from .session.turns import Turn
 
 _POLL_SECONDS = 0.1
 _LAST_BATCH_SECONDS = 10.0

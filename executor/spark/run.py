@@ -24,21 +24,21 @@ from ..checking import check_document
 from ..watermarks import in_disorder
 from .batches import Batches
 from .checkpoint import Pin, open_work
-from .errors import CancelledError
-from .fingerprint import fingerprint
-from .formats import ResultShape
-from .leaf_rows import Arrival
+from .host.errors import CancelledError
 from .live import run_live
-from .pace import Pace
 from .query import RunOptions, complete, described, failures_told, set_aside
-from .reading import Reading
-from .replay import Spool, spool
+from .reading.fingerprint import fingerprint
+from .reading.rate import Pace
+from .reading.replay import Spool, spool
+from .reading.scan_rows import Arrival
 from .report import OnProgress, RunReport
-from .session import jvm_peak_bytes, running_session, spark_session
-from .settings import readable, streaming_session
-from .sinks import Output, sink_of
-from .stage import result_blocks
-from .workers import free_pool
+from .results.formats import ResultShape
+from .results.sinks import Output, sink_of
+from .session.session import jvm_peak_bytes, running_session, spark_session
+from .session.settings import readable, streaming_session
+from .session.workers import free_pool
+from .spooling import Reading
+from .stage.dataflow import result_blocks
 
 __all__ = ["RunOptions", "run"]
 
@@ -60,9 +60,9 @@ def run(
     Args:
         plan: what to run.
         inputs: for each stream that the plan reads its files; all are merged by time, or
-            as :func:`headrace.executor.spark.replay.spool` says where a stream has a delay. Or its
-            live
-            source: then the run has no end (:func:`headrace.executor.spark.live.run_live`).
+            as :func:`headrace.executor.spark.reading.replay.spool` says where a stream has a delay.
+            Or its live source: then the run has no end
+            (:func:`headrace.executor.spark.live.run_live`).
         output: where the results go.
         options: how.
         spark: a session to run in; by default the one that runs in this process, or else

@@ -20,18 +20,18 @@ from ...algebra.plan import PhysicalPlan
 from ...algebra.values import PropertyType
 from ...catalog.rows import LATEST
 from ..checking import check_document
-from ..leaves import DELETES, OWN_TIME, Field, leaves
-from .columns import SQL_TYPES, properties_of
-from .errors import ExecutionError, InputError
-from .formats import ResultShape
-from .late import LateFolder
-from .observed import METRICS, observed
-from .packing import table_of
-from .processor import LATE, RESULTS
-from .settings import PROVIDER, ROCKSDB
-from .stage import result_blocks
-from .worker_python import check_workers
-from .workers import own_workers
+from ..scans import DELETES, OWN_TIME, Field, leaves
+from .exchange.columns import SQL_TYPES, properties_of
+from .exchange.late import LateFolder
+from .exchange.packing import table_of
+from .host.errors import ExecutionError, InputError
+from .results.formats import ResultShape
+from .session.settings import PROVIDER, ROCKSDB
+from .session.worker_python import check_workers
+from .session.workers import own_workers
+from .stage.dataflow import result_blocks
+from .stage.observed import METRICS, observed
+from .stage.processor import LATE, RESULTS
 
 _COLUMNS = ("label", "src", "trg", "ts")
 _COLUMNS_OF_VERTICES = ("label", "id", "ts")
@@ -58,7 +58,7 @@ def stream(
     Edges take effect in the order of their time, over all streams together: each waits until the
     watermark has come to it (:mod:`headrace.executor.watermarks`). One that is earlier than the
     watermark after the batch before is set aside. What is counted, late edges too, is among the
-    query's ``observedMetrics`` (:mod:`headrace.executor.spark.observed`), as ``headrace``.
+    query's ``observedMetrics`` (:mod:`headrace.executor.spark.stage.observed`), as ``headrace``.
 
     A plan for n partitions runs best where ``spark.sql.shuffle.partitions`` is n when the query
     starts.
@@ -75,7 +75,7 @@ def stream(
         late: a folder, which every worker can write to, for edges that come too late: JSON lines
             with the edge's stream, what the plan reads of it, and the reason.
         metrics: the name under which the query's progress has what it counts
-            (:mod:`headrace.executor.spark.observed`); to be chosen where two plans run in one
+            (:mod:`headrace.executor.spark.stage.observed`); to be chosen where two plans run in one
             query.
 
     Raises:

@@ -10,7 +10,7 @@ from headrace.algebra.physical import Coalesce, FilterRows, MergeUnion, WindowSc
 from headrace.algebra.plan import PlanError
 from headrace.algebra.window import Window
 from headrace.executor.dictionary import Dictionary
-from headrace.executor.leaves import Leaf, leaves
+from headrace.executor.scans import Leaf, leaves
 from tests.executor.plans import plan_of
 
 SCAN = WindowScan("s", "a", 10, 4)

@@ -6,8 +6,8 @@ import pytest
 
 from headrace.algebra.physical import Coalesce, FilterRows, ProjectColumns, ToKernel
 from headrace.algebra.plan import PhysicalPlan, PlanError
-from headrace.executor.leaves import Leaf, leaves
 from headrace.executor.local import Edge, Result, run_plan
+from headrace.executor.scans import Leaf, leaves
 from tests.executor.property_plans import (
     FILTERED,
     PLANS,

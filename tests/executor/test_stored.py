@@ -10,8 +10,8 @@ from headrace.algebra.physical import HashJoin, SPath, WindowScan
 from headrace.algebra.plan import PlanError
 from headrace.algebra.values import VertexType
 from headrace.executor.batch import FOREVER
-from headrace.executor.leaves import Leaf
 from headrace.executor.local import Edge, LocalRun, _record_batches, run_plan
+from headrace.executor.scans import Leaf
 from headrace.executor.schedule import Schedule
 from tests.executor.spark.plans import plan_of
 

@@ -38,9 +38,9 @@ from headrace.algebra.untrusted import (
 )
 from headrace.algebra.window import LONGEST_WINDOW
 from headrace.api.explanation import stored_plan
-from headrace.executor.leaves import MOST_FILTERS
 from headrace.executor.local import Edge, run_plan
-from headrace.executor.spark.formats import ResultShape
+from headrace.executor.scans import MOST_FILTERS
+from headrace.executor.spark.results.formats import ResultShape
 from tests.executor.plans import MEANINGS, answer, path_over, plan_of
 from tests.strategies.amount import examples
 

@@ -15,7 +15,7 @@ from typing import Any
 import pyspark
 from py4j.java_gateway import GatewayParameters, JavaGateway, launch_gateway
 
-from headrace.executor.spark.jvm import find_java
+from headrace.executor.spark.session.jvm import find_java
 from tests.kafka.jars import broker_jars
 
 _CLUSTER = "MkU3OEVBNTcwNTJENDM2Qg"

@@ -16,7 +16,7 @@ from pyspark import SparkConf
 from pyspark.errors import PySparkException
 from pyspark.java_gateway import launch_gateway
 
-from headrace.executor.spark.jvm import find_java
+from headrace.executor.spark.session.jvm import find_java
 from tests.waiting import PATIENCE
 
 BROKER = "org.apache.kafka:kafka_2.13:3.9.2"

@@ -2,8 +2,8 @@
 
 import pytest
 
-from headrace.executor.leaves import leaves
 from headrace.executor.local import LocalRun
+from headrace.executor.scans import leaves
 from tests.oracles.judgement import Line
 from tests.oracles.query import Query, Source, Vertex
 from tests.oracles.snapshot import Truth

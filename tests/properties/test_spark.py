@@ -13,8 +13,8 @@ from pyspark.sql import SparkSession
 from headrace.algebra.plan import PhysicalPlan
 from headrace.catalog.edges import EdgeFile
 from headrace.catalog.model import VertexType
+from headrace.executor.spark.results.sinks import ToFolder
 from headrace.executor.spark.run import RunOptions, run
-from headrace.executor.spark.sinks import ToFolder
 from tests.oracles.judgement import Line
 from tests.oracles.query import Query, Source, Vertex
 from tests.oracles.snapshot import Edge, Truth

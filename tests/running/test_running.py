@@ -12,7 +12,7 @@ from headrace.algebra.plan import PhysicalPlan
 from headrace.api.wording import COMMAND_LINE
 from headrace.catalog import Catalog, from_document, load
 from headrace.catalog.model import Source
-from headrace.executor.spark import errors as spark_errors
+from headrace.executor.spark.host import errors as spark_errors
 from headrace.planning.errors import RunError, StoppedError, UsageError
 from headrace.planning.planner import optimize
 from headrace.planning.requests import PlanRequest

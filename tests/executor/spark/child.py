@@ -11,10 +11,10 @@ from pathlib import Path
 from pyspark import SparkContext
 
 from headrace.catalog.edges import EdgeFile
-from headrace.executor.spark.errors import ExecutionError
+from headrace.executor.spark.host.errors import ExecutionError
 from headrace.executor.spark.report import Progress
+from headrace.executor.spark.results.sinks import ToFolder
 from headrace.executor.spark.run import RunOptions, run
-from headrace.executor.spark.sinks import ToFolder
 from tests.executor.spark.plans import random_edges, reach
 
 PLAN = reach(length=30, slide=5)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from pyspark.sql import SparkSession
 
-from headrace.executor.spark.settings import PROVIDER, ROCKSDB
+from headrace.executor.spark.session.settings import PROVIDER, ROCKSDB
 
 
 @pytest.fixture

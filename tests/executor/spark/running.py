@@ -16,8 +16,8 @@ from headrace.catalog.edges import EdgeFile
 from headrace.executor.batch import FOREVER
 from headrace.executor.local import Result
 from headrace.executor.spark.report import RunReport
+from headrace.executor.spark.results.sinks import ToFunction
 from headrace.executor.spark.run import RunOptions, run
-from headrace.executor.spark.sinks import ToFunction
 
 
 def results_of(

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from headrace.executor.spark.batch_log import BatchLog, check_checksums
-from headrace.executor.spark.errors import DamagedError
-from headrace.executor.spark.files import read_sealed
+from headrace.executor.spark.host.errors import DamagedError
+from headrace.executor.spark.host.files import read_sealed
+from headrace.executor.spark.results.batch_log import BatchLog, check_checksums
 
 SUM_BYTES = 512
 

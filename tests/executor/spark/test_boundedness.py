@@ -15,7 +15,7 @@ from headrace.algebra.plan import PhysicalPlan, PlanStream
 from headrace.catalog.model import Catalog, LabelStatistics, Stream
 from headrace.costmodel import CostModel
 from headrace.executor.local import Edge
-from headrace.executor.spark import snapshot
+from headrace.executor.spark.state import snapshot
 from headrace.languages import parse
 from headrace.languages.canonical import translate
 from headrace.optimizer import Optimizer, Options

@@ -17,11 +17,11 @@ import pytest
 from headrace.algebra.plan import PhysicalPlan
 from headrace.executor.spark import checkpoint as module
 from headrace.executor.spark.checkpoint import Pin, Work, open_work, pinned_plan
-from headrace.executor.spark.claims import check_lasting
-from headrace.executor.spark.errors import ExecutionError, OtherQueryError, OutputError
-from headrace.executor.spark.folders import remove_abandoned
-from headrace.executor.spark.formats import ResultShape
-from headrace.executor.spark.sinks import (
+from headrace.executor.spark.host.errors import ExecutionError, OtherQueryError, OutputError
+from headrace.executor.spark.host.folders import remove_abandoned
+from headrace.executor.spark.results.claims import check_lasting
+from headrace.executor.spark.results.formats import ResultShape
+from headrace.executor.spark.results.sinks import (
     Output,
     ToFile,
     ToFolder,

@@ -14,17 +14,17 @@ import pytest
 
 from headrace.executor.spark import checkpoint as module
 from headrace.executor.spark.checkpoint import Pin, Work, open_work
-from headrace.executor.spark.errors import (
+from headrace.executor.spark.host.errors import (
     DamagedError,
     ExecutionError,
     OtherQueryError,
     OutputError,
 )
-from headrace.executor.spark.files import read_sealed, write_sealed
-from headrace.executor.spark.formats import ResultShape
-from headrace.executor.spark.parts import Part
+from headrace.executor.spark.host.files import read_sealed, write_sealed
 from headrace.executor.spark.query import described
-from headrace.executor.spark.sinks import Output, ToFile, ToFolder, WrittenFile, sink_of
+from headrace.executor.spark.results.formats import ResultShape
+from headrace.executor.spark.results.parts import Part
+from headrace.executor.spark.results.sinks import Output, ToFile, ToFolder, WrittenFile, sink_of
 from tests.executor.spark.plans import reach
 from tests.executor.spark.shortage import read_only
 

@@ -16,12 +16,12 @@ import psutil
 import pytest
 from pyspark.sql import SparkSession
 
-from headrace.executor.spark.errors import CancelledError
-from headrace.executor.spark.files import read_sealed
+from headrace.executor.spark.host.errors import CancelledError
+from headrace.executor.spark.host.files import read_sealed
 from headrace.executor.spark.report import Progress, RunReport
+from headrace.executor.spark.results.sinks import ToFolder
 from headrace.executor.spark.run import RunOptions, run
-from headrace.executor.spark.settings import PROVIDER, streaming_session
-from headrace.executor.spark.sinks import ToFolder
+from headrace.executor.spark.session.settings import PROVIDER, streaming_session
 from tests.executor.spark.plans import (
     csv_file,
     edges_of_a,

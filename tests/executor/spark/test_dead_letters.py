@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from headrace.api.service import dead_letters
 from headrace.api.service.query_folder import QueryFolder
-from headrace.executor.spark.dead_letters import Growing, segments
-from headrace.executor.spark.errors import DamagedError, StorageError
+from headrace.executor.spark.host.errors import DamagedError, StorageError
+from headrace.executor.spark.results.dead_letters import Growing, segments
 from tests.strategies.amount import examples
 
 MOST = 400

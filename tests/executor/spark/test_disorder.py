@@ -17,9 +17,9 @@ from headrace.algebra.physical import MergeUnion
 from headrace.algebra.plan import PhysicalPlan
 from headrace.executor.batch import FOREVER
 from headrace.executor.local import Edge, Result
-from headrace.executor.spark.replay import spool
+from headrace.executor.spark.reading.replay import spool
+from headrace.executor.spark.results.sinks import ToFunction
 from headrace.executor.spark.run import RunOptions, run
-from headrace.executor.spark.sinks import ToFunction
 from tests.executor.disorder import Disorder, disorders, in_order
 from tests.executor.plans import answer, plans
 from tests.executor.spark.chain import Chain

@@ -17,8 +17,8 @@ from pyspark.sql import SparkSession
 from headrace.catalog.edges import EdgeFile
 from headrace.executor.local import Edge, run_plan
 from headrace.executor.spark.checkpoint import pinned_plan
+from headrace.executor.spark.results.sinks import ToFolder
 from headrace.executor.spark.run import run
-from headrace.executor.spark.sinks import ToFolder
 from tests.executor.spark.running import read_jsonl
 
 EARLIER = Path(__file__).parent / "earlier"

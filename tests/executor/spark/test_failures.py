@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from pyspark.errors import StreamingQueryException
 
-from headrace.executor.spark.errors import BudgetError, SlowStartError, SparkFailedError
-from headrace.executor.spark.failures import failure_of
+from headrace.executor.spark.host.errors import BudgetError, SlowStartError, SparkFailedError
+from headrace.executor.spark.host.failures import failure_of
 
 STREAM_FAILED = (
     "[STREAM_FAILED] Query [id = f0849b15, runId = 31c62fe7] terminated with exception: "

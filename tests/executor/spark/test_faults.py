@@ -17,12 +17,12 @@ from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from headrace.executor.local import Result, run_plan
-from headrace.executor.spark import clock
 from headrace.executor.spark import query as module
-from headrace.executor.spark.errors import DamagedError, StorageError
+from headrace.executor.spark.host import clock
+from headrace.executor.spark.host.errors import DamagedError, StorageError
 from headrace.executor.spark.report import Progress
+from headrace.executor.spark.results.sinks import ToFile, ToFolder
 from headrace.executor.spark.run import RunOptions, run
-from headrace.executor.spark.sinks import ToFile, ToFolder
 from tests.executor.spark.child import EDGES, OPTIONS, PLAN, SLICE, inputs_in
 from tests.executor.spark.plans import csv_file
 from tests.executor.spark.running import read_jsonl

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from headrace.executor.spark.errors import DamagedError, ResourceError, StorageError
-from headrace.executor.spark.files import read_sealed, write_sealed, written_aside
-from headrace.executor.spark.storage import error_in, error_of, limit_in_the_way, storage_told
+from headrace.executor.spark.host.errors import DamagedError, ResourceError, StorageError
+from headrace.executor.spark.host.files import read_sealed, write_sealed, written_aside
+from headrace.executor.spark.host.storage import error_in, error_of, limit_in_the_way, storage_told
 from tests.executor.spark.shortage import no_room_for_files
 
 DOCUMENT = {"batch": 7, "offsets": "ab12", "reports": [{"edges": 3}]}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from headrace.executor.spark.folders import MARK, own_folder, remove_abandoned
+from headrace.executor.spark.host.folders import MARK, own_folder, remove_abandoned
 
 
 @pytest.fixture

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from headrace.algebra.values import PropertyType
 from headrace.executor.dictionary import Dictionary
-from headrace.executor.spark.formats import PartFormat, ResultShape, result_writer
-from headrace.executor.spark.names import column_names
+from headrace.executor.spark.exchange.names import column_names
+from headrace.executor.spark.results.formats import PartFormat, ResultShape, result_writer
 
 Row = tuple[str | int | None, ...]
 

@@ -13,8 +13,8 @@ from headrace.executor.dictionary import Dictionary
 from headrace.executor.local import Edge, LocalRun
 from headrace.executor.partitioned import pipeline_of
 from headrace.executor.placement import Place
-from headrace.executor.spark.index_home import IndexHome
-from headrace.executor.spark.partition import Index
+from headrace.executor.spark.stage.partition import Index
+from headrace.executor.spark.state.cache import IndexHome
 from tests.executor.test_partitioned import HASH_JOIN, OWN_ROOTS
 from tests.executor.test_pipeline import record_batch
 
@@ -50,7 +50,7 @@ def test_from_another_worker() -> None:
 
 def test_from_a_worker_that_is_gone() -> None:
     program = (
-        "from headrace.executor.spark.index_home import IndexHome; home = IndexHome(); "
+        "from headrace.executor.spark.state.cache import IndexHome; home = IndexHome(); "
         "home.keep(('run', 0, 1), 't', 1); print(home.address)"
     )
     told = subprocess.run(

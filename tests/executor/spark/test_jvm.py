@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from headrace.executor.spark.errors import JavaMissingError
-from headrace.executor.spark.jvm import find_java
+from headrace.executor.spark.host.errors import JavaMissingError
+from headrace.executor.spark.session.jvm import find_java
 
 MODULE = "--add-modules=jdk.incubator.vector"
 
@@ -74,7 +74,7 @@ def test_the_launcher_drops_one_argument_and_keeps_the_others(tmp_path: Path) ->
 
 
 def test_what_is_missing_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("headrace.executor.spark.jvm.util.find_spec", lambda name: None)
+    monkeypatch.setattr("headrace.executor.spark.session.jvm.util.find_spec", lambda name: None)
     old = java(tmp_path / "old", "11.0.2")
     with pytest.raises(JavaMissingError) as caught:
         find_java({"JAVA_HOME": str(old), "PATH": str(tmp_path)})
@@ -86,7 +86,7 @@ def test_what_is_missing_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_home_without_java_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("headrace.executor.spark.jvm.util.find_spec", lambda name: None)
+    monkeypatch.setattr("headrace.executor.spark.session.jvm.util.find_spec", lambda name: None)
     broken = java(tmp_path / "broken", "17", works=False)
     with pytest.raises(JavaMissingError, match="is not an executable file"):
         find_java({"JAVA_HOME": str(tmp_path), "PATH": str(tmp_path)})

@@ -19,11 +19,11 @@ import pytest
 from pyspark.sql import SparkSession
 
 from headrace.catalog.edges import EdgeFile
-from headrace.executor.spark.errors import CancelledError
+from headrace.executor.spark.host.errors import CancelledError
 from headrace.executor.spark.report import OnProgress, Progress, RunReport
+from headrace.executor.spark.results.sinks import ToFolder
 from headrace.executor.spark.run import RunOptions, run
-from headrace.executor.spark.sinks import ToFolder
-from headrace.executor.spark.unfinished import remove_unfinished
+from headrace.executor.spark.state.unfinished import remove_unfinished
 from tests.executor.spark.plans import csv_file, expected, random_edges, reach, snapshots
 from tests.executor.spark.running import read_jsonl
 

@@ -12,8 +12,8 @@ from pyspark.sql import SparkSession
 from headrace.algebra.physical import FilterRows, HashJoin
 from headrace.algebra.plan import PhysicalPlan
 from headrace.catalog.model import VertexType
-from headrace.executor.leaves import leaves
-from headrace.executor.spark.leaf_rows import leaf_rows
+from headrace.executor.scans import leaves
+from headrace.executor.spark.reading.scan_rows import leaf_rows
 from tests.executor.spark.plans import plan_of, scan
 
 pytestmark = pytest.mark.spark

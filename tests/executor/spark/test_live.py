@@ -15,8 +15,8 @@ from pyspark.sql import SparkSession
 from headrace.algebra.plan import PhysicalPlan
 from headrace.catalog import Catalog, from_document
 from headrace.executor.spark.report import Progress
+from headrace.executor.spark.results.sinks import ToFile, ToFolder
 from headrace.executor.spark.run import RunOptions
-from headrace.executor.spark.sinks import ToFile, ToFolder
 from headrace.planning.errors import RunError, StoppedError, UsageError
 from headrace.planning.planner import optimize
 from headrace.planning.requests import PlanRequest

@@ -12,11 +12,11 @@ from pyspark.sql import SparkSession
 
 from headrace.algebra.plan import PhysicalPlan
 from headrace.executor.local import Edge
-from headrace.executor.spark.errors import CancelledError, OtherQueryError
-from headrace.executor.spark.packing import partition_keys
+from headrace.executor.spark.exchange.packing import partition_keys
+from headrace.executor.spark.host.errors import CancelledError, OtherQueryError
 from headrace.executor.spark.report import Progress
+from headrace.executor.spark.results.sinks import ToFolder
 from headrace.executor.spark.run import RunOptions, run
-from headrace.executor.spark.sinks import ToFolder
 from headrace.executor.stages import stages_of
 from tests.executor.plans import answer
 from tests.executor.spark.inputs import inputs_of

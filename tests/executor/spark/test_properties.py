@@ -16,14 +16,14 @@ from pyspark.sql import DataFrame, SparkSession
 
 from headrace.catalog.edges import EdgeFile
 from headrace.executor.batch import FOREVER
-from headrace.executor.leaves import leaves
 from headrace.executor.local import Edge, Result
-from headrace.executor.spark.errors import InputError
-from headrace.executor.spark.leaf_rows import leaf_rows
+from headrace.executor.scans import leaves
+from headrace.executor.spark.host.errors import InputError
+from headrace.executor.spark.reading.scan_rows import leaf_rows
 from headrace.executor.spark.report import Progress
+from headrace.executor.spark.results.sinks import ToFile, ToFolder
 from headrace.executor.spark.run import RunOptions, run
-from headrace.executor.spark.settings import PROVIDER, ROCKSDB
-from headrace.executor.spark.sinks import ToFile, ToFolder
+from headrace.executor.spark.session.settings import PROVIDER, ROCKSDB
 from headrace.executor.spark.stream import edges_of, stream
 from tests.executor.property_plans import (
     FILTERED,

@@ -10,9 +10,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from headrace.catalog.edges import EdgeFile
-from headrace.executor.spark.errors import DamagedError, InputError, OtherQueryError, StorageError
-from headrace.executor.spark.pace import Pace
-from headrace.executor.spark.replay import Spool, spool
+from headrace.executor.spark.host.errors import (
+    DamagedError,
+    InputError,
+    OtherQueryError,
+    StorageError,
+)
+from headrace.executor.spark.reading.rate import Pace
+from headrace.executor.spark.reading.replay import Spool, spool
 from tests.executor.spark.plans import csv_file, plan_of, random_edges, reach, scan
 from tests.executor.spark.shortage import no_room_for_files
 

@@ -15,10 +15,10 @@ import pytest
 from pyspark.sql import SparkSession
 
 from headrace.executor.local import run_plan
-from headrace.executor.spark.errors import CancelledError, OtherQueryError, SparkFailedError
+from headrace.executor.spark.host.errors import CancelledError, OtherQueryError, SparkFailedError
 from headrace.executor.spark.report import Progress
+from headrace.executor.spark.results.sinks import ToFolder
 from headrace.executor.spark.run import RunOptions, run
-from headrace.executor.spark.sinks import ToFolder
 from tests.executor.spark.child import EDGES, OPTIONS, PLAN, SLICE, inputs_in
 from tests.executor.spark.plans import csv_file, expected, reach, snapshots
 from tests.executor.spark.running import read_jsonl

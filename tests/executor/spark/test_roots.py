@@ -16,10 +16,10 @@ from headrace.catalog.edges import EdgeFile
 from headrace.catalog.model import Catalog, LabelStatistics, Stream
 from headrace.costmodel import CostModel
 from headrace.executor.local import Edge, run_plan
-from headrace.executor.spark.errors import CancelledError
+from headrace.executor.spark.host.errors import CancelledError
 from headrace.executor.spark.report import Progress
+from headrace.executor.spark.results.sinks import ToFolder
 from headrace.executor.spark.run import RunOptions, run
-from headrace.executor.spark.sinks import ToFolder
 from headrace.languages import parse
 from headrace.languages.canonical import translate
 from headrace.optimizer import Optimizer, Options

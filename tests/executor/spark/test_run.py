@@ -14,11 +14,11 @@ from pyspark.sql import SparkSession
 
 from headrace.catalog.edges import EdgeFile
 from headrace.executor.local import Edge, Result
-from headrace.executor.spark.errors import InputError
-from headrace.executor.spark.formats import ResultFormat
+from headrace.executor.spark.host.errors import InputError
 from headrace.executor.spark.report import Progress, RunReport
+from headrace.executor.spark.results.formats import ResultFormat
+from headrace.executor.spark.results.sinks import ToFile, ToFolder
 from headrace.executor.spark.run import RunOptions, run
-from headrace.executor.spark.sinks import ToFile, ToFolder
 from tests.executor.spark.inputs import inputs_of
 from tests.executor.spark.plans import (
     csv_file,

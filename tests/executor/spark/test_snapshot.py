@@ -19,10 +19,10 @@ from hypothesis import strategies as st
 from headrace.algebra.plan import PhysicalPlan
 from headrace.executor.held import Held
 from headrace.executor.local import Edge
-from headrace.executor.spark import snapshot
-from headrace.executor.spark.head import Head
-from headrace.executor.spark.packing import table_of
-from headrace.executor.spark.snapshot import FIRST_CHUNK, Snapshot
+from headrace.executor.spark.exchange.packing import table_of
+from headrace.executor.spark.state import snapshot
+from headrace.executor.spark.state.metadata import Head
+from headrace.executor.spark.state.snapshot import FIRST_CHUNK, Snapshot
 from tests.executor.disorder import Disorder, disorders
 from tests.executor.spark.chain import Blobs, Chain
 from tests.executor.spark.plans import random_edges, reach

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from headrace.catalog.edges import EdgeFile
-from headrace.executor.spark.sources import Aside, _file_reader
+from headrace.executor.spark.reading.sources import Aside, _file_reader
 
 
 def read_in(folder: Path, *names: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:

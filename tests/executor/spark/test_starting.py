@@ -20,12 +20,12 @@ from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from headrace.executor.spark import query as module
-from headrace.executor.spark.early_worker import PORT, SECRET, SOCKET_PATH, connected
-from headrace.executor.spark.errors import CancelledError
+from headrace.executor.spark.host.errors import CancelledError
 from headrace.executor.spark.report import Progress
+from headrace.executor.spark.results.sinks import ToFolder
 from headrace.executor.spark.run import RunOptions, run
-from headrace.executor.spark.sinks import ToFolder
-from headrace.executor.spark.turns import AT_ONCE, Turn
+from headrace.executor.spark.session.early_worker import PORT, SECRET, SOCKET_PATH, connected
+from headrace.executor.spark.session.turns import AT_ONCE, Turn
 from tests.executor.spark.plans import csv_file, edges_of_a, expected, random_edges, snapshots
 from tests.executor.spark.running import read_jsonl
 
@@ -204,6 +204,6 @@ def test_a_secret_that_is_refused() -> None:
 
 def test_a_worker_connects_before_it_imports() -> None:
     """All that the module imports is of the standard library, and little of it."""
-    code = "import headrace.executor.spark.early_worker, sys; print(*sys.modules)"
+    code = "import headrace.executor.spark.session.early_worker, sys; print(*sys.modules)"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not {"pyspark", "numpy", "pandas", "pyarrow", "numba"} & {*told.stdout.split()}

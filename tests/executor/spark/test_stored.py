@@ -23,12 +23,12 @@ from headrace.algebra.physical import (
 from headrace.algebra.values import VertexType
 from headrace.catalog.edges import EdgeFile
 from headrace.executor.local import Edge, Result
-from headrace.executor.spark.errors import CancelledError, InputError, OtherQueryError
-from headrace.executor.spark.replay import spool
+from headrace.executor.spark.host.errors import CancelledError, InputError, OtherQueryError
+from headrace.executor.spark.reading.replay import spool
 from headrace.executor.spark.report import Progress
+from headrace.executor.spark.results.sinks import ToFolder
 from headrace.executor.spark.run import RunOptions, run
-from headrace.executor.spark.settings import PROVIDER, ROCKSDB
-from headrace.executor.spark.sinks import ToFolder
+from headrace.executor.spark.session.settings import PROVIDER, ROCKSDB
 from headrace.executor.spark.stream import stream
 from tests.executor.spark.chain import Chain
 from tests.executor.spark.plans import csv_file, expected, plan_of, random_edges, scan, snapshots

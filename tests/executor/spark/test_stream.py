@@ -11,9 +11,9 @@ from pyspark.sql import DataFrame, SparkSession
 from headrace.algebra.physical import Exchange, ToKernel
 from headrace.algebra.plan import PhysicalPlan
 from headrace.executor.batch import FOREVER
-from headrace.executor.leaves import leaves
 from headrace.executor.local import Result
-from headrace.executor.spark.errors import ExecutionError, InputError
+from headrace.executor.scans import leaves
+from headrace.executor.spark.host.errors import ExecutionError, InputError
 from headrace.executor.spark.stream import stream
 from tests.executor.spark.plans import (
     PLUS,

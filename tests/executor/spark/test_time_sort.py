@@ -8,7 +8,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headrace.executor.spark.time_sort import TimeSorter, slices
+from headrace.executor.spark.reading.time_sort import TimeSorter, slices
 
 SCHEMA = pa.schema({"ts": pa.int64(), "number": pa.int64()})
 

@@ -9,9 +9,9 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headrace.executor.leaves import Leaf
-from headrace.executor.spark.window_log import Directory, WindowLog
-from headrace.executor.spark.wire import LeafWire, RowWire
+from headrace.executor.scans import Leaf
+from headrace.executor.spark.exchange.wire import LeafWire, RowWire
+from headrace.executor.spark.state.log import Directory, WindowLog
 from headrace.executor.stages import Flow
 from tests.executor.spark.plans import scan
 

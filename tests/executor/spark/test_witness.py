@@ -11,10 +11,10 @@ import pytest
 from pyspark.sql import SparkSession
 
 from headrace.executor.local import run_plan
-from headrace.executor.spark.errors import CancelledError
+from headrace.executor.spark.host.errors import CancelledError
 from headrace.executor.spark.report import Progress
+from headrace.executor.spark.results.sinks import ToFolder
 from headrace.executor.spark.run import RunOptions, run
-from headrace.executor.spark.sinks import ToFolder
 from tests.executor.spark.test_roots import edges, found_in, planned, rows_of, written
 
 pytestmark = pytest.mark.spark

@@ -13,16 +13,16 @@ import pytest
 from pyspark.sql import SparkSession
 
 from headrace.executor.local import run_plan
-from headrace.executor.spark import worker_python
-from headrace.executor.spark.errors import ExecutionError
-from headrace.executor.spark.jvm import find_java
-from headrace.executor.spark.worker_python import (
+from headrace.executor.spark.host.errors import ExecutionError
+from headrace.executor.spark.session import worker_python
+from headrace.executor.spark.session.jvm import find_java
+from headrace.executor.spark.session.worker_python import (
     check_workers,
     drivers_python,
     launcher,
     worker_path,
 )
-from headrace.executor.spark.workers import own_workers
+from headrace.executor.spark.session.workers import own_workers
 from tests.executor.spark.plans import csv_file, random_edges
 from tests.executor.spark.test_roots import planned
 

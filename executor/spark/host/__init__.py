@@ -1,0 +1,1 @@
+"""What the machine gives (files, folders, limits), and the errors that tell what is missing."""

@@ -1,0 +1,102 @@
+"""What can go wrong when a plan runs on Spark, said so that a user knows what to do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Self
+
+from ....algebra.remedy import Remedy, advice
+
+NEW_CHECKPOINT = Remedy("checkpoint", "give an empty or a new folder as checkpoint")
+NEW_OUTPUT = Remedy("output", "give another output")
+
+
+class ExecutionError(Exception):
+    """A run that cannot start or go on.
+
+    ``message`` says what is wrong and where, ``hint`` what to do about it, ``remedies`` which
+    settings of the run help as well.
+    """
+
+    def __init__(self, message: str, hint: str = "", *remedies: Remedy) -> None:
+        told = advice(hint, remedies)
+        super().__init__(f"{message}\n{told}" if told else message)
+        self.message = message
+        self.hint = hint
+        self.remedies = remedies
+
+
+class JavaMissingError(ExecutionError):
+    """There is no Java runtime that Spark can run on."""
+
+
+class SparkFailedError(ExecutionError):
+    """Spark did not start, or a running query failed."""
+
+
+class CheckpointFailedError(SparkFailedError):
+    """Spark cannot read its checkpoint, or finds that parts of it are missing."""
+
+
+class SlowStartError(SparkFailedError):
+    """Spark gave up waiting for one of its own processes: the machine has too much else to do.
+
+    The query is not at fault, and the same start succeeds when there is time for it.
+    """
+
+
+class PackageError(SparkFailedError):
+    """Spark did not start, since something it is to read with could not be fetched."""
+
+
+class BudgetError(ExecutionError):
+    """The search for the simple paths of an edge took more steps than it may."""
+
+    @classmethod
+    def of(cls, told: str) -> Self:
+        """The error for what `StepBudgetError` tells, with what helps."""
+        return cls(
+            f"{told}.",
+            "Shorten the window, bound the repeats of the path ({1,4} for +).",
+            Remedy("simple_budget", "allow more steps"),
+            Remedy("path_semantics", "ask for arbitrary paths", "arbitrary"),
+        )
+
+
+class OtherQueryError(ExecutionError):
+    """A checkpoint or an output place belongs to another query, plan or input."""
+
+
+class OutputError(ExecutionError):
+    """The place for the results cannot be used."""
+
+
+class StorageError(ExecutionError):
+    """A file cannot be written or read: the disk is full, a folder is read-only."""
+
+
+class ResourceError(ExecutionError):
+    """Memory, open files or processes do not suffice."""
+
+
+class DamagedError(ExecutionError):
+    """A file of a checkpoint is not as it was written."""
+
+    def __init__(self, path: Path | str) -> None:
+        super().__init__(
+            f"{path} is damaged: it is not as Headrace wrote it.",
+            "Put back a copy of the whole checkpoint, or start anew with another output.",
+            NEW_CHECKPOINT,
+        )
+
+
+class UnsafePlanError(ExecutionError):
+    """A plan asks Spark for something that plans may not ask for."""
+
+
+class InputError(ExecutionError):
+    """The input cannot be read, or breaks a rule that the user asked to be strict about."""
+
+
+class CancelledError(ExecutionError):
+    """The run was asked to stop before its end (Ctrl-C)."""

@@ -1,0 +1,1 @@
+"""The input: files and live sources as rows of a plan's scans."""

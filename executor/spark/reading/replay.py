@@ -1,0 +1,378 @@
+"""Finite inputs as a stream: read, checked, sorted by time over all files, cut into slices.
+
+Where a stream is declared to be out of order they are not sorted but come as they stand in the
+files (:mod:`headrace.executor.spark.reading.arrival`).
+
+Spark's unit of a file source is the file, and it takes files by their modification time.
+So the edges that a plan reads are *spooled* once: one Parquet file per micro-batch, the
+files' modification times rising, their digests in the manifest. Edges of stored graphs are of
+time 0, so they come first. At the end of the last one stands a row without a stream: no more will
+come. The manifest is written last: a spool without one is of a run that was killed while it read,
+and is made anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import itertools
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from ....algebra.plan import PhysicalPlan, PlanStream
+from ....algebra.remedy import Remedy
+from ....catalog.edges import EdgeFile, EdgeFileError, RejectedRowError, check_not_empty, read
+from ....catalog.model import PropertyType, VertexType
+from ...scans import OWN_TIME, Field, leaves
+from ...values import ARROW_TYPES
+from ...watermarks import in_disorder, streams_read
+from ..exchange.columns import SQL_TYPES, properties_of
+from ..host.errors import DamagedError, InputError, OtherQueryError
+from ..host.files import digest_of, read_sealed, write_sealed, written_aside
+from ..host.storage import storage_told
+from .arrival import ORDER, ArrivalOrder
+from .fingerprint import Inputs, check_unchanged, fingerprint
+from .rejected import RejectedRows
+from .time_sort import TimeSorter, slices, spans
+
+ReadProgress = Callable[[int, int], None]
+"""Called with (bytes read so far, bytes in all) over all files."""
+
+FIRST_SLICE = 4_096
+LARGEST_SLICE = 65_536
+_MANIFEST = "_manifest.json"
+_VERSION = 2
+_MTIME_OF_FIRST = 1_000_000_000  # seconds; Spark needs them to differ and to rise, no more
+
+
+@dataclass(frozen=True, slots=True)
+class Spool:
+    """The edges that a plan reads, in the order in which they come, and what was counted on the
+    way.
+
+    ``edges`` counts all edges of the inputs, ``relevant`` those with a label that the
+    plan reads, ``rejected`` the rows that are no edges. ``slice_ends[i]`` is the number of
+    relevant edges in the first ``i + 1`` slices. ``properties`` are the columns of properties
+    (:mod:`headrace.executor.spark.exchange.columns`) with their types. ``digests`` are the SHA-256
+    of the slices; there are none in a spool of a version that made none.
+    """
+
+    folder: Path
+    vertex_type: VertexType
+    edges: int
+    relevant: int
+    rejected: int
+    slice_ends: tuple[int, ...]
+    properties: tuple[tuple[str, PropertyType], ...] = ()
+    digests: tuple[str, ...] = ()
+
+    @property
+    def ddl(self) -> str:
+        """The schema of the slices, for Spark."""
+        vertex = SQL_TYPES[self.vertex_type]
+        edge = f"stream string, label string, src {vertex}, trg {vertex}, ts bigint"
+        return ", ".join([edge, *(f"{name} {SQL_TYPES[kind]}" for name, kind in self.properties)])
+
+    def slice(self, number: int) -> Path:
+        """The file of a slice."""
+        return self.folder / f"edges-{number:08}.parquet"
+
+    @storage_told()
+    def check(self, since: int) -> None:
+        """Looks whether the slices from a number on are as they were written.
+
+        Their modification times are set again: a copy of the folder may have lost them.
+
+        Raises:
+            DamagedError: if one is not.
+            StorageError: if one cannot be read.
+        """
+        for number in range(since, len(self.slice_ends)):
+            file = self.slice(number)
+            if not file.exists():
+                raise DamagedError(file)
+            if self.digests and digest_of(file) != self.digests[number]:
+                raise DamagedError(file)
+            _order(file, number)
+
+
+@storage_told()
+def spool(
+    folder: Path,
+    plan: PhysicalPlan,
+    inputs: Inputs,
+    rejected: Path,
+    *,
+    strict: bool = False,
+    on_read: ReadProgress | None = None,
+    largest_slice: int = LARGEST_SLICE,
+    span: int | None = None,
+    begun: bool = False,
+) -> Spool:
+    """Reads the inputs into ``folder``, unless that was done already.
+
+    Args:
+        folder: emptied first if a killed run left it half full.
+        plan: tells which labels and properties of which streams are kept, and their types.
+        inputs: every stream of the plan needs an entry.
+        rejected: the file for rows that are no edges, as JSON lines; not made without any.
+        strict: whether such a row stops the run.
+        on_read: for a progress display.
+        largest_slice: at most so many edges are one micro-batch; the first ones are
+            smaller, so that first results come early.
+        span: cuts slices at the multiples of so many time units instead.
+        begun: slices were taken already, so they cannot be made anew, perhaps of other sizes.
+
+    Raises:
+        InputError: if a file cannot be read, a stream has none, or a row is no edge and
+            ``strict``.
+        OtherQueryError: if the folder holds other inputs.
+        DamagedError: if its manifest is damaged, or has gone and the run has ``begun``.
+        StorageError: if it cannot be written.
+    """
+    described = fingerprint(inputs)
+    found = _opened(folder)
+    if found is not None:
+        manifest, known = found
+        if manifest["inputs"] != json.loads(json.dumps(described)):
+            raise OtherQueryError(
+                f"{folder.parent} was started on other input files, or these have changed since.",
+                "Give the same files as before.",
+                Remedy("checkpoint", "start anew with another checkpoint"),
+            )
+        return known
+    if begun and not (folder / _MANIFEST).exists():
+        raise DamagedError(folder / _MANIFEST)
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    spooling = _Spooling(folder, plan, inputs)
+    with RejectedRows(rejected) as aside:
+        made = spooling.run(aside, largest_slice, span, strict=strict, on_read=on_read)
+        check_unchanged(described, inputs)
+    manifest = {
+        **{k: v for k, v in asdict(made).items() if k != "folder"},
+        "version": _VERSION,
+        "inputs": described,
+    }
+    write_sealed(folder / _MANIFEST, manifest)
+    return made
+
+
+def _opened(folder: Path) -> tuple[dict[str, Any], Spool] | None:
+    """The finished spool in ``folder``, if there is one."""
+    try:
+        manifest = read_sealed(folder / _MANIFEST)
+    except FileNotFoundError:
+        return None
+    try:
+        if manifest["version"] != _VERSION:
+            return None
+        numbers = {k: manifest[k] for k in ("vertex_type", "edges", "relevant", "rejected")}
+        properties = tuple((name, kind) for name, kind in manifest["properties"])
+        ends = tuple(manifest["slice_ends"])
+        digests = tuple(manifest.get("digests", ()))
+    except (LookupError, TypeError, AttributeError) as error:
+        raise DamagedError(folder / _MANIFEST) from error
+    found = Spool(folder, slice_ends=ends, properties=properties, digests=digests, **numbers)
+    return manifest, found
+
+
+class _Spooling:
+    """One reading of all inputs."""
+
+    def __init__(self, folder: Path, plan: PhysicalPlan, inputs: Inputs) -> None:
+        self._folder = folder
+        self._properties = properties_of(leaves(plan))
+        self._files = tuple(_files(plan, inputs))
+        self._labels = {
+            stream: pa.array(sorted({s.label for _, s in plan.scans if s.stream == stream}))
+            for stream in {scan.stream for _, scan in plan.scans}
+        }
+        types = {stream.vertex_type for stream in plan.streams}
+        # One column holds the vertices of all streams; a leaf reads integers out of text.
+        self._vertex_type: VertexType = types.pop() if len(types) == 1 else "string"
+        self._arrival = ArrivalOrder(streams_read(plan)) if in_disorder(plan) else None
+        self._edges = self._relevant = self._bad = 0
+        self._digests: list[str] = []
+
+    def run(
+        self,
+        rejected: RejectedRows,
+        largest_slice: int,
+        span: int | None,
+        *,
+        strict: bool,
+        on_read: ReadProgress | None,
+    ) -> Spool:
+        vertex = ARROW_TYPES[self._vertex_type]
+        name = pa.dictionary(pa.int32(), pa.string())
+        edge = {"stream": name, "label": name, "src": vertex, "trg": vertex, "ts": pa.int64()}
+        properties = {column: kind for (_, kind), column in self._properties.items()}
+        schema = pa.schema({**edge, **{name: ARROW_TYPES[k] for name, k in properties.items()}})
+        runs = self._folder / "_runs"
+        by = "ts"
+        if self._arrival is not None:
+            by = ORDER
+            schema = schema.append(pa.field(ORDER, pa.int64()))
+        sorter = TimeSorter(schema, runs, by=by)
+        for rows in self._relevant_rows(rejected, strict, on_read):
+            sorter.add(rows.cast(schema))
+        if self._arrival is not None and self._relevant:
+            for end in self._arrival.ends(schema):
+                sorter.add(end)
+        if span is None:
+            cut = slices(sorter.sorted(), _slice_sizes(largest_slice))
+        else:
+            cut = spans(sorter.sorted(), span, by)
+        ends = self._write_slices(cut)
+        shutil.rmtree(runs, ignore_errors=True)
+        return Spool(
+            self._folder,
+            self._vertex_type,
+            self._edges,
+            self._relevant,
+            self._bad,
+            tuple(ends),
+            tuple(properties.items()),
+            tuple(self._digests),
+        )
+
+    def _relevant_rows(
+        self, rejected: RejectedRows, strict: bool, on_read: ReadProgress | None
+    ) -> Iterator[pa.Table]:
+        """The edges with a label that the plan reads; counts all, sets aside the others."""
+        self._check_not_empty()
+        sizes = [os.path.getsize(file.path) for _, file in self._files]
+        for position, (stream, file) in enumerate(self._files):
+            order = None if self._arrival is None else self._arrival.file(stream)
+            report = _shifted(on_read, sum(sizes[:position]), sum(sizes))
+            try:
+                for batch in read(file, strict=strict, on_progress=report):
+                    self._edges += batch.edges.num_rows
+                    self._bad += rejected.write(map(asdict, batch.rejected))
+                    wanted = pc.is_in(batch.edges["label"], self._labels[stream])
+                    kept = batch.edges.filter(wanted)
+                    self._relevant += kept.num_rows
+                    if order is not None:
+                        rows = _with_stream(batch.edges, stream, self._properties)
+                        yield order.placed(rows, wanted)
+                    elif kept.num_rows:
+                        yield _with_stream(kept, stream, self._properties)
+            except EdgeFileError as error:
+                raise InputError(str(error)) from error
+            except RejectedRowError as error:
+                raise InputError(
+                    f"A row is no edge: {error}",
+                    "Mend it.",
+                    Remedy("strict", "run without stopping at such rows"),
+                ) from error
+
+    def _check_not_empty(self) -> None:
+        for stream in dict.fromkeys(stream for stream, _ in self._files):
+            try:
+                check_not_empty([file for name, file in self._files if name == stream])
+            except EdgeFileError as error:
+                raise InputError(f"The stream {stream!r} has no rows: {error}") from error
+
+    def _write_slices(self, tables: Iterable[pa.Table]) -> Iterator[int]:
+        end = 0
+        for number, (table, is_last) in enumerate(_with_last(tables)):
+            path = self._folder / f"edges-{number:08}.parquet"
+            rows = table if self._arrival is None else table.drop_columns([ORDER])
+            whole = _with_end(rows) if is_last and self._arrival is None else rows
+            data = io.BytesIO()
+            pq.write_table(whole, data, compression="zstd")
+            with written_aside(path) as file:
+                file.write(data.getbuffer())
+            self._digests.append(hashlib.sha256(data.getbuffer()).hexdigest())
+            _order(path, number)
+            end += len(table) - table["label"].null_count
+            yield end
+
+
+def _order(path: Path, number: int) -> None:
+    """Gives a slice its place: Spark takes files by their modification times."""
+    os.utime(path, (_MTIME_OF_FIRST + number,) * 2)
+
+
+def _with_last(tables: Iterable[pa.Table]) -> Iterator[tuple[pa.Table, bool]]:
+    """Each table, and whether it is the last one."""
+    remaining = iter(tables)
+    current = next(remaining, None)
+    while current is not None:
+        following = next(remaining, None)
+        yield current, following is None
+        current = following
+
+
+def _with_end(table: pa.Table) -> pa.Table:
+    """The rows, and one without a stream, which stands for the end of the input."""
+    at = table["ts"][-1]
+    end = {
+        field.name: pa.array([at if field.name == "ts" else None], field.type)
+        for field in table.schema
+    }
+    return pa.concat_tables([table, pa.table(end, schema=table.schema)])
+
+
+def _files(plan: PhysicalPlan, inputs: Inputs) -> Iterator[tuple[str, EdgeFile]]:
+    """The files to read, in the plan's time unit and types of vertices."""
+    read_streams = {scan.stream for _, scan in plan.scans}
+    for stream in plan.streams:
+        if stream.name not in read_streams:
+            continue
+        if not inputs.get(stream.name):
+            raise InputError(
+                f"The plan reads the stream {stream.name!r}, which has no input.",
+                "Give its files in the catalog.",
+                Remedy("input", "name them"),
+            )
+        for file in inputs[stream.name]:
+            yield (
+                stream.name,
+                file_for(file, plan, stream),
+            )
+
+
+def file_for(file: EdgeFile, plan: PhysicalPlan, stream: PlanStream) -> EdgeFile:
+    """A file of a stream, read as a plan wants it: no more properties than it uses, and no times
+    where it reads a stored graph."""
+    return replace(
+        file,
+        stored=any(s.stream == stream.name and s.range is None for _, s in plan.scans),
+        vertex_type=stream.vertex_type,
+        time_unit=plan.time_unit,
+        deletions=any(s.update_pattern for _, s in plan.scans if s.stream == stream.name),
+        properties={name: kind for name, kind in stream.properties.items() if name != OWN_TIME},
+    )
+
+
+def _shifted(report: ReadProgress | None, before: int, total: int) -> ReadProgress | None:
+    """Turns the progress in one file into that over all."""
+    return None if report is None else lambda done, _: report(before + done, total)
+
+
+def _with_stream(edges: pa.RecordBatch, stream: str, properties: Mapping[Field, str]) -> pa.Table:
+    columns = {name: edges[name] for name in ("label", "src", "trg", "ts")}
+    columns["stream"] = pa.repeat(pa.scalar(stream), edges.num_rows)
+    for (name, kind), column in properties.items():
+        type_ = ARROW_TYPES[kind]
+        there = name in edges.schema.names and edges.schema.field(name).type == type_
+        columns[column] = edges[name] if there else pa.nulls(edges.num_rows, type_)
+    order = ("stream", "label", "src", "trg", "ts", *properties.values())
+    return pa.table({name: columns[name] for name in order})
+
+
+def _slice_sizes(largest: int) -> Iterator[int]:
+    """Doubling from a small first slice to the largest."""
+    growing = itertools.takewhile(lambda n: n < largest, (FIRST_SLICE << i for i in range(40)))
+    return itertools.chain(growing, itertools.repeat(largest))

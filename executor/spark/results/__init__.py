@@ -1,0 +1,1 @@
+"""The output: result blocks to files, and what is published when."""

@@ -1,0 +1,275 @@
+"""Result rows as bytes: JSON lines, CSV, Parquet; and Arrow, for results that stay in Python.
+
+In: record batches of the answer's columns, then ``ts`` and ``exp`` (null: without end).
+In JSON a number that is not finite is written ``1e999`` or ``-1e999``, which is read as it. In CSV
+what is missing is an empty field.
+
+Whole columns at a time: results are by far the largest stream of a query.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from io import IOBase
+from typing import Any, BinaryIO, Literal, Protocol, cast
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pc_csv
+import pyarrow.parquet as pq
+
+from ....algebra.aggregates import ReportMode
+from ....algebra.physical import ReportRows
+from ....algebra.plan import PhysicalPlan
+from ....algebra.properties import UpdatePattern
+from ....algebra.update_patterns import update_patterns
+from ....algebra.values import PropertyType
+from ...values import ARROW_TYPES
+from ..exchange.names import column_names, column_types
+
+ResultFormat = Literal["jsonl", "csv", "parquet"]
+PartFormat = Literal["jsonl", "csv", "parquet", "arrow"]
+_TIMES = ("ts", "exp")
+_EVENTS = ("at", "event")
+_OP = "op"
+_VALUE = "\0"  # a place in a line; no name has it, for JSON escapes it
+Column = Any  # an Arrow array; the stubs of pyarrow.compute want to know of what
+
+
+@dataclass(frozen=True, slots=True)
+class ResultShape:
+    """What results look like.
+
+    ``columns`` are the answer's variables as the query has them; ``names`` and ``types``
+    are for formats with flat, distinct, typed columns. ``event`` is what happened to the rows of
+    a report, whose instant stands in ``ts``; None where results have a validity. With
+    ``deletions`` some end, at ``ts``, what was said before: in the rows given their ``exp`` is
+    negative; in flat columns it is null, and there is a further column ``op``, ``+`` or ``-``.
+    ``paths`` are the columns that hold a path, as the JSON text of its steps.
+    """
+
+    columns: tuple[str, ...]
+    names: tuple[str, ...]
+    types: tuple[PropertyType, ...]
+    event: ReportMode | None = None
+    deletions: bool = False
+    paths: frozenset[int] = frozenset()
+
+    @staticmethod
+    def of(plan: PhysicalPlan) -> ResultShape:
+        """The shape of a plan's results."""
+        root = plan.nodes[plan.root].operator
+        event = root.mode if isinstance(root, ReportRows) else None
+        deletions = update_patterns(plan)[plan.root] is UpdatePattern.WITH_DELETIONS
+        others = (*_TIMES, _OP) if deletions else _TIMES if event is None else _EVENTS
+        names = column_names(plan.columns, others)
+        kinds = column_types(plan)
+        types = tuple("string" if kind == "path" else kind for kind in kinds)
+        paths = frozenset(i for i, kind in enumerate(kinds) if kind == "path")
+        return ResultShape(plan.columns, names, types, event, deletions, paths)
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The flat columns: the answer's, ``ts`` and ``exp``; of reports ``at`` and ``event``."""
+        fields = [pa.field(n, ARROW_TYPES[t]) for n, t in zip(self.names, self.types, strict=True)]
+        if self.event is None:
+            fields += [pa.field(name, pa.int64()) for name in _TIMES]
+            return pa.schema([*fields, pa.field(_OP, pa.string())] if self.deletions else fields)
+        at, event = _EVENTS
+        return pa.schema([*fields, pa.field(at, pa.int64()), pa.field(event, pa.string())])
+
+    def flat(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+        """Rows with exactly the columns of :attr:`schema`."""
+        given = rows.columns
+        if self.event is not None:
+            given = [*given[:-1], pa.repeat(pa.scalar(self.event), rows.num_rows)]
+        elif self.deletions:
+            ends = _is_end(given[-1])
+            exp = pc.if_else(ends, pa.scalar(None, pa.int64()), given[-1])
+            given = [*given[:-1], exp, pc.if_else(ends, "-", "+")]
+        columns = [
+            column if column.type == field.type else _as(column, field.type)
+            for column, field in zip(given, self.schema, strict=True)
+        ]
+        return pa.RecordBatch.from_arrays(columns, schema=self.schema)
+
+
+class ResultWriter(Protocol):
+    """Writes results to one file."""
+
+    def write(self, rows: pa.RecordBatch) -> None:
+        """Adds rows."""
+
+    def close(self) -> None:
+        """Writes what is left; the file itself stays open."""
+
+
+def result_writer(
+    file_format: PartFormat, shape: ResultShape, file: BinaryIO, *, header: bool = True
+) -> ResultWriter:
+    """A writer for a format; ``header`` is for CSV alone."""
+    match file_format:
+        case "jsonl":
+            return _JsonLines(shape, file)
+        case "csv":
+            return _Csv(shape, file, header)
+        case "parquet":
+            return _Parquet(shape, file)
+        case "arrow":
+            return _Arrow(shape, file)
+
+
+def csv_header(shape: ResultShape) -> bytes:
+    """The first line of a CSV file of results."""
+    quoted = ('"' + name.replace('"', '""') + '"' for name in shape.schema.names)
+    return (",".join(quoted) + "\n").encode()
+
+
+class _JsonLines:
+    """``{"bindings": {"x": "1", "y": "7"}, "ts": 5, "exp": 35}``, and of a report
+    ``{"bindings": {"x": "1", "y": "7"}, "at": 60, "event": "entering"}``; what ends:
+    ``{"op": "-", "bindings": {"x": "1", "y": "7"}, "ts": 12}``; paths stand behind the bindings:
+    ``{"bindings": {"x": "1"}, "paths": {"p": [["1","a","4"]]}, "ts": 5, "exp": 35}``."""
+
+    def __init__(self, shape: ResultShape, file: BinaryIO) -> None:
+        self._file = file
+        keys = [json.dumps(name, ensure_ascii=False) + ": " for name in shape.columns]
+        self._paths = sorted(shape.paths)
+        self._plain = [i for i in range(len(keys)) if i not in shape.paths]
+        plain = ", ".join(keys[i] + _VALUE for i in self._plain)
+        paths = ", ".join(keys[i] + _VALUE for i in self._paths)
+        whole = f'{{"bindings": {{{plain}}}' + (f', "paths": {{{paths}}}' if paths else "")
+        self._event = shape.event
+        self._deletions = shape.deletions
+        time = "ts" if shape.event is None else "at"
+        self._constants = f'{whole}, "{time}": '.split(_VALUE)
+
+    def write(self, rows: pa.RecordBatch) -> None:
+        columns: list[Column] = rows.columns
+        *given, ts, exp = columns
+        values = [_json_values(given[i]) for i in self._plain]
+        values += [pc.cast(given[i], pa.string()) for i in self._paths]
+        parts: list[Column] = []
+        for constant, value in zip(self._constants, [*values, _json_values(ts)], strict=True):
+            parts += [pa.scalar(constant), value]
+        if self._event is not None:
+            parts.append(pa.scalar(f', "event": "{self._event}"}}\n'))
+        else:
+            ends: Column = pc.cast(exp, pa.string())
+            ends = pc.fill_null(ends, "null")
+            parts += [pa.scalar(', "exp": '), ends, pa.scalar("}\n")]
+        if self._deletions:
+            ends_all = _is_end(exp)
+            parts = [
+                pc.if_else(ends_all, '{"op": "-", ', "{"),
+                pa.scalar(self._constants[0][1:]),
+                *parts[1:-3],
+                pc.if_else(ends_all, "", _joined(parts[-3:-1])),
+                parts[-1],
+            ]
+        lines = _joined(parts)
+        _, offsets, data = lines.buffers()
+        ends_at = np.frombuffer(offsets, np.int32)
+        self._file.write(memoryview(data)[: int(ends_at[len(lines)])])
+
+    def close(self) -> None:
+        pass
+
+
+class _Csv:
+    def __init__(self, shape: ResultShape, file: BinaryIO, header: bool) -> None:
+        self._shape = shape
+        self._file = file
+        if header:
+            file.write(csv_header(shape))
+
+    def write(self, rows: pa.RecordBatch) -> None:
+        options = pc_csv.WriteOptions(include_header=False, quoting_style="needed")
+        pc_csv.write_csv(self._shape.flat(rows), self._file, options)
+
+    def close(self) -> None:
+        pass
+
+
+class _Parquet:
+    def __init__(self, shape: ResultShape, file: BinaryIO) -> None:
+        self._shape = shape
+        self._writer = pq.ParquetWriter(file, shape.schema, compression="zstd")
+
+    def write(self, rows: pa.RecordBatch) -> None:
+        self._writer.write_batch(self._shape.flat(rows))
+
+    def close(self) -> None:
+        self._writer.close()
+
+
+class _Arrow:
+    def __init__(self, shape: ResultShape, file: BinaryIO) -> None:
+        self._shape = shape
+        self._writer = pa.ipc.new_stream(cast(IOBase, file), shape.schema)
+
+    def write(self, rows: pa.RecordBatch) -> None:
+        self._writer.write_batch(self._shape.flat(rows))
+
+    def close(self) -> None:
+        self._writer.close()
+
+
+def _is_end(exp: Column) -> Column:
+    """Which rows end what was said before."""
+    ends: Column = pc.less(exp, pa.scalar(0))
+    return pc.fill_null(ends, False)
+
+
+def _as(column: Column, kind: pa.DataType) -> Column:
+    """Values as one type, also where a column mixes several or all are missing."""
+    return _converted(column, lambda values: pc.cast(values, kind, safe=False))
+
+
+def _json_values(column: Column) -> Column:
+    """Each value as JSON text."""
+    return _converted(column, _json_of_plain)
+
+
+def _json_of_plain(values: Column) -> Column:
+    written: Column
+    if pa.types.is_floating(values.type):
+        written = pc.cast(values, pa.string())
+        written = pc.replace_substring_regex(written, r"^(-?[0-9]+)$", r"\1.0")
+        written = pc.replace_substring(written, "inf", "1e999")
+    elif not pa.types.is_string(values.type):
+        written = pc.cast(values, pa.string())
+    elif _needs_escape(values):
+        written = pa.array([json.dumps(v, ensure_ascii=False) for v in values.to_pylist()])
+    else:
+        quote = pa.scalar('"')
+        written = _joined([quote, values, quote])
+    return pc.fill_null(written, "null") if written.null_count else written
+
+
+def _joined(parts: Sequence[Column]) -> Column:
+    """Text columns and constants side by side."""
+    nothing_between: Column = pa.scalar("")
+    return pc.binary_join_element_wise(*parts, nothing_between)
+
+
+def _needs_escape(values: Column) -> bool:
+    """Whether any byte is a quote, a backslash or a control character."""
+    data = values.buffers()[2]
+    if data is None:
+        return False
+    found = np.frombuffer(data, np.uint8)
+    return bool(((found < 0x20) | (found == 0x22) | (found == 0x5C)).any())
+
+
+def _converted(column: Column, convert: Callable[[Column], Column]) -> Column:
+    """``convert`` on a column of one type, or on each part of one that mixes two."""
+    if not pa.types.is_union(column.type):
+        return convert(column)
+    parts = [convert(column.field(kind)) for kind in range(column.type.num_fields)]
+    starts = np.cumsum([0, *(len(part) for part in parts[:-1])])
+    rows = starts[column.type_codes.to_numpy()] + column.offsets.to_numpy()
+    return pa.concat_arrays(parts).take(pa.array(rows))

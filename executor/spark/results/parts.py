@@ -1,0 +1,101 @@
+"""Result blocks to files, inside Spark's tasks.
+
+In: rows of a stage (``kind``, ``rows``, ``payload``). Out: for each task a *part*, a file
+under a name of its own in a staging folder; reports and late edges are passed on. What a part
+becomes is decided where the batch ends well (:mod:`headrace.executor.spark.results.sinks`).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import uuid
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import pyarrow as pa
+from pyspark import TaskContext
+
+from ..exchange.packing import table_of
+from ..host.files import errors_named
+from ..stage.processor import RESULTS
+from .formats import PartFormat, ResultShape, result_writer
+
+PART = "part"
+WRITTEN = "kind string, payload string"
+
+
+@dataclass(frozen=True, slots=True)
+class PartSpec:
+    """What parts are made of, and where they go; ``header`` is for CSV."""
+
+    format: PartFormat
+    staging: str
+    shape: ResultShape
+    header: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A finished file of results that nobody has published yet."""
+
+    path: str
+    partition: int
+    rows: int
+    bytes: int
+
+
+def part_writer(
+    spec: PartSpec,
+) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """What Spark applies to the rows of a stage; gives rows (kind, payload as JSON)."""
+
+    def write(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        told: list[tuple[str, str]] = []
+        part = _write_part(spec, batches, told)
+        rows = list(told)
+        if part is not None:
+            rows.append((PART, json.dumps(asdict(part))))
+        yield pa.RecordBatch.from_pydict(
+            {
+                "kind": pa.array([kind for kind, _ in rows], pa.string()),
+                "payload": pa.array([payload for _, payload in rows], pa.string()),
+            }
+        )
+
+    return write
+
+
+def _write_part(
+    spec: PartSpec, batches: Iterable[pa.RecordBatch], told: list[tuple[str, str]]
+) -> Part | None:
+    """The results of ``batches`` in one file, none without results; all else is added to ``told``,
+    with its kind."""
+    path = Path(spec.staging) / f"{uuid.uuid4().hex}.part"
+    context = TaskContext.get()
+    partition = 0 if context is None else context.partitionId()
+    rows = 0
+    try:
+        with errors_named(path), path.open("wb", buffering=1 << 20) as file:
+            writer = result_writer(spec.format, spec.shape, file, header=spec.header)
+            for batch in batches:
+                for kind, payload in zip(batch["kind"], batch["payload"], strict=True):
+                    if kind.as_py() != RESULTS:
+                        told.append((kind.as_py(), payload.as_py().decode()))
+                        continue
+                    for block in table_of(payload.as_py()).to_batches():
+                        writer.write(block)
+                        rows += block.num_rows
+            writer.close()
+            file.flush()
+            os.fsync(file.fileno())
+    except BaseException:
+        with suppress(OSError):
+            path.unlink()
+        raise
+    if not rows:
+        path.unlink()
+        return None
+    return Part(str(path), partition, rows, path.stat().st_size)

@@ -1,0 +1,284 @@
+"""Where results go: a folder, one file, stdout, or a function of the caller.
+
+The tasks of a batch write parts aside (:mod:`headrace.executor.spark.results.parts`); when the
+whole batch is done, its parts are delivered here, in the driver. Spark may run a batch again after
+a crash, also one that was delivered already: a folder then keeps the file that it has, under the
+batch's name, so that whoever reads it sees each result once, whatever happened.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ..host.errors import DamagedError, OutputError
+from ..host.files import (
+    digest_of,
+    read_sealed,
+    remove_aside,
+    write_sealed,
+    written_aside,
+)
+from ..host.storage import storage_told
+from .formats import ResultFormat, ResultShape, csv_header
+from .parts import Part, PartSpec
+
+NOTE = "_headrace"
+"""The folder of ours inside an output folder."""
+_STAGING = "staging"
+_SEALED = "-sha256-"
+"""Before the digest in the name of a part; those of earlier versions have none."""
+
+_ENDINGS: dict[str, ResultFormat] = {
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "jsonl",
+    ".csv": "csv",
+    ".parquet": "parquet",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ToFolder:
+    """A file per batch and partition: ``part-<batch>-<partition>.<format>``."""
+
+    path: Path
+    format: ResultFormat = "jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class ToFile:
+    """One file, there when the run has ended."""
+
+    path: Path
+    format: ResultFormat = "jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class ToStdout:
+    """Standard output as results come; each at least once when a run is taken up again."""
+
+    format: ResultFormat = "jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class ToFunction:
+    """A function in the driver, called with (batch, rows) as results come.
+
+    The rows have the answer's columns, ``ts`` and ``exp``; at least once, like stdout.
+    """
+
+    function: Callable[[int, pa.Table], None]
+
+
+Output = ToFolder | ToFile | ToStdout | ToFunction
+
+
+def output_of(text: str, result_format: ResultFormat | None = None) -> Output:
+    """The output that a user means by ``-``, the name of a file, or that of a folder.
+
+    A name that ends like a result file is a file, unless there is a folder of that name.
+
+    Raises:
+        OutputError: for a format that cannot go there.
+    """
+    if text == "-":
+        if result_format == "parquet":
+            raise OutputError("Parquet cannot go to standard output.", "Give a file or folder.")
+        return ToStdout(result_format or "jsonl")
+    path = Path(text)
+    ending = _ENDINGS.get(path.suffix.lower())
+    if ending is None or path.is_dir():
+        return ToFolder(path, result_format or "jsonl")
+    return ToFile(path, result_format or ending)
+
+
+class Sink(ABC):
+    """Takes the parts of one batch after the other."""
+
+    @storage_told()
+    def __init__(self, spec: PartSpec) -> None:
+        self.spec = spec
+        staging = Path(spec.staging)
+        shutil.rmtree(staging, ignore_errors=True)  # parts of attempts that were killed
+        staging.mkdir(parents=True)
+
+    @abstractmethod
+    def deliver(self, batch: int, parts: Sequence[Part]) -> None:
+        """Publishes the results of a batch, or sees that they are published already."""
+
+    @storage_told()
+    def finish(self) -> None:
+        """All batches are delivered: removes the folder of parts that were not."""
+        shutil.rmtree(self.spec.staging, ignore_errors=True)
+
+
+def sink_of(output: Output, shape: ResultShape, work: Path) -> Sink:
+    """The sink for an output; ``work`` is a folder of its own, perhaps of another file system."""
+    staging = str(work / _STAGING)
+    match output:
+        case ToFolder(path, file_format):
+            # Beside the results: what is moved there must come from the same file system.
+            beside = str(path.absolute() / NOTE / _STAGING)
+            return _FolderSink(PartSpec(file_format, beside, shape), path)
+        case ToFile(path, file_format):
+            spec = PartSpec(file_format, staging, shape, header=False)
+            return _FileSink(spec, path, work)
+        case ToStdout(file_format):
+            return _StdoutSink(PartSpec(file_format, staging, shape, header=False))
+        case ToFunction(function):
+            return _FunctionSink(PartSpec("arrow", staging, shape), function)
+
+
+class _FolderSink(Sink):
+    def __init__(self, spec: PartSpec, folder: Path) -> None:
+        super().__init__(spec)
+        self._folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+
+    @storage_told()
+    def deliver(self, batch: int, parts: Sequence[Part]) -> None:
+        for part in parts:
+            name = f"part-{batch:08}-{part.partition:03}.{self.spec.format}"
+            published = self._folder / name
+            if published.is_symlink():
+                raise OutputError(
+                    f"{published} is a link, and Headrace made none there.",
+                    "Remove it; then give the same command again: it goes on from there.",
+                )
+            if published.exists():
+                os.unlink(part.path)
+            else:
+                os.replace(part.path, published)
+
+
+class _FileSink(Sink):
+    def __init__(self, spec: PartSpec, path: Path, work: Path) -> None:
+        super().__init__(spec)
+        self._path = path
+        self._folder = work / "parts"
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self._there = {part.stem.partition(_SEALED)[0] for part in self._folder.glob("part-*")}
+        self._written = WrittenFile(work)
+
+    @storage_told()
+    def deliver(self, batch: int, parts: Sequence[Part]) -> None:
+        for part in parts:
+            # The digest is in the name: a part lies here for as long as the run takes.
+            name = f"part-{batch:08}-{part.partition:03}"
+            if name in self._there:
+                os.unlink(part.path)
+            else:
+                sealed = f"{name}{_SEALED}{digest_of(Path(part.path))}.{self.spec.format}"
+                os.replace(part.path, self._folder / sealed)
+                self._there.add(name)
+
+    @storage_told()
+    def finish(self) -> None:
+        super().finish()
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        remove_aside(self._path)
+        try:
+            with written_aside(self._path, replacing=self._written.is_at(self._path)) as file:
+                self._join(file)
+                self._written.about_to_be(file)
+        except FileExistsError as error:
+            raise OutputError(
+                f"{self._path} was made by something else while this ran.",
+                "Move it away; then give the same command again: it goes on from there.",
+            ) from error
+
+    def _join(self, file: BinaryIO) -> None:
+        if self.spec.format == "parquet":
+            self._join_parquet(file)
+            return
+        if self.spec.format == "csv":
+            file.write(csv_header(self.spec.shape))
+        for part in self._published():
+            with part.open("rb") as rows:
+                shutil.copyfileobj(rows, file, 1 << 20)
+
+    def _join_parquet(self, file: BinaryIO) -> None:
+        with pq.ParquetWriter(file, self.spec.shape.schema, compression="zstd") as writer:
+            for part in self._published():
+                for rows in pq.ParquetFile(part).iter_batches():
+                    writer.write_batch(rows)
+
+    def _published(self) -> Iterator[Path]:
+        """The parts in their order.
+
+        Raises:
+            DamagedError: at one that is not as it was written.
+        """
+        for part in sorted(self._folder.glob("part-*")):
+            _, sealed, digest = part.stem.partition(_SEALED)
+            if sealed and digest_of(part) != digest:
+                raise DamagedError(part)
+            yield part
+
+
+class WrittenFile:
+    """Which file a run has written as its output, by a note in its work folder.
+
+    A run that is killed after it has named the file, and before it has noted its end, finds by it
+    that the file is its own.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._note = folder / "written.json"
+
+    def about_to_be(self, file: BinaryIO) -> None:
+        """Notes a file before it gets its name."""
+        file.flush()
+        write_sealed(self._note, _signs(os.fstat(file.fileno())))
+
+    def is_at(self, path: Path) -> bool:
+        """Whether the file of a name is the one that was noted."""
+        try:
+            return bool(read_sealed(self._note) == _signs(os.lstat(path)))
+        except FileNotFoundError:
+            return False
+
+
+def _signs(status: os.stat_result) -> dict[str, int]:
+    return {"inode": status.st_ino, "mtime_ns": status.st_mtime_ns, "bytes": status.st_size}
+
+
+class _StdoutSink(Sink):
+    def __init__(self, spec: PartSpec) -> None:
+        super().__init__(spec)
+        self._headed = spec.format != "csv"
+
+    @storage_told("standard output")
+    def deliver(self, batch: int, parts: Sequence[Part]) -> None:
+        out = sys.stdout.buffer
+        if not self._headed:
+            out.write(csv_header(self.spec.shape))
+            self._headed = True
+        for part in parts:
+            with open(part.path, "rb") as rows:
+                shutil.copyfileobj(rows, out, 1 << 20)
+            out.flush()
+            os.unlink(part.path)
+
+
+class _FunctionSink(Sink):
+    def __init__(self, spec: PartSpec, function: Callable[[int, pa.Table], None]) -> None:
+        super().__init__(spec)
+        self._function = function
+
+    def deliver(self, batch: int, parts: Sequence[Part]) -> None:
+        for part in parts:
+            with pa.OSFile(part.path, "rb") as file:
+                rows = pa.ipc.open_stream(file).read_all()
+            os.unlink(part.path)
+            self._function(batch, rows)

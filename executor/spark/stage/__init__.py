@@ -1,0 +1,1 @@
+"""The work of a plan's stages inside Spark's tasks."""

@@ -1,0 +1,383 @@
+"""One micro-batch of one partition of a stage: its work, without Spark.
+
+In: messages of rows, the partition's small head and the store of its log. Out: messages to the
+partitions of the next stage, or of the last stage blocks of results; then a report; the new head.
+
+A partition's rows are sorted by ts and run through the in-process
+:class:`headrace.executor.pipeline.Pipeline`, whose state is in memory
+(:mod:`headrace.executor.spark.state.cache`). When it is not at hand it is read from a snapshot
+(:mod:`headrace.executor.spark.state.snapshot`), if there is one, and brought up to date from the
+log (:mod:`headrace.executor.spark.state.log`).
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+import uuid
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from ....algebra.plan import PhysicalPlan
+from ...accounts import of_stage
+from ...batch import FOREVER, Batch, without_repeated_ends
+from ...dictionary import Dictionary
+from ...held import Held, sorted_by_ts
+from ...operators.rewindow import kept_beyond
+from ...partitioned import pipeline_of
+from ...pipeline import Pipeline
+from ...placement import Place
+from ...slides import come_to
+from ...stages import Stage, stages_of
+from ...watermarks import NEVER, Seen, streams_read
+from ..exchange.late import SILENT, TOLD, LateRows, added, sources_of
+from ..exchange.packing import partition_keys, table_of
+from ..exchange.wire import LeafWire, Wire, runs_wire, wire_of
+from ..state import snapshot as snapshots
+from ..state.cache import IndexHome
+from ..state.cache import Place as Home
+from ..state.log import MEMORY, BlobStore, WindowLog
+from ..state.metadata import Head, batch_of, totals
+from ..state.snapshot import Snapshot
+from .output import Blocks, Messages, Output
+from .processor import LATE, REPORT
+
+_FIRST_CHUNK = 1_024
+_LARGEST_CHUNK = 65_536
+_RESULTS_PER_CHUNK = 500_000
+
+
+@dataclass(slots=True)
+class Index:
+    """A partition's operators with their state, the codes of vertices in it, and the rows that
+    wait for the watermark."""
+
+    pipeline: Pipeline
+    dictionary: Dictionary
+    held: Held = field(default_factory=Held)
+
+    def batches(self, wire: Wire, rows: pa.Table) -> dict[int, Batch]:
+        """Rows as what the pipeline takes."""
+        if self.pipeline.now is not None:
+            self.dictionary.tick(self.pipeline.now)
+        return wire.batches(rows, self.dictionary)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of memory held."""
+        operators = self.pipeline.counters.values()
+        of_operators = sum(own.state_bytes for own in operators)
+        return of_operators + self.dictionary.nbytes + self.held.nbytes
+
+
+@dataclass(frozen=True, slots=True)
+class _Rebuilt:
+    """An index made anew: whether from a snapshot, and how many rows were replayed."""
+
+    index: Index
+    restored: bool
+    replayed: int
+
+
+_INDEXES: IndexHome[Index] = IndexHome()  # a worker process has one, for all its tasks
+
+
+@lru_cache(maxsize=4)
+def _read(plan: str) -> tuple[PhysicalPlan, tuple[Stage, ...]]:
+    """A plan of its document, and its stages."""
+    read = PhysicalPlan.from_json(plan)
+    return read, stages_of(read)
+
+
+class PartitionBatch:
+    """What a stage does with the rows of one partition in one batch.
+
+    ``home`` is the run, the stage's number and the key of the partition; ``head`` is the
+    partition's small value before the batch and, when :meth:`run` is at its end, after it.
+    """
+
+    def __init__(self, plan: str, home: Home, head: str | None) -> None:
+        self._plan, stages = _read(plan)
+        _, number, key = home
+        self._home = home
+        self._stage = stages[number]
+        self._next = stages[number + 1] if number + 1 < len(stages) else None
+        self._wire = wire_of(self._plan, self._stage)
+        self._runs = runs_wire(self._plan, self._stage)
+        partitions = self._plan.parallelism
+        self._place = Place(partition_keys(partitions).index(key), partitions)
+        self.head = Head() if head is None else Head.from_json(head)
+
+    def run(self, frames: Iterable[pd.DataFrame], blobs: BlobStore) -> Iterator[pd.DataFrame]:
+        """What is found, as it is found; at last the report."""
+        head = self.head
+        index = _INDEXES.take(self._home, head.token, head.worker)
+        made = self._rebuilt(head, blobs) if index is None else None
+        index = made.index if made is not None else index
+        assert index is not None
+        snapshot = head.snapshot
+        log = WindowLog(
+            self._wire, blobs, head.directory, index.pipeline.linger, apart=snapshot.before
+        )
+        runs = WindowLog(self._runs, blobs, head.runs, index.pipeline.linger)
+        started = of_stage(self._stage, self._place, index.pipeline)
+
+        arrived = _arrived(frames, self._wire.schema)
+        watermark = head.watermark.after(arrived.seen, streams_read(self._plan))
+        now = max(head.now, arrived.now, watermark.at)
+        ended = arrived.ended or now == FOREVER
+        timely, late = self._timely(arrived.rows, head.now)
+        index.held.add(timely)
+        rows = sorted_by_ts(_laid_together(self._wire.schema, index.held.due(now)))
+        time = self._come_to(now)
+        output = self._output(index.dictionary, time, ended=ended)
+        results = 0
+        begun: list[pa.Table] = []
+        for chunk in _chunks(rows):
+            found = self._given(index.pipeline.process(index.batches(self._wire, chunk.rows)))
+            chunk.results = sum(map(len, found.values()))
+            results += chunk.results
+            yield from output.rows(found)
+            begun += self._begun(index)
+        if ended or index.pipeline.now != time != NEVER:
+            # Time passes also where no rows come.
+            found = self._given(index.pipeline.process({}, FOREVER if ended else time))
+            results += sum(map(len, found.values()))
+            yield from output.rows(found)
+        log.append(timely, now)
+        runs.append(pa.concat_tables([self._runs.schema.empty_table(), *begun]), now)
+        memory = None if ended else index.pipeline.memory()
+        if memory is not None:
+            blobs.put(MEMORY, memory)
+        counters = of_stage(self._stage, self._place, index.pipeline)
+        snapshot = snapshot.then(
+            timely.num_rows, snapshots.work_between(self._plan, started, counters)
+        )
+        snapshot = self._snapshot(snapshot, index, log, blobs, ended=ended)
+
+        last = self._next is None
+        self.head = Head(
+            token=uuid.uuid4().hex,
+            worker=_INDEXES.address if self._place.partitions > 1 else "",
+            now=now,
+            latest=max(head.latest, self._latest(arrived.rows)),
+            first=head.first if head.first != NEVER else self._first(rows),
+            edges=head.edges + self._edges(rows),
+            results=head.results + (results if last else 0),
+            late=added(head.late, late.of_streams),
+            rebuilt=head.rebuilt + (made is not None and head.token != ""),
+            restored=head.restored + (made is not None and made.restored),
+            replayed=head.replayed + (made.replayed if made is not None else 0),
+            operators=totals(head.operators, started, counters),
+            directory=log.directory,
+            runs=runs.directory,
+            remembers=memory is not None,
+            watermark=watermark,
+            snapshot=snapshot,
+        )
+        _INDEXES.keep(self._home, self.head.token, index)
+        told = report(self.head, index, self._stage.number, self._place.partition)
+        told["batch"] = batch_of(head, self.head)
+        yield from output.end(
+            [*arrived.reports, json.dumps(told).encode()],
+            [*arrived.late, *filter(None, [late.lines])],
+        )
+
+    def _snapshot(
+        self, last: Snapshot, index: Index, log: WindowLog, blobs: BlobStore, *, ended: bool
+    ) -> Snapshot:
+        """The snapshot to go on with: the last one, a new one if that is due, or none."""
+        # A run of REWINDOW goes on from rows that may have expired: the log has them no more.
+        if ended or self._runs.flows:
+            return last
+        since, kept = log.kept(since=last.before), log.kept()
+        if last.is_due(since, kept, index.nbytes):
+            return snapshots.write(index, blobs, last, log.directory.next_number)
+        if last.chunks and since == kept:
+            return snapshots.given_up(last, blobs)
+        return last
+
+    def _rebuilt(self, head: Head, blobs: BlobStore) -> _Rebuilt:
+        """The index made anew: from a snapshot and the input since, or from all input that is
+        still valid, or waits; and what is kept beside it."""
+        found: Index | None = snapshots.read(head.snapshot, blobs)
+        index = self._empty() if found is None else found
+        pipeline = index.pipeline
+        log = WindowLog(self._wire, blobs, head.directory, pipeline.linger)
+        rows = log.rows(head.now, since=0 if found is None else head.snapshot.before)
+        index.held.add(rows)
+        kept = _laid_together(self._wire.schema, index.held.due(head.now))
+        runs = WindowLog(self._runs, blobs, head.runs, pipeline.linger).rows(head.now)
+        time = self._come_to(head.now)
+        if kept.num_rows or runs.num_rows or found is not None:
+            # Time passes also where no rows came: what was given must not be given again.
+            recalled = self._runs.batches(runs, index.dictionary)
+            pipeline.replay(index.batches(self._wire, kept), time, recalled)
+        pipeline.remember()
+        if head.remembers:
+            pipeline.restore(blobs.get(MEMORY), time)
+        return _Rebuilt(index, found is not None, rows.num_rows)
+
+    def _empty(self) -> Index:
+        dictionary = Dictionary(kept_beyond(self._plan))
+        pipeline = pipeline_of(self._plan, self._stage, dictionary, self._place)
+        return Index(pipeline, dictionary)
+
+    def _come_to(self, now: int) -> int:
+        """How far time has come for the rows of this stage: leaves give edges that of a report."""
+        return come_to(now, None if self._stage.number else self._plan.evaluate_every)
+
+    def _begun(self, index: Index) -> Iterator[pa.Table]:
+        """The runs that the rows just processed began or extended, as rows of their log."""
+        ports = [flow.port for flow in self._runs.flows]
+        for node, runs in index.pipeline.runs().items():
+            rows = self._runs.rows(ports.index(node), runs, index.dictionary)
+            yield pa.Table.from_batches([rows])
+
+    def _timely(self, rows: pa.Table, now: int) -> tuple[pa.Table, LateRows]:
+        """The rows from ``now`` on, and the edges that came after their time."""
+        count = int(np.searchsorted(rows["ts"].to_numpy(), now, side="left"))
+        late = LateRows()
+        if isinstance(self._wire, LeafWire) and TOLD in rows.schema.names:
+            sources = sources_of(self._plan)
+            late = LateRows.of(rows.slice(0, count), self._wire.leaves, sources, now)
+            rows = rows.drop_columns([TOLD])
+        elif count:
+            raise ValueError(f"{count} rows came out of order, before {now}")
+        return rows.slice(count), late
+
+    def _given(self, found: dict[int, Batch]) -> dict[int, Batch]:
+        """What the stage puts out; of results an end of the same is said once."""
+        if self._next is not None:
+            return found
+        return {node: without_repeated_ends(batch) for node, batch in found.items()}
+
+    def _edges(self, rows: pa.Table) -> int:
+        """How many rows of leaves there are, over all partitions each counted once."""
+        if self._stage.number:
+            return 0
+        counted: dict[int, int] = {}
+        for i, flow in enumerate(self._stage.inputs):
+            if flow.source not in counted:
+                counted[flow.source] = i
+        copies = {i for i, f in enumerate(self._stage.inputs) if f.spread == "broadcast"}
+        ports = [i for i in counted.values() if not self._place.partition or i not in copies]
+        return int(np.isin(rows["port"].to_numpy(), ports).sum())
+
+    def _first(self, rows: pa.Table) -> int:
+        """The smallest ts of an edge that is not of a stored graph."""
+        expiring = np.flatnonzero(self._wire.expiry(rows) != FOREVER)
+        return int(rows["ts"][int(expiring[0])].as_py()) if len(expiring) else NEVER
+
+    def _latest(self, rows: pa.Table) -> int:
+        """The largest ts of an edge."""
+        return NEVER if self._stage.number or not rows.num_rows else int(rows["ts"][-1].as_py())
+
+    def _output(self, dictionary: Dictionary, now: int, *, ended: bool) -> Output:
+        if self._next is None:
+            return Blocks(self._plan, dictionary)
+        return Messages(self._plan, self._next, self._place, dictionary, now, ended)
+
+
+def report(head: Head, index: Index, stage: int, partition: int) -> dict[str, Any]:
+    """What a partition of a stage has counted so far, as JSON-able values."""
+    blobs = (*head.directory.blobs, *head.runs.blobs)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return {
+        "stage": stage,
+        "partition": partition,
+        "now": head.now if head.now != FOREVER else head.latest,
+        "first": head.first,
+        "edges": head.edges,
+        "results": head.results,
+        "late": head.late,
+        "rebuilt": head.rebuilt,
+        "restored": head.restored,
+        "replayed": head.replayed,
+        "operators": {str(node): asdict(t) for node, t in head.operators.items()},
+        "vertices": index.dictionary.entries,
+        "blobs": len(blobs),
+        "blob_bytes": sum(blob.size for blob in blobs),
+        "snapshot_bytes": head.snapshot.size,
+        "peak_bytes": peak if sys.platform == "darwin" else peak * 1024,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Arrived:
+    """What came for a partition in a batch: rows by rising ts, the time or what was seen of the
+    streams, others' reports and late edges, and whether the input is at its end."""
+
+    rows: pa.Table
+    now: int
+    seen: Seen
+    reports: list[bytes]
+    late: list[bytes]
+    ended: bool
+
+
+def _arrived(frames: Iterable[pd.DataFrame], schema: pa.Schema) -> _Arrived:
+    """Opens messages; of equal ts, rows keep the order of their sender's messages."""
+    now, seen = NEVER, Seen()
+    ended = False
+    reports: list[bytes] = []
+    late: list[bytes] = []
+    tables: list[tuple[int, int, pa.Table]] = []
+    for frame in frames:
+        columns = (frame[name] for name in ("kind", "source", "number", "now", "payload"))
+        for kind, source, number, known, payload in zip(*columns, strict=True):
+            now = max(now, int(known))
+            ended = ended or kind == "end"
+            if kind == REPORT:
+                reports.append(payload)
+            elif kind == LATE:
+                late.append(payload)
+            elif kind == "seen":
+                seen |= Seen(**json.loads(payload))
+            elif payload:
+                tables.append((int(source), int(number), table_of(payload)))
+    tables.sort(key=lambda part: part[:2])
+    given = [table for *_, table in tables]
+    if any(TOLD in table.schema.names for table in given):
+        schema = schema.append(pa.field(TOLD, pa.int32()))
+        given = [_silent(table, schema) for table in given]
+    rows = _laid_together(schema, [table.cast(schema) for table in given])
+    return _Arrived(sorted_by_ts(rows), now, seen, reports, late, ended)
+
+
+def _silent(rows: pa.Table, schema: pa.Schema) -> pa.Table:
+    """Rows of stored graphs, which are never late, beside such as may be."""
+    if TOLD in rows.schema.names:
+        return rows
+    return rows.append_column(schema.field(TOLD), pa.array([SILENT] * len(rows), pa.int32()))
+
+
+def _laid_together(schema: pa.Schema, tables: Iterable[pa.Table]) -> pa.Table:
+    """One table after the other."""
+    return pa.concat_tables([schema.empty_table(), *tables]).combine_chunks()
+
+
+@dataclass(slots=True)
+class _Chunk:
+    """Rows to process at once; ``results`` is set when that is done."""
+
+    rows: pa.Table
+    results: int = 0
+
+
+def _chunks(rows: pa.Table) -> Iterator[_Chunk]:
+    """Cuts a batch so that the results of one piece fit in memory, as far as can be foreseen."""
+    size, start = _FIRST_CHUNK, 0
+    while start < rows.num_rows:
+        chunk = _Chunk(rows.slice(start, size))
+        yield chunk
+        start += size
+        fitting = size * _RESULTS_PER_CHUNK // max(1, chunk.results)
+        size = max(1, min(fitting, 4 * size, _LARGEST_CHUNK))

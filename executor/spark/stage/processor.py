@@ -1,0 +1,119 @@
+"""What Spark calls for the rows of a partition.
+
+Spark also starts a Python process only to ask this class which state it keeps, so the
+imports that the work itself needs are made when there is work.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql.streaming.stateful_processor import (
+    StatefulProcessor,
+    StatefulProcessorHandle,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+RESULTS = "results"
+REPORT = "report"
+LATE = "late"
+OUTPUT = "kind string, rows bigint, payload binary"
+"""What the last stage gives: blocks of results as Arrow streams; at the end of a batch edges that
+came too late, as JSON lines, and the reports of all stages, as JSON. Others give messages
+(:mod:`headrace.executor.spark.exchange.packing`)."""
+
+
+_FIRST_WAITING = -1
+"""Blobs of negative numbers are messages that wait; the log's numbers begin at 0."""
+
+
+class StageProcessor(StatefulProcessor):
+    """A stage of a plan, by its number; ``run`` tells one start of a query from another.
+
+    ``loads``: the query has rows of stored graphs as its initial state. They are messages as
+    others are, and come before the first of these.
+    """
+
+    def __init__(self, plan: str, run: str, stage: int = 0, *, loads: bool = False) -> None:
+        self._plan = plan
+        self._run = run
+        self._stage = stage
+        self._loads = loads
+
+    def init(self, handle: StatefulProcessorHandle) -> None:
+        """Spark's hook, once per task and once on the driver."""
+        self._head = handle.getValueState("head", "head string")
+        self._blobs = SparkBlobs(handle.getMapState("log", "number bigint", "blob binary"))
+
+    def handleInitialState(  # noqa: N802 - Spark's name
+        self,
+        key: Any,
+        initialState: Any,  # noqa: N803 - Spark's name
+        timerValues: Any,  # noqa: N803 - Spark's name
+    ) -> None:
+        """Spark's hook, in the very first batch of a query, before its rows: no results can be
+        given here, so the messages wait in the state."""
+        from ..exchange.packing import bytes_of_frame
+
+        number = _FIRST_WAITING
+        while self._blobs.has(number):
+            number -= 1
+        self._blobs.put(number, bytes_of_frame(initialState))
+
+    def _loaded(self) -> Iterator[pd.DataFrame]:
+        """The messages that wait; they do so no longer."""
+        from ..exchange.packing import frame_of_bytes
+
+        number = _FIRST_WAITING
+        while self._blobs.has(number):
+            yield frame_of_bytes(self._blobs.get(number))
+            self._blobs.remove(number)
+            number -= 1
+
+    def handleInputRows(  # noqa: N802 - Spark's name
+        self,
+        key: Any,
+        rows: Iterator[Any],
+        timerValues: Any,  # noqa: N803 - Spark's name
+    ) -> Iterator[pd.DataFrame]:
+        """Spark's hook: what comes of one batch, then a report."""
+        from .partition import PartitionBatch
+
+        head = self._head.get() if self._head.exists() else None
+        batch = PartitionBatch(
+            self._plan, (self._run, self._stage, int(key[0])), head[0] if head else None
+        )
+        if self._loads and head is None:
+            rows = itertools.chain(self._loaded(), rows)
+        yield from batch.run(rows, self._blobs)
+        self._head.update((batch.head.to_json(),))
+
+    def close(self) -> None:
+        """Spark's hook; nothing is open."""
+
+
+class SparkBlobs:
+    """Spark's map state as a store of blobs."""
+
+    def __init__(self, state: Any) -> None:
+        self._state = state
+
+    def has(self, number: int) -> bool:
+        """Whether there is a blob of a number."""
+        return bool(self._state.containsKey((number,)))
+
+    def get(self, number: int) -> bytes:
+        """The blob of a number."""
+        return bytes(self._state.getValue((number,))[0])
+
+    def put(self, number: int, blob: bytes) -> None:
+        """Keeps a blob."""
+        self._state.updateValue((number,), (blob,))
+
+    def remove(self, number: int) -> None:
+        """Forgets a blob."""
+        self._state.removeKey((number,))

@@ -1,0 +1,1 @@
+"""What a partition keeps between two micro-batches."""

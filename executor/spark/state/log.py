@@ -1,0 +1,161 @@
+"""What a stage keeps in Spark's state store: the input that is still valid, in few large values.
+
+Rows are kept as compressed Arrow blobs, in the order in which they came, one log per window (an
+edge read under a window of an hour does not stay as long as one under a month; rows that operators
+made are told apart by about how long they are valid; a stored graph has a log that is written
+once). Rows that wait for their time are there too,
+so a restart has them. A blob is
+dropped when all of it has expired. Small blobs are merged, each row a logarithmic number
+of times, but none grows past an eighth of its window: so a blob is dropped soon after its
+first row expired, and their number stays small however short the batches are.
+
+Spark's Python state API moves a few dozen megabytes per second and some thousand values,
+hence few and large ones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from ...held import sorted_by_ts
+from ..exchange.packing import arrow_bytes, table_of
+from ..exchange.wire import Wire
+
+MEMORY = -1
+"""The number of the blob that is no part of the log, but what a pipeline remembers beside it."""
+LARGEST_BLOB = 8 << 20
+_SHARE_OF_WINDOW = 8
+
+
+class BlobStore(Protocol):
+    """Values by number; Spark's map state, or a dictionary in tests."""
+
+    def get(self, number: int) -> bytes:
+        """The value put before."""
+
+    def put(self, number: int, blob: bytes) -> None:
+        """Keeps a value."""
+
+    def remove(self, number: int) -> None:
+        """Forgets a value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Blob:
+    """An entry of a log's directory: consecutive rows of one window.
+
+    ``first`` and ``last`` are the smallest and largest ts, ``expiry`` the largest expiry, ``size``
+    is in bytes.
+    """
+
+    number: int
+    window: int
+    first: int
+    last: int
+    expiry: int
+    size: int
+    rows: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Directory:
+    """All blobs of a partition, oldest first within a window; a small value of its own."""
+
+    blobs: tuple[Blob, ...] = ()
+    next_number: int = 0
+
+
+class WindowLog:
+    """The still valid input of one partition.
+
+    ``directory`` after the changes is the caller's to keep, beside the blobs. ``linger`` is how
+    long rows are needed after they expired. Blobs from number ``apart`` on are not merged with
+    earlier ones, so that what came since a snapshot can be told from what is in it.
+    """
+
+    def __init__(
+        self,
+        wire: Wire,
+        store: BlobStore,
+        directory: Directory,
+        linger: int = 0,
+        *,
+        apart: int = 0,
+    ) -> None:
+        self._wire = wire
+        self._store = store
+        self._linger = linger
+        self._apart = apart
+        self.directory = directory
+
+    def append(self, rows: pa.Table, now: int) -> None:
+        """Keeps rows, sorted by ts; they may be earlier than those kept already.
+
+        What has expired at or before ``now - linger``, or need be kept no longer, is dropped.
+        """
+        now -= self._linger
+        self._drop({blob.number for blob in self.directory.blobs if blob.expiry <= now})
+        rows = self._valid(rows, now)
+        windows = self._wire.windows(rows)
+        for window in np.unique(windows).tolist():
+            self._append(window, rows.filter(pa.array(windows == window)))
+
+    def rows(self, now: int, *, since: int = 0) -> pa.Table:
+        """All rows that expire after ``now - linger``, sorted by ts; of those in blobs from
+        number ``since`` on."""
+        now -= self._linger
+        blobs = [blob for blob in self.directory.blobs if blob.number >= since]
+        tables = [self._valid(self._read(blob), now) for blob in blobs]
+        return sorted_by_ts(pa.concat_tables([self._wire.schema.empty_table(), *tables]))
+
+    def kept(self, *, since: int = 0) -> int:
+        """How many rows are in blobs from number ``since`` on, some of them expired."""
+        return sum(blob.rows for blob in self.directory.blobs if blob.number >= since)
+
+    def _append(self, window: int, rows: pa.Table) -> None:
+        added = self._put(window, rows)
+        while (before := self._before(added)) is not None:
+            merged = pa.concat_tables([self._read(before), self._read(added)])
+            self._drop({before.number, added.number})
+            added = self._put(window, merged)
+
+    def _before(self, added: Blob) -> Blob | None:
+        """The blob to merge ``added`` with, if it has grown as large as the one before it."""
+        same = [
+            blob
+            for blob in self.directory.blobs
+            if blob.window == added.window and blob.number >= self._apart
+        ]
+        if len(same) < 2:
+            return None
+        before = same[-2]
+        small = before.size <= 2 * added.size and before.size + added.size <= LARGEST_BLOB
+        first, last = min(before.first, added.first), max(before.last, added.last)
+        short = last - first <= added.window // _SHARE_OF_WINDOW
+        return before if small and short else None
+
+    def _put(self, window: int, rows: pa.Table) -> Blob:
+        data = arrow_bytes(rows.combine_chunks().to_batches()[0], compression="zstd")
+        ts = rows["ts"].to_numpy()
+        expiry = int(self._wire.expiry(rows).max())
+        number = self.directory.next_number
+        blob = Blob(number, window, int(ts.min()), int(ts.max()), expiry, len(data), len(ts))
+        self._store.put(number, data)
+        self.directory = Directory((*self.directory.blobs, blob), number + 1)
+        return blob
+
+    def _drop(self, numbers: set[int]) -> None:
+        for number in numbers:
+            self._store.remove(number)
+        kept = tuple(blob for blob in self.directory.blobs if blob.number not in numbers)
+        self.directory = replace(self.directory, blobs=kept)
+
+    def _read(self, blob: Blob) -> pa.Table:
+        return table_of(self._store.get(blob.number))
+
+    def _valid(self, rows: pa.Table, now: int) -> pa.Table:
+        return rows.filter(pa.array(self._wire.expiry(rows) > now))

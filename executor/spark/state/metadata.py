@@ -1,0 +1,99 @@
+"""The small value of a partition's state, and what is counted in it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from ...counters import Counters
+from ...watermarks import Watermark
+from .log import Blob, Directory
+from .snapshot import Snapshot
+
+FIRST_OF_RUNS = 1 << 40
+"""Where the numbers of blobs begin that hold what operators remember; those of valid input begin
+at 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The small value of a partition's state.
+
+    ``token`` names the attempt that wrote it, ``worker`` the process that may still have its
+    index (:class:`headrace.executor.spark.state.cache.IndexHome`). ``first`` is the smallest ts of
+    a stream, ``now`` how far time has come: the watermark, or where edges come in order the largest
+    ts seen; ``latest`` is the largest ts of an edge, also when all streams are at their end.
+    ``late`` counts the edges that came when it had passed them, by stream. ``directory`` is that of
+    the input that is still valid, ``runs`` that of the runs of REWINDOW. ``remembers``: there is a
+    memory (:meth:`headrace.executor.pipeline.Pipeline.memory`) among the blobs. ``rebuilt`` counts
+    how often the index was made anew, ``restored`` how often from a snapshot, ``replayed`` the rows
+    that it took.
+    """
+
+    token: str = ""
+    worker: str = ""
+    now: int = -1
+    latest: int = -1
+    first: int = -1
+    edges: int = 0
+    results: int = 0
+    late: Mapping[str, int] = field(default_factory=dict)
+    rebuilt: int = 0
+    restored: int = 0
+    replayed: int = 0
+    operators: Mapping[int, Counters] = field(default_factory=dict)
+    directory: Directory = field(default_factory=Directory)
+    runs: Directory = field(default_factory=lambda: Directory((), FIRST_OF_RUNS))
+    remembers: bool = False
+    watermark: Watermark = field(default_factory=Watermark)
+    snapshot: Snapshot = field(default_factory=Snapshot)
+
+    def to_json(self) -> str:
+        """The text that is kept in Spark's state."""
+        return json.dumps(asdict(self))
+
+    @staticmethod
+    def from_json(text: str) -> Head:
+        """The head of a text."""
+        values: dict[str, Any] = json.loads(text)
+        operators = {int(k): Counters(**v) for k, v in values.pop("operators").items()}
+        watermark = Watermark.from_document(values.pop("watermark", {}))
+        snapshot = Snapshot(**values.pop("snapshot", {}))
+        logs: dict[str, Any] = {
+            name: Directory(tuple(Blob(**blob) for blob in log.pop("blobs")), **log)
+            for name in ("directory", "runs")
+            if (log := values.pop(name, None)) is not None
+        }
+        return Head(**values, operators=operators, watermark=watermark, snapshot=snapshot, **logs)
+
+
+def batch_of(before: Head, after: Head) -> dict[str, Any]:
+    """What a batch did, from the head before it to the one after it, as JSON-able values."""
+    work = {
+        str(node): asdict(done.since(before.operators.get(node, Counters())))
+        for node, done in after.operators.items()
+    }
+    return {
+        "edges": after.edges - before.edges,
+        "rebuilt": after.rebuilt - before.rebuilt,
+        "restored": after.restored - before.restored,
+        "replayed": after.replayed - before.replayed,
+        "operators": work,
+    }
+
+
+def totals(
+    base: Mapping[int, Counters],
+    before: Mapping[int, Counters],
+    after: Mapping[int, Counters],
+) -> dict[int, Counters]:
+    """``base`` and what happened from ``before`` to ``after``.
+
+    A pipeline counts since it was built, which may have been a moment ago, after a restart.
+    """
+    return {
+        node: base.get(node, Counters()).then(now.since(before[node]))
+        for node, now in after.items()
+    }
