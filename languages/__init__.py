@@ -1,7 +1,8 @@
 """Query languages: text to RegularQuery to canonical algebra.
 
-In: query text and a catalog. Out: a `RegularQuery` (`headrace.languages.regular_query`), and from
-it the canonical `LogicalQuery` (`headrace.languages.canonical`, Algorithm SGQParser of the thesis).
+In: query text and a catalog. Out: a `RegularQuery`
+(`headrace.languages.query.regular_query`), and from it the canonical `LogicalQuery`
+(`headrace.languages.translation.canonical`, Algorithm SGQParser of the thesis).
 
 Invariant: every error is a `QueryError` that says line, column, the offending text and
 what was expected; everything behind this folder may assume a valid query.
@@ -12,9 +13,9 @@ what was expected; everything behind this folder may assume a valid query.
 """
 
 from ..algebra.deadline import NO_DEADLINE, Deadline
-from .errors import QueryError
+from .query.errors import QueryError
+from .query.regular_query import RegularQuery
 from .registry import detect, language_named
-from .regular_query import RegularQuery
 
 __all__ = ["QueryError", "RegularQuery", "detect", "parse"]
 

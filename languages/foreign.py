@@ -11,9 +11,10 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from . import gcore, printer, rq
-from .errors import QueryError
-from .regular_query import Location, RegularQuery
+from . import gcore, rq
+from .query.errors import QueryError
+from .query.regular_query import Location, RegularQuery
+from .rq import printer
 
 _WINDOW = " WINDOW 24h"
 _ON = " ON stream WINDOW (24h)"

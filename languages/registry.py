@@ -12,9 +12,9 @@ from pathlib import PurePath
 
 from ..algebra.deadline import NO_DEADLINE, Deadline
 from . import gcore, rq
-from .errors import QueryError, listed
 from .foreign import foreign_error
-from .regular_query import RegularQuery
+from .query.errors import QueryError, listed
+from .query.regular_query import RegularQuery
 
 
 @dataclass(frozen=True, slots=True)

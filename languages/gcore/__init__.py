@@ -17,12 +17,12 @@ from lark import Lark
 from lark.exceptions import UnexpectedInput
 
 from ...algebra.deadline import NO_DEADLINE, Deadline
-from ..parsing import parsed
-from ..regular_query import RegularQuery
-from ..rq_tokens import check_text
-from .explaining import explained
+from ..parsing.lark_parser import parsed
+from ..parsing.tokens import check_text
+from ..query.regular_query import RegularQuery
 from .reading import reader
 from .syntax import Query
+from .syntax_errors import explained
 from .translation import translated
 
 __all__ = ["grammar", "parse", "recognizes", "tree"]

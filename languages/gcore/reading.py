@@ -14,11 +14,11 @@ from typing import Any
 from lark import Token, Transformer
 
 from ...algebra.scalar import DEEPEST_VALUE, LARGEST_INTEGER, SMALLEST_INTEGER
-from ..errors import QueryError
-from ..regular_query import Location
-from ..reports import EmitText, report_mode
-from ..rq_tokens import location_of, string
-from ..windows import Length
+from ..parsing.reports import EmitText, report_mode
+from ..parsing.tokens import location_of, string
+from ..parsing.windows import Length
+from ..query.errors import QueryError
+from ..query.regular_query import Location
 from .path_reading import PathRules, name_from, unwrapped, words_of
 from .syntax import (
     And,
