@@ -22,8 +22,8 @@ from headrace.catalog.defaults import DEFAULT_STATISTICS, DEFAULT_STORED
 from headrace.catalog.model import Catalog, Stream
 from headrace.executor.leaves import MOST_FILTERS
 from headrace.languages import parse
-from headrace.languages.gcore import recognizes
 from headrace.languages.gcore.errors import LATER, OUTSIDE
+from headrace.languages.gcore.parser import recognizes
 from headrace.languages.query.errors import CODES
 from headrace.languages.translation.canonical import translate
 from headrace.planning.query_text import LONGEST_QUERY

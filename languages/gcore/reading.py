@@ -1,3 +1,4 @@
+# ruff: noqa: D102 - a method is what the rule of its name says in gcore.lark
 """The syntax tree of a text, built while the parser reads.
 
 The parser calls a method for each rule of the grammar that it has read, so no tree of tokens
@@ -68,12 +69,7 @@ class _Where:
 _Properties = tuple[tuple[Name, Literal], ...]
 
 
-def reader() -> Transformer[Token, Query]:
-    """What builds the tree while the parser reads: its transformer."""
-    return _Reader()
-
-
-class _Reader(PathRules, Transformer[Token, Query]):
+class Reader(PathRules, Transformer[Token, Query]):
     """One method for each rule of the grammar."""
 
     # --- queries ----------------------------------------------------------------------

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence, Set
 
-from lark import Lark, Token
+from lark import Token
 from lark.exceptions import UnexpectedInput, UnexpectedToken
 
-from ..parsing.refusal import refusal
+from ..parsing.lark_parser import Refusal
 from ..parsing.tokens import end_of, location_of
 from ..query.errors import QueryError
 from ..query.regular_query import Location
@@ -54,15 +54,9 @@ _ARITHMETIC = {"ADD", "MINUS", "STAR", "SLASH"}
 _STEPS = {"_COLON", "_TILDE", "LPAR", "ANY"}
 
 
-def explained(parser: Lark, text: str) -> QueryError:
-    """The error in ``text``, which ``parser`` has refused."""
-    found = refusal(parser, text)
-    return _error(found.error, text, found.read, found.accepted)
-
-
-def _error(
-    error: UnexpectedInput, text: str, read: Sequence[Token], accepted: Set[str]
-) -> QueryError:
+def explained(refusal: Refusal) -> QueryError:
+    """The error in a text that the grammar refuses."""
+    error, text, read, accepted = refusal.error, refusal.text, refusal.read, refusal.accepted
     if isinstance(error, UnexpectedToken) and error.token.type == "$END":
         at = end_of(read[-1]) if read else Location(1, 1)
         word = ""

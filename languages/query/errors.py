@@ -94,7 +94,7 @@ class QueryError(Exception):
     def _line(self, names: Names | None) -> str:
         reason = self.message
         if self.expected:
-            reason += f"; expected {_either(self.expected)}"
+            reason += f"; expected {either(self.expected)}"
         hint = advice(self.hint, self.remedies, names)
         return line_of(self.code, self._at, self.text, reason, hint)
 
@@ -171,7 +171,8 @@ def listed(names: tuple[str, ...] | list[str], most: int = 12) -> str:
     return f"{shown} and {len(names) - most} more" if len(names) > most else shown
 
 
-def _either(words: tuple[str, ...]) -> str:
+def either(words: tuple[str, ...]) -> str:
+    """``a, b or c``."""
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
 
 

@@ -9,21 +9,18 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-from lark import Lark, Token
-from lark.exceptions import UnexpectedInput
+from lark import Token
 
 from ...algebra import regex
 from ...algebra.deadline import NO_DEADLINE, Deadline
 from ...algebra.scalar import Literal
-from ..parsing.lark_parser import parsed
+from ..parsing.lark_parser import Parser
 from ..parsing.paths import PathExpression, joined
 from ..parsing.reports import EmitText, report_mode, with_emit
 from ..parsing.tokens import (
-    check_text,
     location_of,
     name_of,
     string,
@@ -80,13 +77,7 @@ def parse(text: str, time_unit: str = "second", deadline: Deadline = NO_DEADLINE
         QueryError: if it is not RQ, or a query that cannot mean anything.
         algebra.deadline.OutOfTimeError: if the time is over.
     """
-    check_text(text)
-    parser = _parser()
-    try:
-        program = parsed(parser, text, deadline)
-    except UnexpectedInput:
-        raise explained(parser, text) from None
-    assert isinstance(program, _Program)
+    program: _Program = PARSER.parse(text, deadline)
     clauses, unit = windows_of(program.windows, time_unit)
     rules, answer = with_named_answer(program.rules)
     rules = with_aliases(with_names_for_edges(rules))
@@ -106,16 +97,6 @@ def parse(text: str, time_unit: str = "second", deadline: Deadline = NO_DEADLINE
 def recognizes(text: str) -> bool:
     """Whether ``text`` looks like RQ: outside comments, some rule has its arrow."""
     return re.search(r"<-|:-|←", re.sub(r"%[^\n]*", "", text)) is not None
-
-
-def grammar() -> str:
-    """The grammar, in the notation of lark."""
-    return (Path(__file__).parent / "rq.lark").read_text("utf-8")
-
-
-@cache
-def _parser() -> Lark:
-    return Lark(grammar(), parser="lalr", lexer="contextual", transformer=_Builder())
 
 
 @dataclass(frozen=True, slots=True)
@@ -419,3 +400,6 @@ def _repeated(path: PathExpression, least: Token | None, most: Token | None) -> 
     assert first is not None
     bound = None if most is None else count(most)
     return path.repeat(0 if least is None else count(least), bound, location_of(first))
+
+
+PARSER = Parser(Path(__file__).with_name("rq.lark"), _Builder, explained)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence, Set
 
-from lark import Lark, Token
-from lark.exceptions import UnexpectedInput, UnexpectedToken
+from lark import Token
+from lark.exceptions import UnexpectedToken
 
-from ..parsing.refusal import refusal
+from ..parsing.lark_parser import Refusal
 from ..parsing.tokens import end_of, location_of
 from ..query.errors import QueryError
 
@@ -41,19 +41,13 @@ _NEGATIONS = ("!", "¬", "~")
 _OTHER_WORDS = ("or", "is", "and", "in")
 
 
-def explained(parser: Lark, text: str) -> QueryError:
-    """The error in ``text``, which ``parser`` has refused."""
-    found = refusal(parser, text)
-    return _error(found.error, text, found.read, found.accepted)
-
-
 # The type of a token that cannot stand where it was found may be any that its text fits, so
 # below it is told by its text; that of one already read is certain.
 
 
-def _error(
-    error: UnexpectedInput, text: str, read: Sequence[Token], accepted: Set[str]
-) -> QueryError:
+def explained(refusal: Refusal) -> QueryError:
+    """The error in a text that the grammar refuses."""
+    error, text, read, accepted = refusal.error, refusal.text, refusal.read, refusal.accepted
     if isinstance(error, UnexpectedToken):
         token = error.token
     else:

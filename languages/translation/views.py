@@ -178,9 +178,8 @@ class _Reading:
     def parsed(self, view: str) -> RegularQuery:
         if view not in self._read:
             text = self.catalog.views[view]
-            language = registry.language_named(text.language or registry.detect(text.query))
-            self._read[view] = language.parse_view(
-                text.query, self.catalog.time_unit, self.deadline
+            self._read[view] = registry.parse_view(
+                text.query, text.language, self.catalog.time_unit, self.deadline
             )
         return self._read[view]
 

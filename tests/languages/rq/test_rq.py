@@ -10,7 +10,7 @@ from lark import logger as lark_logger
 from headrace.algebra import regex
 from headrace.algebra.regex import Symbol
 from headrace.algebra.window import Window
-from headrace.languages import detect, parse, rq
+from headrace.languages import detect, parse
 from headrace.languages.query.condition_text import condition_text
 from headrace.languages.query.regular_query import (
     Atom,
@@ -24,6 +24,7 @@ from headrace.languages.query.regular_query import (
     Variable,
     WindowClause,
 )
+from headrace.languages.rq import parser
 from tests.languages.examples import EXAMPLES
 
 NOWHERE = Location(1, 1)
@@ -53,7 +54,7 @@ def path_of(text: str) -> str:
 def test_the_printed_examples_are_read(name: str) -> None:
     text, _ = EXAMPLES[name]
     assert detect(text) == "rq"
-    assert parse(text) == parse(text, "rq") == rq.parse(text)
+    assert parse(text) == parse(text, "rq") == parser.parse(text)
     assert parse(text).warnings == ()
 
 
@@ -64,7 +65,7 @@ def test_the_grammar_gives_every_text_one_tree(caplog: pytest.LogCaptureFixture)
     lark_logger.propagate = True
     try:
         with caplog.at_level(logging.DEBUG, logger=lark_logger.name):
-            Lark(rq.grammar(), parser="lalr", debug=True)
+            Lark(parser.PARSER.grammar, parser="lalr", debug=True)
             ambiguous = 'start: e\ne: e "+" e | "a"'
             assert "conflict" not in caplog.text.lower()
             Lark(ambiguous, parser="lalr", debug=True)
