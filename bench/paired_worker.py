@@ -21,7 +21,7 @@ from bench.streams import DAY, catalog_of, files, load, slides
 from headrace.algebra.plan import PhysicalPlan
 from headrace.executor.local import LocalRun
 from headrace.languages import parse
-from headrace.languages.canonical import translate
+from headrace.languages.translation.canonical import translate
 from headrace.optimizer import Optimizer, Options
 
 SEARCHED = (

@@ -22,7 +22,7 @@ from headrace.algebra.logical import LogicalExpression, LogicalQuery, Pattern
 from headrace.costmodel import CostModel
 from headrace.costmodel.model import Kind
 from headrace.languages import parse
-from headrace.languages.canonical import translate
+from headrace.languages.translation.canonical import translate
 from headrace.optimizer import Optimization, Optimizer, Options
 from headrace.optimizer.canonical import CanonicalPlans
 

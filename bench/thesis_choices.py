@@ -26,7 +26,7 @@ from headrace.algebra import physical
 from headrace.algebra.plan import PhysicalPlan
 from headrace.costmodel.model import Kind
 from headrace.languages import parse
-from headrace.languages.canonical import translate
+from headrace.languages.translation.canonical import translate
 from headrace.optimizer import Optimizer
 
 RANGE = 100

@@ -19,7 +19,7 @@ from .edges import EdgeFile, EdgeFileError, format_of
 from .lines import Progress, cannot_be_read
 from .measurement import ROWS, Measurement, measure_files
 from .model import FILE_FORMATS, ROLES, Catalog, Source, Stream, VertexType
-from .offers import have_deletions, offered_properties
+from .schema_inference import have_deletions, offered_properties
 
 _HIDDEN = (".", "_")
 STORED_STREAM = "stored"
@@ -223,7 +223,8 @@ def measured_catalog(
 
     ``files`` are one stream, called ``input``; ``stored`` one stored graph, ``stored``, and those
     of vertices among them another, ``vertices``. Their further columns are properties
-    (:mod:`headrace.catalog.offers`); a column ``op`` of a stream says that there are deletions.
+    (:mod:`headrace.catalog.schema_inference`); a column ``op`` of a stream says that there are
+    deletions.
     Arguments and errors as of :func:`headrace.catalog.measurement.measure_files`.
 
     Raises:

@@ -10,7 +10,7 @@ from ..algebra import text as algebra_text
 from ..algebra.logical import LogicalExpression, WScan
 from ..algebra.plan import PhysicalPlan
 from ..costmodel.explanation import Explanation
-from ..languages import printer
+from ..languages.rq import printer
 from ..memo.printer import format_memo
 from ..notation import operators as notation
 from ..notation.names import Names

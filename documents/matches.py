@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..languages import printer
-from ..languages.regular_query import (
+from ..languages.query.regular_query import (
     Atom,
     Constant,
     EdgeAtom,
@@ -14,6 +13,7 @@ from ..languages.regular_query import (
     Term,
     VertexAtom,
 )
+from ..languages.rq import printer
 
 
 def match_document(query: RegularQuery) -> dict[str, Any]:

@@ -1,19 +1,21 @@
 """Texts in query languages that are not read here: which one it is, and how to say the same.
 
-In: a text that a front end has refused. Out: an error that names the text's language, and writes
-the query in the languages that there are. What it writes is a sketch of the query's pattern that
-the front ends take; where there is none to be had, an example.
+In: a text that a language has refused. Out: an error that names the text's own language, with the
+query's pattern written in RQ and G-CORE as a hint. Only sketches that these two languages accept
+are shown; where there is none, the hint is an example. A registered language is never foreign.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from . import gcore, printer, rq
-from .errors import QueryError
-from .regular_query import Location, RegularQuery
+from ..algebra.deadline import NO_DEADLINE
+from .language import Language, Read
+from .query.errors import QueryError, either
+from .query.regular_query import Location, RegularQuery
+from .rq import printer
 
 _WINDOW = " WINDOW 24h"
 _ON = " ON stream WINDOW (24h)"
@@ -27,7 +29,7 @@ _COMMENT = re.compile(r"\s+|(?://|--|#|%)[^\n]*|/\*.*?\*/", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Sketch:
-    """A query as it would be written here, in one of the two languages or in both."""
+    """A query in RQ, in G-CORE, or in both; empty where there is none."""
 
     rq: str = ""
     gcore: str = ""
@@ -50,24 +52,26 @@ class Foreign:
 
 
 def foreign_language(text: str) -> Foreign | None:
-    """The language of a text that is none of ours; None for any other text."""
+    """The language of a text in :data:`FOREIGN`; None for any other text."""
     start = _start(text)
     end = start + _LONGEST_TEXT
     return next((one for one in FOREIGN if one.begins.match(text, start, end)), None)
 
 
-def foreign_error(text: str) -> QueryError | None:
-    """The error of a text in a language that is not read here; None for any other text."""
+def foreign_error(text: str, languages: Sequence[Language]) -> QueryError | None:
+    """The error of a text in a language that is not among ``languages``; None for another text."""
+    read = {language.name: language.read for language in languages}
     language = foreign_language(text)
-    if language is None:
+    if language is None or language.name.lower() in read:
         return None
     start = _start(text)
     before = text[:start]
     word = re.match(r"g\.\w+|\w+", text[start:])
-    sketch = _checked(language.sketch(text[start : start + _LONGEST_TEXT]))
+    sketch = _checked(language.sketch(text[start : start + _LONGEST_TEXT]), read)
+    titles = tuple(language.title for language in reversed(languages))
     return QueryError(
         "E-LANGUAGE",
-        f"this looks like {language.name}, and queries are written in RQ or G-CORE here",
+        f"this looks like {language.name}, and queries are written in {either(titles)} here",
         at=Location(before.count("\n") + 1, start - (before.rfind("\n") + 1) + 1),
         text=word[0] if word else "",
         hint=_hint(sketch),
@@ -90,24 +94,24 @@ def _start(text: str) -> int:
     return at
 
 
-def _checked(sketch: Sketch) -> Sketch:
-    """The sketches that the front ends take; the one in RQ also from that in G-CORE."""
-    of_gcore = _parsed(gcore.parse, sketch.gcore)
-    of_rq = _parsed(rq.parse, sketch.rq)
-    text = sketch.rq if of_rq is not None else ""
-    if of_gcore is not None and of_rq is None:
+def _checked(sketch: Sketch, read: Mapping[str, Read]) -> Sketch:
+    """The sketches that the two languages accept; the one in RQ also from that in G-CORE."""
+    gcore = _parsed(read["gcore"], sketch.gcore)
+    rq = sketch.rq
+    if gcore is not None and _parsed(read["rq"], rq) is None:
         # Without a stream its labels have their own names.
-        bare = _parsed(gcore.parse, sketch.gcore.replace(_ON, ""))
-        printed = "" if bare is None else " ".join(printer.rules_text(bare)) + _WINDOW
-        text = printed if _parsed(rq.parse, printed) is not None else ""
-    return Sketch(text, sketch.gcore if of_gcore is not None else "")
+        bare = _parsed(read["gcore"], sketch.gcore.replace(_ON, ""))
+        rq = "" if bare is None else " ".join(printer.rules_text(bare)) + _WINDOW
+    return Sketch(
+        "" if _parsed(read["rq"], rq) is None else rq, "" if gcore is None else sketch.gcore
+    )
 
 
-def _parsed(parse: Callable[[str], RegularQuery], text: str) -> RegularQuery | None:
+def _parsed(read: Read, text: str) -> RegularQuery | None:
     if not text or len(text) > _LONGEST_SKETCH:
         return None
     try:
-        return parse(text)
+        return read(text, "second", NO_DEADLINE)
     except QueryError:
         return None
 

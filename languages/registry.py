@@ -1,80 +1,55 @@
-"""Which query languages there are, and how to tell them apart.
+"""The query languages, and how to tell which one a text is written in.
 
-A front end is one module with a ``parse`` and a ``recognizes``; it becomes known by a line
-in :data:`LANGUAGES`.
+A language is a folder beside this module whose ``__init__`` has a `Language`; it is registered by a
+place in :data:`LANGUAGES`. Nothing else in the package lists languages.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import PurePath
 
 from ..algebra.deadline import NO_DEADLINE, Deadline
 from . import gcore, rq
-from .errors import QueryError, listed
 from .foreign import foreign_error
-from .regular_query import RegularQuery
+from .language import Language, Read
+from .query.errors import QueryError, listed
+from .query.regular_query import RegularQuery
+
+LANGUAGES: tuple[Language, ...] = (gcore.LANGUAGE, rq.LANGUAGE)
+"""In the order in which they are asked whether they recognize a text; the last one takes a text
+that none recognizes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Language:
-    """A front end: how it reads the texts of queries and of views, and what gives them away."""
-
-    name: str
-    title: str
-    endings: tuple[str, ...]
-    recognizes: Callable[[str], bool]
-    read: Callable[[str, str, Deadline], RegularQuery]
-    read_view: Callable[[str, str, Deadline], RegularQuery]
-
-    def parse(self, text: str, time_unit: str, deadline: Deadline = NO_DEADLINE) -> RegularQuery:
-        """The query of a text; windows with a unit are counted in ``time_unit``.
-
-        Raises:
-            QueryError: if it is none; E-LANGUAGE if it looks like one of a language that is not
-                read here.
-            algebra.deadline.OutOfTimeError: if the time is over.
-        """
-        return _read(self.read, text, time_unit, deadline)
-
-    def parse_view(
-        self, text: str, time_unit: str, deadline: Deadline = NO_DEADLINE
-    ) -> RegularQuery:
-        """The query of a view, which may construct edges of several labels; errors as `parse`."""
-        return _read(self.read_view, text, time_unit, deadline)
-
-
-def _read(
-    read: Callable[[str, str, Deadline], RegularQuery],
+def parse(
     text: str,
-    time_unit: str,
-    deadline: Deadline,
+    language: str | None = None,
+    time_unit: str = "second",
+    deadline: Deadline = NO_DEADLINE,
 ) -> RegularQuery:
-    try:
-        return read(text, time_unit, deadline)
-    except QueryError as error:
-        raise foreign_error(text) or error from None
+    """Reads a query in ``language``, or in the one that its text looks like.
+
+    ``time_unit`` is the catalog's: windows written with a unit are counted in it.
+
+    Raises:
+        QueryError: if the text is not a valid query of the language; E-LANGUAGE if there is no such
+            language, or the text looks like one that is not read here.
+        algebra.deadline.OutOfTimeError: if the time is over.
+    """
+    return _read(_language_of(text, language).read, text, time_unit, deadline)
 
 
-LANGUAGES: tuple[Language, ...] = (
-    Language(
-        "gcore",
-        "G-CORE with windows",
-        (".gcore", ".gc"),
-        gcore.recognizes,
-        gcore.parse,
-        gcore.parse_view,
-    ),
-    Language(
-        "rq", "Regular Queries (Datalog with paths)", (".rq",), rq.recognizes, rq.parse, rq.parse
-    ),
-)
-"""In the order in which a text is offered to them; the last takes what none recognizes."""
+def parse_view(
+    text: str,
+    language: str | None = None,
+    time_unit: str = "second",
+    deadline: Deadline = NO_DEADLINE,
+) -> RegularQuery:
+    """Reads the query of a view, which may construct edges of several labels; errors as `parse`."""
+    return _read(_language_of(text, language).read_view, text, time_unit, deadline)
 
 
 def language_named(name: str) -> Language:
-    """The front end of a name.
+    """The language of a name.
 
     Raises:
         QueryError: E-LANGUAGE if there is none.
@@ -93,8 +68,7 @@ def language_named(name: str) -> Language:
 def detect(text: str, file_name: str | None = None) -> str:
     """The name of the language of a text: by the file's ending, else by its content.
 
-    A text that no language recognizes is taken for RQ, whose errors then say what is
-    missing.
+    A text that no language recognizes is taken for RQ, whose errors then say what is missing.
     """
     ending = PurePath(file_name).suffix.lower() if file_name else ""
     for language in LANGUAGES:
@@ -104,3 +78,14 @@ def detect(text: str, file_name: str | None = None) -> str:
         if language.recognizes(text):
             return language.name
     return LANGUAGES[-1].name
+
+
+def _language_of(text: str, name: str | None) -> Language:
+    return language_named(name or detect(text))
+
+
+def _read(read: Read, text: str, time_unit: str, deadline: Deadline) -> RegularQuery:
+    try:
+        return read(text, time_unit, deadline)
+    except QueryError as error:
+        raise foreign_error(text, LANGUAGES) or error from None

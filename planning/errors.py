@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ..algebra.remedy import Names, Remedy, advice
 
 if TYPE_CHECKING:
-    from ..languages.errors import QueryError
+    from ..languages.query.errors import QueryError
 
 
 class HeadraceError(Exception):

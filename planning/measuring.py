@@ -22,8 +22,14 @@ from ..catalog.defaults import (
     default_catalog,
 )
 from ..catalog.model import Catalog, LabelStatistics, Stream
-from ..languages.labels_read import Reads, input_labels, orders_vertices, reads, vertex_labels
-from ..languages.regular_query import RegularQuery
+from ..languages.query.regular_query import RegularQuery
+from ..languages.translation.labels_read import (
+    Reads,
+    input_labels,
+    orders_vertices,
+    reads,
+    vertex_labels,
+)
 from .errors import UsageError
 from .requests import PlanRequest
 
@@ -75,7 +81,7 @@ def _of_inputs(
 ) -> tuple[Catalog, tuple[str, ...]]:
     """The catalog of files that nothing describes."""
     from ..catalog import measured_catalog
-    from ..catalog.offers import files_with_times
+    from ..catalog.schema_inference import files_with_times
 
     labels = input_labels(query)
     wanted = {*labels, *vertex_labels(query)}
@@ -286,7 +292,7 @@ class _Measuring:
 
     def _constructed(self) -> frozenset[str]:
         """The labels that views construct."""
-        from ..languages.views import queries_of_views
+        from ..languages.translation.views import queries_of_views
 
         return frozenset(
             name

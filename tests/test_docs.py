@@ -22,10 +22,10 @@ from headrace.catalog.defaults import DEFAULT_STATISTICS, DEFAULT_STORED
 from headrace.catalog.model import Catalog, Stream
 from headrace.executor.scans import MOST_FILTERS
 from headrace.languages import parse
-from headrace.languages.canonical import translate
-from headrace.languages.errors import CODES
-from headrace.languages.gcore import recognizes
-from headrace.languages.gcore.faults import LATER, OUTSIDE
+from headrace.languages.gcore.errors import LATER, OUTSIDE
+from headrace.languages.gcore.parser import recognizes
+from headrace.languages.query.errors import CODES
+from headrace.languages.translation.canonical import translate
 from headrace.planning.query_text import LONGEST_QUERY
 from headrace.rules.registry import implementation_rules, transformation_rules
 

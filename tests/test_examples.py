@@ -11,7 +11,7 @@ from headrace import catalog
 from headrace.api.cli import main
 from headrace.catalog.edges import read
 from headrace.languages import parse
-from headrace.languages.canonical import translate
+from headrace.languages.translation.canonical import translate
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 MATHOVERFLOW = EXAMPLES / "mathoverflow"

@@ -13,9 +13,11 @@ from ...catalog import load
 from ...catalog.document import to_document
 from ...catalog.model import Catalog
 from ...languages import detect
+from ...languages.registry import LANGUAGES
 from .documents import ExampleDocument
 
-_COMMENT = re.compile(r"(?:%|//)\s?(.*)")
+_ENDINGS = frozenset(ending for language in LANGUAGES for ending in language.endings)
+_COMMENT = re.compile(rf"(?:{'|'.join(re.escape(one.comment) for one in LANGUAGES)})\s?(.*)")
 
 
 @cache
@@ -29,7 +31,7 @@ def _found() -> Iterator[ExampleDocument]:
     with resources.as_file(resources.files("headrace.examples")) as folder:
         for file in sorted(folder.glob("*/catalog.yaml")):
             catalog = to_document(_without_sources(load(file)))
-            for query in sorted((*file.parent.glob("*.rq"), *file.parent.glob("*.gcore"))):
+            for query in sorted(q for q in file.parent.iterdir() if q.suffix in _ENDINGS):
                 text = query.read_text("utf-8")
                 said, rest = _comment_and_rest(text)
                 yield {

@@ -22,8 +22,8 @@ from ...algebra.regex import Regex, Symbol, refs, substitute
 from ...catalog.document import from_document, to_document
 from ...costmodel.constants import Constants
 from ...documents.explained import RankedPlan, memo_statistics, plans_document
-from ...languages.errors import QueryError
-from ...languages.regular_query import PathAtom
+from ...languages.query.errors import QueryError
+from ...languages.query.regular_query import PathAtom
 from ...optimizer.errors import SearchCancelledError
 from ...optimizer.trace import Tracing
 from ...planning.errors import HeadraceError, InvalidQueryError, UsageError

@@ -5,11 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from ..errors import QueryError
-from ..regular_query import Atom, Condition, Location, Output, Rule, Variable, VertexAtom
-from . import faults
+from ..query.errors import QueryError
+from ..query.regular_query import (
+    Atom,
+    Condition,
+    Location,
+    Output,
+    Rule,
+    Variable,
+    VertexAtom,
+)
+from . import errors
 from .conditions import Alternative
-from .faults import Fault
+from .errors import Fault
 from .sources import Source
 from .syntax import Edge, Name, Node, Pattern
 from .values import renamed
@@ -108,7 +116,7 @@ class Body:
             QueryError: E-SAFE if it has no name, so that no edge can.
         """
         if node.variable is None:
-            raise faults.ANY_VERTEX.error(node.at, "()")
+            raise errors.ANY_VERTEX.error(node.at, "()")
         self._lone.append((node.variable, source))
 
     def test(self, predicate: str, variable: str, at: Location) -> int:
@@ -163,7 +171,7 @@ class Body:
             found.setdefault(one.get(variable, variable), set()).update(sources)
         for name, source in self._lone:
             if source not in found.get(one.get(name.text, name.text), ()):
-                raise faults.ANY_VERTEX.error(name.at, name.text)
+                raise errors.ANY_VERTEX.error(name.at, name.text)
 
         variables = tuple(one.get(name, name) for name in head)
         body, conditions = tuple(self.atoms), tuple(self.conditions)

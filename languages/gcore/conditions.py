@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Final
 
-from .. import regular_query as rq
-from ..errors import QueryError
-from ..regular_query import Location, Sign
-from ..rq_conditions import SIGNS
-from . import faults
+from ..query import regular_query as rq
+from ..query.errors import QueryError
+from ..query.regular_query import Location, Sign
+from ..rq.conditions import SIGNS
+from . import errors
 from .scope import Scope
 from .syntax import (
     And,
@@ -79,9 +79,9 @@ def _read(condition: Condition, scope: Scope, negated: Location | None) -> list[
     """The alternatives of a condition, or of its negation by the NOT at ``negated``."""
     match condition:
         case Pattern() | Exists() if negated is not None:
-            raise faults.NEGATION.error(negated, "NOT")
+            raise errors.NEGATION.error(negated, "NOT")
         case Exists():
-            raise faults.EXISTS.error(condition.at, "EXISTS")
+            raise errors.EXISTS.error(condition.at, "EXISTS")
         case Pattern():
             return [Alternative(patterns=(condition,))]
         case VertexComparison(left, sign, right):

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from .. import answers
-from .. import regular_query as rq
-from ..conditions import named_edges
-from ..errors import QueryError
-from ..regular_query import Location
-from . import faults
-from .faults import LATER, Fault
+from ..query import answers
+from ..query import regular_query as rq
+from ..query.conditions import named_edges
+from ..query.errors import QueryError
+from ..query.regular_query import Location
+from . import errors
+from .errors import LATER, Fault
 from .scope import Scope
 from .syntax import (
     Call,
@@ -154,7 +154,7 @@ def check_paths(head: Head, rule: rq.Rule) -> None:
             raise LATER["optional path"].error(name.at, name.text)
         ends = tuple(map(rq.Variable, rule.variables[:2]))
         if head.label is not None and ends != (atom.source, atom.target):
-            raise faults.OTHER_ENDS.error(name.at, name.text)
+            raise errors.OTHER_ENDS.error(name.at, name.text)
 
 
 def table_of(select: Select, scope: Scope) -> Head:
@@ -219,7 +219,7 @@ def _selected(item: Item, scope: Scope) -> Name | rq.Output:
         case Call(function) as call if function.text.lower() in AGGREGATES:
             return _aggregated(call, scope)
         case Call(function) as call if function.text.lower() != "abs":
-            raise call_fault(call, scope, faults.AGGREGATE_INSIDE)
+            raise call_fault(call, scope, errors.AGGREGATE_INSIDE)
         case value:
             return value_of(value, scope)
 
@@ -228,7 +228,7 @@ def _aggregated(call: Call, scope: Scope) -> rq.Aggregated:
     """``count(*)``, ``count(x)``, ``sum(e.amount)``."""
     name, at = call.function.text, call.function.at
     if len(call.arguments) > 1:
-        raise faults.ONE_ARGUMENT.error(at, name)
+        raise errors.ONE_ARGUMENT.error(at, name)
     argument = call.arguments[0] if call.arguments else None
     value: rq.Value | None = None
     if isinstance(argument, Name):
@@ -275,16 +275,16 @@ def _built(node: Node) -> Name:
     """The variable of a vertex in CONSTRUCT."""
     if node.labels or node.properties:
         at = node.labels[0][0] if node.labels else node.properties[0][0]
-        raise faults.CONSTRUCTED.error(at.at, at.text)
+        raise errors.CONSTRUCTED.error(at.at, at.text)
     if node.variable is None:
-        raise faults.NEW_VERTEX.error(node.at, "()")
+        raise errors.NEW_VERTEX.error(node.at, "()")
     return node.variable
 
 
 def _label(edge: Edge) -> Name:
     if edge.properties:
         key = edge.properties[0][0]
-        raise faults.CONSTRUCTED.error(key.at, key.text)
+        raise errors.CONSTRUCTED.error(key.at, key.text)
     if len(edge.labels) != 1 or edge.variable is not None:
         raise QueryError(
             "E-SYNTAX",

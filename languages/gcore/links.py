@@ -7,8 +7,13 @@ from typing import TYPE_CHECKING
 
 from ...algebra import regex, scalar
 from ...algebra.regex import Regex
-from ..errors import QueryError, closest, line_of, listed
-from ..regular_query import (
+from ..query.errors import (
+    QueryError,
+    closest,
+    line_of,
+    listed,
+)
+from ..query.regular_query import (
     Atom,
     Comparison,
     EdgeAtom,
@@ -21,7 +26,7 @@ from ..regular_query import (
     Variable,
     VertexAtom,
 )
-from . import faults
+from . import errors
 from .bodies import Body, Part
 from .conditions import alternatives
 from .scope import scope_of_macro
@@ -129,12 +134,12 @@ class Links:
         steps = self._steps_of(edge, at)
         if isinstance(at, DerivedSource) and edge.properties:
             key = edge.properties[0][0]
-            raise faults.DERIVED_EDGE.error(key.at, key.text)
+            raise errors.DERIVED_EDGE.error(key.at, key.text)
         variable = None if edge.variable is None else edge.variable.text
         if variable is not None and variable in body.edges:
             variable = _again(body, variable, (source, target), place)
         elif variable is not None:
-            fault = faults.DERIVED_EDGE if isinstance(at, DerivedSource) else None
+            fault = errors.DERIVED_EDGE if isinstance(at, DerivedSource) else None
             body.edges[variable] = fault
         if variable is None and edge.properties:
             variable = next(body.anonymous)

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..regular_query import Location
-from . import faults
+from ..query.regular_query import Location
+from . import errors
 from .bodies import Part, vertices_of
 
 
@@ -103,7 +103,7 @@ def joined(
         edges = frozenset[str]().union(*(part.edges for part in choice.parts))
         again = not (new - edges) and any(names - bound for names in shared)
         if number not in taken and (new & head or again):
-            raise faults.OPTIONAL.error(choice.blocks[0].at, "OPTIONAL")
+            raise errors.OPTIONAL.error(choice.blocks[0].at, "OPTIONAL")
     return [choices[number] for number in sorted(taken)]
 
 
@@ -128,7 +128,7 @@ def _choices(
         for other in choices:
             local = inside - choice.variables
             if other is not choice and other.match == choice.match and local & other.variables:
-                raise faults.OPTIONAL.error(choice.blocks[0].at, "OPTIONAL")
+                raise errors.OPTIONAL.error(choice.blocks[0].at, "OPTIONAL")
     return choices
 
 

@@ -11,12 +11,12 @@ from lark import Token
 
 from ...algebra import regex
 from ...algebra.regex import Regex
-from ..errors import line_of
-from ..label_sets import label_set_text
-from ..paths import PathExpression, joined
-from ..regular_query import LabelSet, Location
-from ..rq_tokens import location_of, name_of
-from . import faults
+from ..parsing.paths import PathExpression, joined
+from ..parsing.tokens import location_of, name_of
+from ..query.errors import line_of
+from ..query.label_sets import label_set_text
+from ..query.regular_query import LabelSet, Location
+from . import errors
 from .syntax import Name
 
 
@@ -89,7 +89,7 @@ class PathRules:
         backward: list[str] = []
         for step in steps:
             if not isinstance(step, regex.Symbol) or not str(step.ref).startswith(":"):
-                raise faults.NO_LABEL.error(location_of(sign), str(sign))
+                raise errors.NO_LABEL.error(location_of(sign), str(sign))
             (backward if step.inverse else forward).append(str(step.ref)[1:])
         left_out = LabelSet(tuple(forward) or None, tuple(backward) or None)
         return _set(left_out, inner.names[0].at)

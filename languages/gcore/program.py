@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from ..errors import QueryError
-from ..regular_query import Rule
+from ..query.errors import QueryError
+from ..query.regular_query import Rule
 from .names import Names, variables
 from .sources import Reads
 from .syntax import Name

@@ -1,3 +1,4 @@
+# ruff: noqa: D102 - a method is what the rule of its name says in gcore.lark
 """The syntax tree of a text, built while the parser reads.
 
 The parser calls a method for each rule of the grammar that it has read, so no tree of tokens
@@ -14,11 +15,11 @@ from typing import Any
 from lark import Token, Transformer
 
 from ...algebra.scalar import DEEPEST_VALUE, LARGEST_INTEGER, SMALLEST_INTEGER
-from ..errors import QueryError
-from ..regular_query import Location
-from ..reports import EmitText, report_mode
-from ..rq_tokens import location_of, string
-from ..windows import Length
+from ..parsing.reports import EmitText, report_mode
+from ..parsing.tokens import location_of, string
+from ..parsing.windows import Length
+from ..query.errors import QueryError
+from ..query.regular_query import Location
 from .path_reading import PathRules, name_from, unwrapped, words_of
 from .syntax import (
     And,
@@ -68,12 +69,7 @@ class _Where:
 _Properties = tuple[tuple[Name, Literal], ...]
 
 
-def reader() -> Transformer[Token, Query]:
-    """What builds the tree while the parser reads: its transformer."""
-    return _Reader()
-
-
-class _Reader(PathRules, Transformer[Token, Query]):
+class Reader(PathRules, Transformer[Token, Query]):
     """One method for each rule of the grammar."""
 
     # --- queries ----------------------------------------------------------------------

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from . import faults
-from .faults import LATER, Fault
+from . import errors
+from .errors import LATER, Fault
 from .syntax import (
     And,
     Basic,
@@ -51,7 +51,7 @@ class Scope:
         if name.text in self.edges:
             raise LATER["edge value"].error(name.at, name.text)
         if name.text in self.paths:
-            raise faults.PATH_AS_VALUE.error(name.at, name.text)
+            raise errors.PATH_AS_VALUE.error(name.at, name.text)
         if name.text not in self.bound:
             raise unbound.error(name.at, name.text)
 
@@ -62,9 +62,9 @@ class Scope:
             QueryError: E-SYNTAX for vertices and edges, E-SAFE for nothing.
         """
         if name.text in self.vertices | self.edges:
-            raise faults.NO_STORED_PATH.error(name.at, name.text)
+            raise errors.NO_STORED_PATH.error(name.at, name.text)
         if name.text not in self.paths:
-            raise faults.NO_PATH.error(name.at, name.text)
+            raise errors.NO_PATH.error(name.at, name.text)
 
     def check_edge(self, name: Name) -> None:
         """Refuses what is no edge.
@@ -73,11 +73,11 @@ class Scope:
             QueryError: E-SYNTAX for vertices, E-PATHVAR for paths, E-SAFE for nothing.
         """
         if name.text in self.vertices:
-            raise faults.BARE_VERTEX.error(name.at, name.text)
+            raise errors.BARE_VERTEX.error(name.at, name.text)
         if name.text in self.paths:
-            raise faults.PATH_AS_VALUE.error(name.at, name.text)
+            raise errors.PATH_AS_VALUE.error(name.at, name.text)
         if name.text not in self.edges:
-            raise faults.NO_EDGE.error(name.at, name.text)
+            raise errors.NO_EDGE.error(name.at, name.text)
 
 
 def scope_of(basic: Basic) -> Scope:
@@ -126,7 +126,7 @@ def scope_of_patterns(patterns: Iterable[Pattern]) -> Scope:
 
 def _two_kinds(known: Kind | None, kind: Kind) -> Fault:
     if Kind.PATH in {known, kind}:
-        return faults.PATH_AS_VALUE
+        return errors.PATH_AS_VALUE
     assert known is not None
     reason = f"it is {known.value} elsewhere, and {kind.value} here"
     return Fault("E-SYNTAX", reason, "give one of them another name")

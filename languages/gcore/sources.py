@@ -11,9 +11,10 @@ from dataclasses import dataclass, field, replace
 
 from ...algebra.regex import Symbol
 from ...algebra.window import Window
-from ..errors import QueryError, listed
-from ..label_sets import label_set_text
-from ..regular_query import (
+from ..parsing.windows import window_of
+from ..query.errors import QueryError, listed
+from ..query.label_sets import label_set_text
+from ..query.regular_query import (
     EdgeAtom,
     LabelSet,
     Leaf,
@@ -22,8 +23,7 @@ from ..regular_query import (
     Variable,
     WindowClause,
 )
-from ..windows import window_of
-from .faults import LATER
+from .errors import LATER
 from .names import Names
 from .syntax import Name, WindowText
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from itertools import product
 
-from ..errors import line_of
-from ..regular_query import EdgeAtom, Variable
-from . import faults
+from ..query.errors import line_of
+from ..query.regular_query import EdgeAtom, Variable
+from . import errors
 from .bodies import Body, Part, vertices_of
 from .conditions import MOST_ALTERNATIVES, alternatives, too_many
 from .heads import Head, check_paths, edges_of, table_of, with_columns, with_paths
@@ -51,7 +51,7 @@ class Statement:
                 for column in edge.columns:
                     if not isinstance(column.value, Name):
                         continue
-                    self._scope.check_vertex(column.value, faults.NEW_VERTEX)
+                    self._scope.check_vertex(column.value, errors.NEW_VERTEX)
                 self._define(predicates[edge.label.text], edge)
         else:
             self._define(predicates[""], table_of(head, self._scope))

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 
-from ..paths import PathExpression
-from ..regular_query import Location
-from ..reports import EmitText
-from ..windows import Length
+from ..parsing.paths import PathExpression
+from ..parsing.reports import EmitText
+from ..parsing.windows import Length
+from ..query.regular_query import Location
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,17 @@ from __future__ import annotations
 
 from ...algebra.scalar import Literal
 from ...algebra.window import Window
-from ..checks import checked
-from ..errors import QueryError, line_of
-from ..regular_query import EdgeAtom, Location, RegularQuery, Rule, Variable
-from ..reports import with_emit
-from .faults import LATER, Fault
+from ..parsing.reports import with_emit
+from ..query.checks import checked
+from ..query.errors import QueryError, line_of
+from ..query.regular_query import (
+    EdgeAtom,
+    Location,
+    RegularQuery,
+    Rule,
+    Variable,
+)
+from .errors import LATER, Fault
 from .heads import edges_of
 from .names import Names
 from .program import Program

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from ...algebra import scalar
-from .. import regular_query as rq
-from ..conditions import named_edges
-from ..errors import QueryError
-from ..regular_query import Location
-from . import faults
-from .faults import Fault
+from ..query import regular_query as rq
+from ..query.conditions import named_edges
+from ..query.errors import QueryError
+from ..query.regular_query import Location
+from . import errors
+from .errors import Fault
 from .scope import Scope
 from .syntax import Call, Computed, Literal, Name, Node, Property, Value
 
@@ -37,12 +37,12 @@ def value_of(value: Node | Value, scope: Scope) -> rq.Value:
             return rq.Computed(function, tuple(value_of(part, scope) for part in arguments))
         case Call(function, (argument,)) if function.text.lower() == "abs":
             if isinstance(argument, Name):
-                raise path_fault(argument, scope) or faults.NO_NUMBER.error(
+                raise path_fault(argument, scope) or errors.NO_NUMBER.error(
                     argument.at, argument.text
                 )
             return rq.Computed("ABS", (value_of(argument, scope),))
         case Call():
-            raise call_fault(value, scope, faults.AGGREGATE_INSIDE)
+            raise call_fault(value, scope, errors.AGGREGATE_INSIDE)
 
 
 def vertex_of(node: Node) -> Name:
@@ -65,7 +65,7 @@ def property_of(value: Property, scope: Scope) -> rq.Property:
     name, text = value.variable, f"{value.variable.text}.{value.key.text}"
     if name.text in scope.edges | scope.vertices:
         return rq.Property(name.text, value.key.text, name.at)
-    raise path_fault(value, scope) or faults.NO_EDGE.error(name.at, text)
+    raise path_fault(value, scope) or errors.NO_EDGE.error(name.at, text)
 
 
 def looked_at(value: Node | Value) -> Iterator[Name]:
@@ -106,9 +106,9 @@ def call_fault(call: Call, scope: Scope, aggregate: Fault) -> QueryError:
         if fault is not None:
             return fault
     if name == "collect":
-        fault_of_name = faults.COLLECTED
+        fault_of_name = errors.COLLECTED
     else:
-        fault_of_name = aggregate if name in AGGREGATES else faults.NO_FUNCTION
+        fault_of_name = aggregate if name in AGGREGATES else errors.NO_FUNCTION
     return fault_of_name.error(call.function.at, call.function.text)
 
 
@@ -116,7 +116,7 @@ def path_fault(value: Name | Value, scope: Scope) -> QueryError | None:
     """What is wrong with a value that asks something of a path."""
     name = value.variable if isinstance(value, Property) else value
     if isinstance(name, Name) and name.text in scope.paths:
-        return faults.PATH_AS_VALUE.error(name.at, name.text)
+        return errors.PATH_AS_VALUE.error(name.at, name.text)
     return None
 
 

@@ -67,7 +67,7 @@ def test_search_is_one_command(tmp_path: Path) -> None:
 def test_the_best_known_plan_is_not_dearer_than_the_best() -> None:
     from bench.queries import catalog, cost_model
     from headrace.languages import parse
-    from headrace.languages.canonical import translate
+    from headrace.languages.translation.canonical import translate
     from headrace.optimizer import Optimizer
 
     query = translate(parse(CASES["clique 5 (star, all kept)"].text, "rq"), catalog())

@@ -32,7 +32,7 @@ from headrace.catalog import (
     measured_catalog,
 )
 from headrace.catalog.edges import format_of, read
-from headrace.catalog.offers import offered_properties
+from headrace.catalog.schema_inference import offered_properties
 from tests.strategies.amount import examples
 
 TYPES: Mapping[str, PropertyType] = {

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from headrace.catalog.defaults import default_catalog
 from headrace.languages import QueryError, parse
-from headrace.languages.canonical import translate
-from headrace.languages.errors import CODES, listed
-from headrace.languages.labels_read import input_labels
-from headrace.languages.regular_query import Location
+from headrace.languages.query.errors import CODES, listed
+from headrace.languages.query.regular_query import Location
+from headrace.languages.translation.canonical import translate
+from headrace.languages.translation.labels_read import input_labels
 from tests.languages.examples import EXAMPLES
 
 SYNTAX = [

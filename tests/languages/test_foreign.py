@@ -6,6 +6,7 @@ import pytest
 
 from headrace.languages import QueryError, detect, parse
 from headrace.languages.foreign import foreign_error, foreign_language
+from headrace.languages.registry import LANGUAGES
 
 ON = "ON stream WINDOW (24h)"
 
@@ -114,5 +115,5 @@ def test_a_match_without_what_it_gives_is_gcore() -> None:
     "text", ["SELECT " * 20_000, "MATCH (" * 20_000, "MATCH (a) RETURN " + "-[a:b|" * 20_000]
 )
 def test_long_texts_are_looked_at_in_part(text: str) -> None:
-    error = foreign_error(text)
+    error = foreign_error(text, LANGUAGES)
     assert error is None or len(error.hint) < 1_000

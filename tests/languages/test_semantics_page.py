@@ -10,7 +10,7 @@ from headrace.algebra.window import Window
 from headrace.catalog.defaults import DEFAULT_STATISTICS
 from headrace.catalog.model import Catalog, Stream
 from headrace.languages import parse
-from headrace.languages.canonical import translate
+from headrace.languages.translation.canonical import translate
 from tests.oracles.snapshot import Edge, EdgeSnapshot
 from tests.properties.algebra import rows_of
 

@@ -18,7 +18,7 @@ from headrace.algebra.logical import (
 from headrace.algebra.window import Window
 from headrace.costmodel import CostModel
 from headrace.languages import parse
-from headrace.languages.canonical import translate
+from headrace.languages.translation.canonical import translate
 from headrace.memo import Memo
 from headrace.optimizer import Optimization, Optimizer, Options
 from headrace.rules.registry import transformation_rules

@@ -9,7 +9,7 @@ from headrace.algebra.window import Window
 from headrace.catalog.model import Catalog, LabelStatistics, Stream
 from headrace.costmodel import CostModel
 from headrace.languages import parse
-from headrace.languages.canonical import translate
+from headrace.languages.translation.canonical import translate
 from headrace.optimizer import Optimizer, Options
 
 ALIKE = LabelStatistics(rate=10.0, distinct_src=500.0, distinct_trg=500.0, vertices=800.0)

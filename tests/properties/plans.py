@@ -11,7 +11,7 @@ from headrace.algebra.logical import PathSemantics
 from headrace.algebra.plan import PhysicalPlan, PlanStream
 from headrace.costmodel import CostModel
 from headrace.languages import parse
-from headrace.languages.canonical import translate
+from headrace.languages.translation.canonical import translate
 from headrace.optimizer import Optimization, Optimizer, Options
 from tests.oracles.query import text
 from tests.properties.catalogs import catalog_of

@@ -6,8 +6,9 @@ from hypothesis import given, note
 from hypothesis import strategies as st
 
 from headrace.algebra.logical import LogicalQuery
-from headrace.languages import parse, printer
-from headrace.languages.canonical import translate
+from headrace.languages import parse
+from headrace.languages.rq import printer
+from headrace.languages.translation.canonical import translate
 from tests.languages.gcore import printing
 from tests.languages.gcore.printing import Style
 from tests.oracles.query import text

@@ -9,7 +9,7 @@ from headrace.algebra.plan import PhysicalPlan, PlanStream
 from headrace.catalog import load
 from headrace.costmodel import CostModel
 from headrace.languages import parse
-from headrace.languages.canonical import translate
+from headrace.languages.translation.canonical import translate
 from headrace.optimizer import Optimization, Optimizer
 from tests.oracles.judgement import Line
 from tests.oracles.snapshot import Edge, Truth

@@ -13,7 +13,7 @@ from headrace.catalog.model import Catalog, Stream
 from headrace.costmodel import CostModel
 from headrace.executor import local
 from headrace.languages import parse
-from headrace.languages.canonical import translate
+from headrace.languages.translation.canonical import translate
 from headrace.optimizer import Optimizer
 from tests.languages.gcore.examples import EXAMPLES, STREAMS
 from tests.oracles.query import Atom, Closure, PathAtom, Query, Rule, Seq, Source, Step, Var, plus

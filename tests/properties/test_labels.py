@@ -3,8 +3,9 @@
 from hypothesis import given, note
 from hypothesis import strategies as st
 
-from headrace.languages import parse, printer
-from headrace.languages.canonical import translate
+from headrace.languages import parse
+from headrace.languages.rq import printer
+from headrace.languages.translation.canonical import translate
 from tests.oracles.query import text
 from tests.oracles.snapshot import Truth
 from tests.properties.algebra import rows_of

@@ -2,10 +2,16 @@
 
 from hypothesis import given
 
-from headrace.languages import parse, printer
-from headrace.languages.regular_query import Atom as ParsedAtom
-from headrace.languages.regular_query import Constant, EdgeAtom, PathAtom, RegularQuery
-from headrace.languages.regular_query import Term as ParsedTerm
+from headrace.languages import parse
+from headrace.languages.query.regular_query import Atom as ParsedAtom
+from headrace.languages.query.regular_query import (
+    Constant,
+    EdgeAtom,
+    PathAtom,
+    RegularQuery,
+)
+from headrace.languages.query.regular_query import Term as ParsedTerm
+from headrace.languages.rq import printer
 from tests.oracles.query import (
     Atom,
     BodyAtom,

@@ -16,7 +16,7 @@ from headrace.algebra.deadline import Deadline
 from headrace.catalog.model import Catalog, LabelStatistics, Stream
 from headrace.costmodel import CostModel
 from headrace.languages import parse
-from headrace.languages.canonical import translate
+from headrace.languages.translation.canonical import translate
 from headrace.optimizer import Optimization, Optimizer, Options
 from headrace.optimizer.why import reasons
 from headrace.planning.planner import plan_of, translate_query

@@ -10,10 +10,18 @@ from hypothesis import strategies as st
 from headrace.algebra.physical import HashJoin, PhysicalOperator, SPath, WindowScan
 from headrace.algebra.plan import PhysicalPlan
 from headrace.algebra.regex import Symbol
-from headrace.languages import answer_algebra, parse
-from headrace.languages.canonical import translate
-from headrace.languages.inputs import Inputs
-from headrace.languages.regular_query import OWN_LABEL, OWN_SOURCE, Atom, EdgeAtom, PathAtom, Rule
+from headrace.languages import parse
+from headrace.languages.query.regular_query import (
+    OWN_LABEL,
+    OWN_SOURCE,
+    Atom,
+    EdgeAtom,
+    PathAtom,
+    Rule,
+)
+from headrace.languages.translation import answer_algebra
+from headrace.languages.translation.canonical import translate
+from headrace.languages.translation.inputs import Inputs
 from tests.oracles.query import Query, Source, text
 from tests.oracles.snapshot import Truth
 from tests.properties.algebra import rows_of

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from headrace.algebra.logical import WScan
 from headrace.languages import parse
-from headrace.languages.canonical import translate
+from headrace.languages.translation.canonical import translate
 from tests.oracles.query import Source, text
 from tests.oracles.snapshot import Truth
 from tests.properties.algebra import rows_of

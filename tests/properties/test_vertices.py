@@ -7,7 +7,7 @@ from headrace.catalog.model import Catalog, Stream
 from headrace.costmodel import CostModel
 from headrace.executor.local import Edge, run_plan
 from headrace.languages import parse
-from headrace.languages.canonical import translate
+from headrace.languages.translation.canonical import translate
 from headrace.optimizer import Optimizer
 from tests.properties.catalogs import ALIKE
 

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
 
-from headrace.languages import parse, printer
+from headrace.languages import parse
+from headrace.languages.rq import printer
 from tests.oracles.query import Atom, Closure, Query, Rule, Source, Var, text
 from tests.oracles.windows import truth_of
 from tests.properties.plans import THOROUGH, optimized, plans_of, read_back

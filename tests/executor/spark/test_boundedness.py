@@ -17,7 +17,7 @@ from headrace.costmodel import CostModel
 from headrace.executor.local import Edge
 from headrace.executor.spark.state import snapshot
 from headrace.languages import parse
-from headrace.languages.canonical import translate
+from headrace.languages.translation.canonical import translate
 from headrace.optimizer import Optimizer, Options
 from tests.executor.spark.chain import Chain
 

@@ -21,7 +21,7 @@ from headrace.executor.spark.report import Progress
 from headrace.executor.spark.results.sinks import ToFolder
 from headrace.executor.spark.run import RunOptions, run
 from headrace.languages import parse
-from headrace.languages.canonical import translate
+from headrace.languages.translation.canonical import translate
 from headrace.optimizer import Optimizer, Options
 
 pytestmark = pytest.mark.spark

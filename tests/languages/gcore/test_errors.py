@@ -7,9 +7,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from headrace.languages import QueryError, parse
-from headrace.languages.errors import CODES
-from headrace.languages.gcore import tree
-from headrace.languages.gcore.faults import LATER, OUTSIDE
+from headrace.languages.gcore.errors import LATER, OUTSIDE
+from headrace.languages.gcore.parser import tree
+from headrace.languages.query.errors import CODES
 from tests.languages.gcore.examples import EXAMPLES
 from tests.strategies.amount import examples
 

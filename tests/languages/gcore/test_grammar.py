@@ -6,7 +6,7 @@ from dataclasses import FrozenInstanceError
 import pytest
 from lark import Lark
 
-from headrace.languages.gcore import grammar, tree
+from headrace.languages.gcore.parser import PARSER, tree
 from headrace.languages.gcore.syntax import (
     And,
     Basic,
@@ -26,7 +26,7 @@ from headrace.languages.gcore.syntax import (
     Select,
     VertexComparison,
 )
-from headrace.languages.regular_query import Location
+from headrace.languages.query.regular_query import Location
 
 
 def test_one_token_of_lookahead_decides(caplog: pytest.LogCaptureFixture) -> None:
@@ -34,7 +34,7 @@ def test_one_token_of_lookahead_decides(caplog: pytest.LogCaptureFixture) -> Non
     Lark('start: e\ne: e "+" e | "a"', parser="lalr", debug=True)
     assert "Shift/Reduce conflict" in caplog.text
     caplog.clear()
-    Lark(grammar(), parser="lalr", lexer="contextual", debug=True)
+    Lark(PARSER.grammar, parser="lalr", lexer="contextual", debug=True)
     assert "conflict" not in caplog.text
 
 

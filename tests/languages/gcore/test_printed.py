@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from headrace.catalog.defaults import DEFAULT_STATISTICS, DEFAULT_STORED
 from headrace.catalog.model import Catalog, Stream
 from headrace.languages import parse
-from headrace.languages.canonical import translate
+from headrace.languages.translation.canonical import translate
 from tests.languages.gcore import printing
 from tests.languages.gcore.printing import Style
 from tests.oracles.conditions import Compare, Vert

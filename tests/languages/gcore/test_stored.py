@@ -8,7 +8,7 @@ from headrace.algebra.text import one_line
 from headrace.catalog.defaults import DEFAULT_STATISTICS, DEFAULT_STORED
 from headrace.catalog.model import Catalog, Stream
 from headrace.languages import QueryError, parse
-from headrace.languages.canonical import translate
+from headrace.languages.translation.canonical import translate
 
 CATALOG = Catalog(
     {

@@ -8,7 +8,7 @@ from headrace.algebra.window import Window
 from headrace.catalog.defaults import DEFAULT_STATISTICS
 from headrace.catalog.model import Catalog, Stream
 from headrace.languages import QueryError, parse
-from headrace.languages.canonical import translate
+from headrace.languages.translation.canonical import translate
 from tests.languages.gcore.examples import EXAMPLES, STREAMS
 
 

@@ -1,5 +1,5 @@
 /** The query languages as the editor reads them: enough to colour words, no more. The service
- * parses; these follow languages/rq.lark and languages/gcore. */
+ * parses; these follow languages/rq/rq.lark and languages/gcore/gcore.lark. */
 
 import { StreamLanguage, type StreamParser } from "@codemirror/language";
 

@@ -1,0 +1,66 @@
+"""The front end of G-CORE: text to a Regular Query, by way of a syntax tree."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from ...algebra.deadline import NO_DEADLINE, Deadline
+from ..parsing.lark_parser import Parser
+from ..query.regular_query import RegularQuery
+from .reading import Reader
+from .syntax import Query
+from .syntax_errors import explained
+from .translation import translated
+
+PARSER = Parser(Path(__file__).with_name("gcore.lark"), Reader, explained)
+
+_BEGINNING = re.compile(
+    r"""(?:\s|//[^\n]*|/\*.*?\*/)*
+    (?:PATH\s+[\w`]+\s*= | GRAPH\s+VIEW\b | SELECT\s+[\w`]
+      | CONSTRUCT\s*\([^()]*\)\s*(?:- | <-\s*[\[/] | \bMATCH\b)
+      | MATCH\s*\([^()]*\)\s*(?:- | <-\s*[\[/] | , | (?:ON|WHERE)\b))""",
+    re.IGNORECASE | re.DOTALL | re.VERBOSE,
+)
+"""None of these begins an RQ rule, whose head goes on with an arrow or commas."""
+
+
+def parse(text: str, time_unit: str = "second", deadline: Deadline = NO_DEADLINE) -> RegularQuery:
+    """Reads G-CORE text; windows with a unit are counted in ``time_unit``.
+
+    Raises:
+        QueryError: if it is not G-CORE, cannot mean anything, or is not supported yet.
+        algebra.deadline.OutOfTimeError: if the time is over.
+    """
+    return translated(tree(text, deadline), time_unit, _words(text))
+
+
+def parse_view(
+    text: str, time_unit: str = "second", deadline: Deadline = NO_DEADLINE
+) -> RegularQuery:
+    """Reads G-CORE text of a view, which may construct edges of several labels.
+
+    Raises:
+        QueryError, algebra.deadline.OutOfTimeError: as :func:`parse`.
+    """
+    return translated(tree(text, deadline), time_unit, _words(text), several=True)
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(word.strip("`") for word in re.findall(r"`[^`\n]*`|\w+", text))
+
+
+def tree(text: str, deadline: Deadline = NO_DEADLINE) -> Query:
+    """The syntax tree of a text.
+
+    Raises:
+        QueryError: if it is not G-CORE.
+        algebra.deadline.OutOfTimeError: if the time is over.
+    """
+    query: Query = PARSER.parse(text, deadline)
+    return query
+
+
+def recognizes(text: str) -> bool:
+    """Whether ``text`` looks like G-CORE: behind comments, it begins as a query does."""
+    return _BEGINNING.match(text) is not None

@@ -1,0 +1,35 @@
+"""A query language as the registry knows it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ..algebra.deadline import Deadline
+from .query.regular_query import RegularQuery
+
+Read = Callable[[str, str, Deadline], RegularQuery]
+"""Reads (text, time unit of the catalog, deadline) into a Regular Query; raises QueryError."""
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """The front end of one query language.
+
+    Attributes:
+        name: how options and documents call the language, in lower case.
+        title: how messages call it.
+        endings: the endings of its files, in lower case and with their dot.
+        comment: the sign that begins a comment up to the end of the line.
+        recognizes: whether a text looks like this language.
+        read: reads the text of a query.
+        read_view: reads the text of a view, which may construct edges of several labels.
+    """
+
+    name: str
+    title: str
+    endings: tuple[str, ...]
+    comment: str
+    recognizes: Callable[[str], bool]
+    read: Read
+    read_view: Read

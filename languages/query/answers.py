@@ -1,0 +1,189 @@
+"""What the columns of an answer hold besides vertices: properties, computed values, aggregates.
+
+In: the columns of a head as a front end read them. Out: the names of a rule's head, and what
+those that are no vertices of the body stand for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from ...algebra.aggregates import Function
+from .conditions import references_in
+from .errors import QueryError
+from .regular_query import (
+    Aggregated,
+    Location,
+    Output,
+    Property,
+    Rule,
+    Value,
+)
+
+FUNCTIONS: Final[dict[str, Function]] = {
+    "count": "count",
+    "sum": "sum",
+    "avg": "avg",
+    "min": "min",
+    "max": "max",
+}
+"""Aggregates by the names that languages have for them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a head, the name that it was given, and where and how it was written."""
+
+    value: Output
+    name: str | None
+    at: Location
+    text: str = ""
+
+
+def aggregate(name: str, argument: Value | None, at: Location, *, distinct: bool) -> Aggregated:
+    """The aggregate of a name in any case of letters.
+
+    Raises:
+        QueryError: E-SYNTAX for ``sum(*)``; E-AGG for DISTINCT where it is not counted.
+    """
+    function = FUNCTIONS[name.lower()]
+    if argument is None and function != "count":
+        raise QueryError(
+            "E-SYNTAX",
+            "only count takes *",
+            at=at,
+            text=name,
+            hint=f"say of what, as {function}(e.amount)",
+        )
+    if distinct and function in ("sum", "avg"):
+        raise QueryError(
+            "E-AGG",
+            f"{function} has no DISTINCT here",
+            at=at,
+            text=name,
+            hint="count(distinct x) is there",
+        )
+    # The least of different values is the least of all.
+    return Aggregated(
+        "count_distinct" if distinct and function == "count" else function, argument, at
+    )
+
+
+def named_columns(
+    columns: Iterable[str | Column], taken: Iterable[str]
+) -> tuple[tuple[str, ...], tuple[tuple[str, Output], ...]]:
+    """The names of a head's columns, and which of them stand for something else than a vertex.
+
+    A property without a name of its own is called as in the catalog, after its edge if that is
+    taken: ``amount``, ``e_amount``, ``e_amount_2``.
+
+    Raises:
+        QueryError: E-SYNTAX for another value without a name; E-EDB for a name given twice.
+    """
+    columns = list(columns)
+    used = {c for c in columns if isinstance(c, str)} | set(taken)
+    used |= {c.name for c in columns if isinstance(c, Column) and c.name is not None}
+    names: list[str] = []
+    outputs: dict[str, Output] = {}
+    for column in columns:
+        if isinstance(column, str):
+            names.append(column)
+            continue
+        name = column.name
+        if name is None:
+            name = _own_name(column, used)
+            used.add(name)
+        elif outputs.get(name, column.value) != column.value:
+            raise QueryError(
+                "E-EDB",
+                "two columns of the head have this name",
+                at=column.at,
+                text=name,
+                hint="choose another name after `as`",
+            )
+        names.append(name)
+        outputs[name] = column.value
+    return tuple(names), tuple(outputs.items())
+
+
+def _own_name(column: Column, used: Collection[str]) -> str:
+    of = column.value
+    if not isinstance(of, Property):
+        what = "an aggregate" if isinstance(of, Aggregated) else "a computed column"
+        raise QueryError(
+            "E-SYNTAX",
+            f"{what} needs a name",
+            at=column.at,
+            text=column.text,
+            hint="give it one by `as`, as in e.amount * 2 as twice",
+        )
+    name, number = of.name, 1
+    while name in used:
+        name = f"{of.edge}_{of.name}" + (f"_{number}" if number > 1 else "")
+        number += 1
+    return name
+
+
+def is_aggregate(rule: Rule) -> bool:
+    """Whether a rule's head has an aggregate."""
+    return any(isinstance(of, Aggregated) for _, of in rule.properties)
+
+
+def computes(rule: Rule) -> bool:
+    """Whether a rule's head has more than vertices and properties."""
+    return any(not isinstance(of, Property) for _, of in rule.properties)
+
+
+def check_no_aggregate(rule: Rule, answer: str) -> None:
+    """A rule that is not the answer has no aggregates.
+
+    Raises:
+        QueryError: E-AGG.
+    """
+    for _, of in rule.properties:
+        if isinstance(of, Aggregated):
+            raise QueryError(
+                "E-AGG",
+                "aggregates are allowed only in the final result",
+                at=of.location or rule.location,
+                text=rule.head,
+                hint=f"move it to {answer}",
+            )
+
+
+def check_alike(rules: Sequence[Rule]) -> None:
+    """Rules of one answer have the same aggregates in the same places.
+
+    Raises:
+        QueryError: E-AGG.
+    """
+    first = _functions(rules[0])
+    for rule in rules[1:]:
+        if _functions(rule) != first:
+            raise QueryError(
+                "E-AGG",
+                f"the aggregates of {rule.head} are others here than in "
+                f"line {rules[0].location.line}",
+                at=rule.location,
+                text=rule.head,
+                hint="rules of one head are alternatives: each column is a key in all of them, "
+                "or the same function in all",
+            )
+
+
+def _functions(rule: Rule) -> list[Function | None]:
+    of = dict(rule.properties)
+    columns = (of.get(name) for name in rule.variables)
+    return [column.function if isinstance(column, Aggregated) else None for column in columns]
+
+
+def location_in(of: Output, otherwise: Location) -> Location:
+    """Where a column was written, as far as that is known."""
+    if isinstance(of, Aggregated) and of.location is not None:
+        return of.location
+    for reference in references_in(of):
+        if isinstance(reference, Property) and reference.location is not None:
+            return reference.location
+    return otherwise

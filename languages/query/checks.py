@@ -1,0 +1,365 @@
+"""What every Regular Query must satisfy, whatever language it was written in.
+
+In: rules and windows as a front end read them. Out: a `RegularQuery` that has an answer, is
+safe, binary inside and not recursive (thesis Definition 14), with the warnings due. What names
+of edges may stand for is in :mod:`headrace.languages.query.edge_checks`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from graphlib import CycleError, TopologicalSorter
+from operator import attrgetter, itemgetter
+
+from ...algebra import regex
+from ...algebra.regex import Regex
+from .answers import check_alike, check_no_aggregate
+from .conditions import conjuncts, unified
+from .edge_checks import check_edges
+from .errors import QueryError, line_of, listed
+from .join_keys import connected
+from .regular_query import (
+    Atom,
+    EdgeAtom,
+    LabelSet,
+    Leaf,
+    Location,
+    PathAtom,
+    Property,
+    RegularQuery,
+    Rule,
+    Variable,
+    VertexAtom,
+    WindowClause,
+)
+
+
+def checked(
+    rules: Sequence[Rule],
+    windows: Sequence[WindowClause],
+    time_unit: str | None = None,
+    warnings: Sequence[str] = (),
+    *,
+    answer: str | None = None,
+    label_sets: Sequence[tuple[str, LabelSet]] = (),
+    leaves: Sequence[tuple[str, Leaf]] = (),
+    labels: Sequence[tuple[str, str]] = (),
+    generated: Iterable[str] = (),
+) -> RegularQuery:
+    """The query of these rules and windows; ``answer`` if it need not be found out.
+
+    ``label_sets``, ``leaves``, ``labels`` and ``generated`` are as in the query.
+
+    Raises:
+        QueryError: E-ARITY, E-EDB, E-SAFE, E-PROPERTY, E-REC, E-ANSWER or E-WINDOW.
+    """
+    _check_names(rules)
+    check_edges(rules, {rule.head for rule in rules} | aliases(rules).keys())
+    _check_arity(rules)
+    _check_safety(rules)
+    order = evaluation_order(rules)
+    answer = answer or _answer(rules)
+    _check_inner_arity(rules, answer)
+    check_alike([rule for rule in rules if rule.head == answer])
+    _check_windows(windows)
+    found = (
+        *warnings,
+        *_paths_without_edges(rules),
+        *_crosses(rules),
+        *_unused(rules, [answer, *dict(labels).values()], order),
+        *_odd_slides(windows),
+    )
+    sets = tuple(sorted(label_sets, key=itemgetter(0)))
+    own = tuple(sorted(leaves, key=itemgetter(0)))
+    plain = [rule for rule in rules if rule.window is None]
+    windowed = sorted((rule for rule in rules if rule.window is not None), key=attrgetter("head"))
+    every = (*plain, *windowed)
+    return RegularQuery(
+        every,
+        answer,
+        tuple(windows),
+        found,
+        time_unit,
+        label_sets=sets,
+        leaves=own,
+        labels=tuple(labels),
+        generated=frozenset(generated),
+    )
+
+
+def predicates(atom: Atom) -> tuple[str, ...]:
+    """The labels of edges and derived predicates that an atom reads."""
+    if isinstance(atom, VertexAtom):
+        return ()
+    if isinstance(atom, EdgeAtom):
+        return tuple(map(str, atom.refs))
+    return tuple(map(str, regex.refs(atom.regex)))
+
+
+def aliases(rules: Iterable[Rule]) -> dict[str, EdgeAtom | PathAtom]:
+    """The atoms that names given by ``as`` stand for, where these are predicates."""
+    return {
+        atom.alias: atom
+        for rule in rules
+        for atom in rule.body
+        if not isinstance(atom, VertexAtom) and atom.alias is not None
+    }
+
+
+def words(atom: EdgeAtom | PathAtom) -> Regex:
+    """The words of the paths or edges that an atom matches."""
+    return atom.regex if isinstance(atom, PathAtom) else regex.alternation(atom.labels)
+
+
+def evaluation_order(rules: Sequence[Rule]) -> tuple[str, ...]:
+    """All predicates, each after those that it is made from (line 2 of SGQParser).
+
+    Raises:
+        QueryError: E-REC if there is no such order.
+    """
+    try:
+        return tuple(TopologicalSorter(_dependencies(rules)).static_order())
+    except CycleError as error:
+        # graphlib's cycle goes from what is needed to what needs it, and closes on itself.
+        cycle = error.args[1][::-1]
+    heads = [rule for rule in rules if rule.head in cycle]
+    rule = heads[0] if heads else _rule_of_alias(rules, cycle)
+    name = rule.head if rule.head in cycle else cycle[0]
+    turn = cycle.index(name)
+    shown = [*cycle[turn:-1], *cycle[:turn], name] if turn else cycle
+    if len(shown) > 12:
+        shown = [*shown[:10], "...", name]
+    raise QueryError(
+        "E-REC",
+        f"the rule of {name} depends on itself: {' <- '.join(shown)}",
+        at=rule.location,
+        text=name,
+        hint="repetition is written as a closure, as follows+(x, y)",
+    ) from None
+
+
+def _dependencies(rules: Sequence[Rule]) -> Mapping[str, Sequence[str]]:
+    graph: dict[str, dict[str, None]] = {}
+    for rule in rules:
+        needs = graph.setdefault(rule.head, {})
+        for atom in rule.body:
+            if not isinstance(atom, VertexAtom) and atom.alias is not None:
+                needs[atom.alias] = None
+                graph.setdefault(atom.alias, {}).update(dict.fromkeys(predicates(atom)))
+            else:
+                needs.update(dict.fromkeys(predicates(atom)))
+    return {name: tuple(needs) for name, needs in graph.items()}
+
+
+def _rule_of_alias(rules: Sequence[Rule], cycle: Sequence[str]) -> Rule:
+    return next(
+        rule
+        for rule in rules
+        for atom in rule.body
+        if not isinstance(atom, VertexAtom) and atom.alias in cycle
+    )
+
+
+def _check_names(rules: Sequence[Rule]) -> None:
+    """A name given by ``as`` means one path, and is no rule's."""
+    heads = {rule.head for rule in rules}
+    meanings: dict[str, tuple[type, Regex]] = {}
+    for rule in rules:
+        for atom in rule.body:
+            if isinstance(atom, VertexAtom) or atom.alias is None:
+                continue
+            taken = atom.alias in heads
+            meaning = (type(atom), words(atom))
+            if taken or meanings.setdefault(atom.alias, meaning) != meaning:
+                raise QueryError(
+                    "E-EDB",
+                    f"the name is already {'the head of a rule' if taken else 'another path'}",
+                    at=atom.location,
+                    text=atom.alias,
+                    hint="choose another name after `as`, or leave it out",
+                )
+
+
+def _check_arity(rules: Sequence[Rule]) -> None:
+    first: dict[str, Rule] = {}
+    for rule in rules:
+        known = first.setdefault(rule.head, rule)
+        if len(known.variables) != len(rule.variables):
+            raise QueryError(
+                "E-ARITY",
+                f"the head has {len(rule.variables)} variables here and "
+                f"{len(known.variables)} in line {known.location.line}",
+                at=rule.location,
+                text=rule.head,
+                hint="rules of one head are alternatives and need the same columns",
+            )
+
+
+def _check_inner_arity(rules: Sequence[Rule], answer: str) -> None:
+    used = {name for rule in rules for atom in rule.body for name in predicates(atom)}
+    for rule in rules:
+        inner = rule.head != answer or rule.head in used
+        if inner:
+            check_no_aggregate(rule, answer)
+        if rule.properties and inner:
+            raise QueryError(
+                "E-ARITY",
+                "an inner predicate relates vertices, this one has a property of an edge or more",
+                at=rule.location,
+                text=rule.head,
+                hint=f"only the answer may have such columns; here that is {answer}",
+            )
+        if len(rule.variables) != 2 and inner:
+            raise QueryError(
+                "E-ARITY",
+                f"an inner predicate has two variables, this one has {len(rule.variables)}",
+                at=rule.location,
+                text=rule.head,
+                hint=f"only the answer may have more or fewer; here that is {answer}"
+                + _HOW_ONE * (len(rule.variables) == 1),
+            )
+
+
+_HOW_ONE = "; a predicate of one vertex relates it to itself, as Rich(x, x) <- ..."
+
+
+def _check_safety(rules: Sequence[Rule]) -> None:
+    for rule in rules:
+        bound = {name for atom in rule.body for name in _variables(atom)}
+        bound |= {name for name, _ in rule.properties}
+        for name in rule.variables:
+            if name not in bound:
+                raise QueryError(
+                    "E-SAFE",
+                    f"{name} is in the head of {rule.head}, and no atom of its body binds it",
+                    at=rule.location,
+                    text=rule.head,
+                    hint=f"the body binds {listed(sorted(bound))}" if bound else "",
+                )
+
+
+def _answer(rules: Sequence[Rule]) -> str:
+    heads = list(dict.fromkeys(rule.head for rule in rules))
+    for wanted in ("Answer", "Ans"):
+        for head in sorted(heads, key=lambda h: h != wanted):
+            if head.casefold() == wanted.casefold():
+                return head
+    used = {name for rule in rules for atom in rule.body for name in predicates(atom)}
+    ends = [head for head in heads if head not in used]
+    if len(ends) == 1:
+        return ends[0]
+    raise QueryError(
+        "E-ANSWER",
+        f"no rule says what the answer is; {listed(ends)} all lead to nothing else",
+        at=rules[-1].location,
+        text=rules[-1].head,
+        hint=f"add a rule, as Answer(x, y) <- {ends[-1]}(x, y).",
+    )
+
+
+def _check_windows(windows: Sequence[WindowClause]) -> None:
+    seen: set[tuple[str | None, str | None]] = set()
+    for clause in windows:
+        for label in clause.labels or (None,):
+            target = (clause.stream, label)
+            if target in seen:
+                what = "all other streams" if clause.stream is None else clause.stream
+                raise QueryError(
+                    "E-WINDOW",
+                    "it has a window already",
+                    at=clause.location,
+                    text=what if label is None else f"{what} ({label})",
+                    hint="leave one of the two clauses out",
+                )
+            seen.add(target)
+
+
+def _paths_without_edges(rules: Sequence[Rule]) -> Iterator[str]:
+    for rule in rules:
+        for atom in rule.body:
+            if isinstance(atom, PathAtom) and atom.regex == regex.EPSILON:
+                reason = "it fits only a path without edges, and there is none"
+                yield line_of("W-EMPTY", atom.location, "", reason)
+
+
+def _crosses(rules: Sequence[Rule]) -> Iterator[str]:
+    for rule in rules:
+        parts = _parts(unified(rule))
+        if parts > 1:
+            yield line_of(
+                "W-CROSS",
+                rule.location,
+                rule.head,
+                f"{parts} parts of the body share no variable, "
+                "so each combination of their rows is an answer",
+                "share a variable between them if that is not meant",
+            )
+
+
+def _parts(rule: Rule) -> int:
+    """How many parts of the body hang together, by variables or by properties that are equal;
+    an atom of constants is a part too."""
+    leader: dict[str, str] = {}
+
+    def leader_of(name: str) -> str:
+        while leader[name] != name:
+            leader[name] = name = leader[leader[name]]
+        return name
+
+    parts = 0
+    equal = connected(conjuncts(rule.conditions))
+    for atom in rule.body:
+        names = [
+            *_variables(atom),
+            *(f"= {n}" for n, pair in enumerate(equal) if _gives(atom, pair)),
+        ]
+        new = [name for name in dict.fromkeys(names) if name not in leader]
+        leader.update((name, name) for name in new)
+        parts += len(new) if names else 1
+        one, *others = map(leader_of, names) if names else ("",)
+        for other in others:
+            if other != one:
+                leader[other] = one
+                parts -= 1
+    return parts
+
+
+def _gives(atom: Atom, references: Iterable[Variable | Property]) -> bool:
+    """Whether some of the references are to an end of an atom, or a property of it or its edge."""
+    names = {term.name for term in (atom.source, atom.target) if isinstance(term, Variable)}
+    if isinstance(atom, EdgeAtom) and atom.edge is not None:
+        names.add(atom.edge)
+    return any((r.edge if isinstance(r, Property) else r.name) in names for r in references)
+
+
+def _unused(rules: Sequence[Rule], answers: Sequence[str], order: Sequence[str]) -> Iterator[str]:
+    needs = _dependencies(rules)
+    needed = set(answers)
+    for name in reversed(order):
+        if name in needed:
+            needed.update(needs.get(name, ()))
+    places: dict[str, list[Location]] = {}
+    for rule in rules:
+        places.setdefault(rule.head, []).append(rule.location)
+    for head, locations in places.items():
+        if head not in needed:
+            what = "the rule is" if len(locations) == 1 else "its rules are"
+            yield line_of("W-UNUSED", locations[0], head, f"{what} not needed for {answers[0]}")
+
+
+def _odd_slides(windows: Sequence[WindowClause]) -> Iterator[str]:
+    for clause in windows:
+        if not clause.window.divides:
+            yield line_of(
+                "W-SLIDE",
+                clause.location,
+                clause.stream or "WINDOW",
+                f"the slide of {clause.window.slide} does not divide "
+                f"the window of {clause.window.range}",
+            )
+
+
+def _variables(atom: Atom) -> Iterator[str]:
+    for term in (atom.source, atom.target):
+        if isinstance(term, Variable):
+            yield term.name

@@ -1,0 +1,97 @@
+"""Conditions and their values as text: in RQ, and beyond it (OR, NOT, IS NULL) as SQL has them."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from ...algebra.scalar import Literal
+from .regular_query import (
+    Aggregated,
+    Both,
+    Comparison,
+    Computed,
+    Condition,
+    Either,
+    Missing,
+    Negated,
+    Output,
+    Property,
+    Value,
+    Variable,
+    Witnessed,
+)
+
+_PLAIN = re.compile(r"(?!_(?!\w))[^\W0-9]\w*")
+_KEYWORDS = {"as", "on", "window", "slide", "emit", "every", "entering", "exit", "snapshot", "not"}
+
+
+def condition_text(condition: Condition) -> str:
+    """A condition; one that is a comparison, or a conjunction of them, is RQ."""
+    match condition:
+        case Comparison(left, sign, right):
+            return f"{value_text(left)} {sign} {value_text(right)}"
+        case Missing(of):
+            return f"{value_text(of)} IS NULL"
+        case Negated(Missing(of)):
+            return f"{value_text(of)} IS NOT NULL"
+        case Negated(part):
+            return f"NOT ({condition_text(part)})"
+        case Both(parts):
+            return " AND ".join(map(_inner, parts)) or "TRUE"
+        case Either(parts):
+            return " OR ".join(map(_inner, parts)) or "FALSE"
+
+
+def name_text(name: str) -> str:
+    """The name of a label, predicate or stream, in backquotes where RQ needs them."""
+    if _PLAIN.fullmatch(name) and name.lower() not in _KEYWORDS:
+        return name
+    return f"`{_quoted(name)}`"
+
+
+def _inner(condition: Condition) -> str:
+    text = condition_text(condition)
+    return f"({text})" if isinstance(condition, Both | Either) else text
+
+
+def value_text(value: Value) -> str:
+    """A value; what is computed inside another stands in parentheses."""
+    match value:
+        case Variable(name):
+            return name
+        case Property(edge, name):
+            return f"{edge}.{name}" if name.isidentifier() else f"{edge}.`{_quoted(name)}`"
+        case Literal(str() as text):
+            return json.dumps(text, ensure_ascii=False)
+        case Literal(bool() as truth):
+            return "true" if truth else "false"
+        case Literal(number):
+            return repr(number)
+        case Computed("ABS", (part,)):
+            return f"abs({value_text(part)})"
+        case Computed("NEG", (part,)):
+            return f"-({value_text(part)})"
+        case Computed(sign, parts):
+            return f" {sign} ".join(map(_operand, parts))
+
+
+def output_text(of: Output) -> str:
+    """A column of an answer without its name."""
+    if isinstance(of, Witnessed):
+        return name_text(of.path)
+    if not isinstance(of, Aggregated):
+        return value_text(of)
+    argument = "*" if of.argument is None else value_text(of.argument)
+    if of.function == "count_distinct":
+        return f"count(distinct {argument})"
+    return f"{of.function}({argument})"
+
+
+def _operand(value: Value) -> str:
+    nested = isinstance(value, Computed) and value.function != "ABS"
+    return f"({value_text(value)})" if nested else value_text(value)
+
+
+def _quoted(name: str) -> str:
+    return name.replace("`", "``")

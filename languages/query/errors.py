@@ -1,0 +1,183 @@
+"""What is said of a query that cannot be taken: one kind of error, and its display."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from itertools import islice
+from types import MappingProxyType
+
+from ...algebra.remedy import Names, Remedy, advice
+from .regular_query import Location
+
+CODES: Mapping[str, str] = MappingProxyType(
+    {
+        "E-SYNTAX": "not in the grammar of the language",
+        "E-REC": "a rule that depends on itself; only closure repeats",
+        "E-ARITY": "an inner predicate that is not binary, or has two numbers of columns",
+        "E-SAFE": "a variable of a head or condition that the body does not bind",
+        "E-EDB": "an input label, or a name already taken, defined anew",
+        "E-NEG": "a negated atom",
+        "E-NOWIN": "a stream without a window",
+        "E-WINDOW": "a window that is none: slide > range, bad length, said twice",
+        "E-ANSWER": "no predicate that is the answer",
+        "E-UNKNOWN": "a label, stream or property that the catalog does not have",
+        "E-AMBIGUOUS": "a label that several streams have",
+        "E-TYPE": "a constant that is no vertex of its stream, or types that never compare",
+        "E-PROPERTY": "a property, or a comparison, of something that is no edge of an input label",
+        "E-STORED": "a window for a stored graph, or the time of an edge of one, which has neither",
+        "E-SIZE": "a query, path or set of labels larger than what is sensible to plan, or than "
+        "the time allows",
+        "E-LANGUAGE": "no known query language, or a text in one that is not read here",
+        "E-LATER": "in the language, and not supported yet",
+        "E-AGG": "an aggregate that is not in the final result",
+        "E-ORDER": "an order or a limit of answers, which are a set and never complete",
+        "E-OPT": "an OPTIONAL whose absence would have to be told",
+        "E-UPDATE": "a change of what is stored",
+        "E-SKOLEM": "new vertices, for a query constructs edges between bound ones",
+        "E-SHORTEST": "shortest or cheapest paths",
+        "E-MODE": "all paths, or paths of a certain kind",
+        "E-PHYS": "a window that counts edges and not time",
+        "E-LABELS": "any label, or any but some, where the labels are not known",
+        "E-FUNC": "a function that is not known",
+        "E-UNDIR": "edges that have no direction",
+        "E-PATHVAR": "a path used as a value",
+        "W-CARET": "a reversed step behind which a star or plus stands",
+        "W-CROSS": "body parts that share no variable: a cross product",
+        "W-EMPTY": "a path expression that no path fits",
+        "W-UNUSED": "a rule or window that the answer does not use",
+        "W-TYPE": "a join of vertices of different types",
+        "W-SLIDE": "a slide that does not divide the range",
+    }
+)
+"""Every code that a front end or the translation uses, and what it is raised for."""
+
+WIDEST = 160
+"""The most characters of a line of the query that are shown."""
+
+
+class QueryError(Exception):
+    """A query that cannot be taken.
+
+    ``message`` is the reason, ``text`` the offending piece of the query, ``line`` and
+    ``column`` (from 1) where it stands if that is known, ``expected`` what could have
+    stood there, ``hint`` what to do, ``remedies`` which settings of a request help as well.
+    """
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        *,
+        at: Location | None = None,
+        text: str = "",
+        expected: tuple[str, ...] = (),
+        hint: str = "",
+        remedies: tuple[Remedy, ...] = (),
+    ) -> None:
+        assert code in CODES, code
+        if at is not None and at.view is not None and not message.startswith("in the view "):
+            message = f"in the view {at.view}: {message}"
+        super().__init__(code, message)
+        self.code = code
+        self.message = message
+        self.line = at.line if at else None
+        self.column = at.column if at else None
+        self.text = text
+        self.expected = expected
+        self.hint = hint
+        self.remedies = remedies
+
+    def __str__(self) -> str:
+        return self._line(None)
+
+    def _line(self, names: Names | None) -> str:
+        reason = self.message
+        if self.expected:
+            reason += f"; expected {either(self.expected)}"
+        hint = advice(self.hint, self.remedies, names)
+        return line_of(self.code, self._at, self.text, reason, hint)
+
+    @property
+    def _at(self) -> Location | None:
+        if self.line is None or self.column is None:
+            return None
+        return Location(self.line, self.column)
+
+    def render(self, source: str, names: Names | None = None) -> str:
+        """The error with its line of ``source`` below it and a caret under the place.
+
+        ``names`` are what the face that shows it calls the settings of ``remedies``.
+
+        >>> error = QueryError("E-SAFE", "y is not bound", at=Location(1, 11), text="y")
+        >>> print(error.render("Answer(x, y) <- a(x, z)"))
+        E-SAFE 1:11: y: y is not bound
+          1 | Answer(x, y) <- a(x, z)
+            |           ^
+        """
+        lines = source.splitlines()
+        if self.line is None or self.column is None or not 0 < self.line <= len(lines):
+            return self._line(names)
+        shown, start = lines[self.line - 1], self.column - 1
+        marked = self.text if self.text and shown.startswith(self.text, start) else " "
+        if len(shown) > WIDEST:
+            # Of a long line, the part around the place.
+            cut = max(0, start - WIDEST // 2)
+            before, after = "…" if cut else "", "…" if cut + WIDEST < len(shown) else ""
+            shown = before + shown[cut : cut + WIDEST] + after
+            start = start - cut + len(before)
+        number = f"{self.line:>3}"
+        caret = "^" * min(len(marked), max(len(shown) - start, 1))
+        return "\n".join(
+            (
+                self._line(names),
+                f"{number} | {_printable(shown)}",
+                f"{' ' * len(number)} | {' ' * start}{caret}",
+            )
+        )
+
+
+def line_of(code: str, at: Location | None, text: str, reason: str, hint: str = "") -> str:
+    """``CODE line:col: construct: reason; hint``, the one form of errors and warnings."""
+    place = f"{code} {at}" if at else code
+    construct = text if len(text) <= 60 else f"{text[:60]}…"
+    said = f"{place}: {_printable(construct)}: {reason}" if text else f"{place}: {reason}"
+    return f"{said}; {hint}" if hint else said
+
+
+_MOST_COMPARED = 5_000
+"""Comparing a name with more of them takes seconds."""
+
+
+def closest(name: str, names: Iterable[str]) -> str | None:
+    """The name that somebody may have meant, of :func:`likely` ones."""
+    close = get_close_matches(name, likely(name, names), n=1)
+    return close[0] if close else None
+
+
+def likely(name: str, names: Iterable[str]) -> list[str]:
+    """The names; of very many only some that begin alike and are about as long."""
+    candidates = list(names)
+    if len(candidates) <= _MOST_COMPARED:
+        return candidates
+    length, start = len(name), name[:1]
+    alike = (n for n in candidates if abs(len(n) - length) <= 1 and n[:1] == start)
+    return list(islice(alike, _MOST_COMPARED))
+
+
+def listed(names: tuple[str, ...] | list[str], most: int = 12) -> str:
+    """``a, b, c and 5 more``."""
+    shown = ", ".join(names[:most])
+    return f"{shown} and {len(names) - most} more" if len(names) > most else shown
+
+
+def either(words: tuple[str, ...]) -> str:
+    """``a, b or c``."""
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
+
+
+def _printable(text: str) -> str:
+    """``text`` on one line, a control character as one sign, so that columns stay true."""
+    return "".join(
+        c if c.isprintable() else " " if c.isspace() else "\N{REPLACEMENT CHARACTER}" for c in text
+    )

@@ -1,0 +1,144 @@
+"""Properties as join variables: ``e.currency = f.currency`` makes one column of the PATTERN.
+
+In: the conditions of a rule and the types of what they look at. Out: which properties and
+vertices are one variable, and the conditions that are left to be checked.
+
+An equality between atoms whose two sides have one type is a join: equal values of a type have
+equal codes, be they vertices or properties. A missing value is equal to nothing, but to the
+PATTERN it is a value like others, so each atom drops its rows that lack such a property. An
+integer beside a number is compared as numbers are, which codes cannot do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from ...algebra.values import PropertyType
+from .conditions import key
+from .regular_query import (
+    OWN_LABEL,
+    OWN_SOURCE,
+    OWN_TARGET,
+    Atom,
+    Comparison,
+    Condition,
+    Missing,
+    Negated,
+    Property,
+    Row,
+    Rule,
+    Variable,
+)
+
+_ALWAYS = ("ts", OWN_LABEL, OWN_SOURCE, OWN_TARGET)
+Reference = Variable | Property
+TypeOf = Callable[[Reference], PropertyType | None]
+
+
+@dataclass(frozen=True, slots=True)
+class JoinKeys:
+    """``properties`` are those that the PATTERN joins on; ``leader`` gives, by the
+    :func:`headrace.languages.query.conditions.key` of each reference that is one with others, the
+    key of the one that stands for them all."""
+
+    properties: tuple[Property, ...] = ()
+    leader: Mapping[str, str] = field(default_factory=dict)
+
+    def column(self, name: str) -> str:
+        """What the variable of a reference is called, given the reference's key."""
+        return self.leader.get(name, name)
+
+
+def join_keys(
+    rule: Rule, conditions: Iterable[Condition], type_of: TypeOf
+) -> tuple[list[Condition], JoinKeys]:
+    """The conditions that are no joins, each over what some atom gives if it can be, and the
+    joins.
+
+    A property that is always there, as the time of an edge, is not asked for.
+    """
+    leader: dict[Reference, Reference] = {}
+
+    def leader_of(reference: Reference) -> Reference:
+        while reference in leader:
+            reference = leader[reference]
+        return reference
+
+    left: list[Condition] = []
+    joined: dict[Reference, None] = {}
+    for condition in conditions:
+        sides = _join(condition, rule.body, type_of)
+        if sides is None:
+            left.append(condition)
+            continue
+        joined |= dict.fromkeys(sides)
+        # A vertex leads, so that the column has its name.
+        one, other = sorted(map(leader_of, sides), key=lambda side: isinstance(side, Property))
+        if one != other:
+            leader[other] = one
+    for reference in joined:
+        if isinstance(reference, Property) and reference.name not in _ALWAYS:
+            left.append(Negated(Missing(reference)))
+    for atom in rule.body:
+        left += _equal_within(atom, joined, leader_of, rule)
+    return left, JoinKeys(
+        tuple(reference for reference in joined if isinstance(reference, Property)),
+        {key(reference): key(leader_of(reference)) for reference in joined},
+    )
+
+
+def connected(conditions: Iterable[Condition]) -> list[tuple[Reference, Reference]]:
+    """The references that conditions say are equal, whatever their types are."""
+    return [
+        (c.left, c.right)
+        for c in conditions
+        if isinstance(c, Comparison)
+        and c.sign == "="
+        and isinstance(c.left, Reference)
+        and isinstance(c.right, Reference)
+    ]
+
+
+def _join(
+    condition: Condition, body: Iterable[Atom], type_of: TypeOf
+) -> tuple[Reference, Reference] | None:
+    """The two sides of an equality that no atom can check by itself."""
+    for left, right in connected([condition]):
+        if any({left, right} <= _given(atom, (left, right)) for atom in body):
+            return None
+        if isinstance(left, Variable) and isinstance(right, Variable):
+            return left, right
+        kind = type_of(left)
+        return (left, right) if kind is not None and kind == type_of(right) else None
+    return None
+
+
+def _given(atom: Atom, asked: Iterable[Reference]) -> set[Reference]:
+    """Those of the references asked for that an atom gives."""
+    return {
+        r
+        for r in asked
+        if (
+            isinstance(atom, Row) and atom.edge == r.edge
+            if isinstance(r, Property)
+            else r in (atom.source, atom.target)
+        )
+    }
+
+
+def _equal_within(
+    atom: Atom,
+    joined: Iterable[Reference],
+    leader_of: Callable[[Reference], Reference],
+    rule: Rule,
+) -> list[Condition]:
+    """That columns of one atom are equal which are one variable by way of other atoms."""
+    given = _given(atom, joined)
+    first: dict[Reference, Reference] = {}
+    found: list[Condition] = []
+    for reference in (r for r in joined if r in given):
+        one = first.setdefault(leader_of(reference), reference)
+        if one != reference:
+            found.append(Comparison(one, "=", reference, rule.location))
+    return found

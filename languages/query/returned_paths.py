@@ -1,0 +1,156 @@
+"""Paths in the answer: columns that hold a path, not a vertex.
+
+A path column is told by the name of a path atom of the answer rule's own body. The rule without
+its path columns says which rows there are; with each of them one path is returned that makes the
+atom true.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from ...algebra.logical import LogicalExpression, WScan
+from .answers import Column, is_aggregate
+from .conditions import key_of_end
+from .errors import QueryError
+from .regular_query import (
+    Atom,
+    Emit,
+    Location,
+    PathAtom,
+    Rule,
+    Variable,
+    Witnessed,
+)
+
+_LATER = (
+    "answer with the vertices that the path joins, or write a query of one answer rule without "
+    "aggregates and EMIT"
+)
+
+
+def with_path_columns(
+    columns: Iterable[str | Column], atoms: Sequence[Atom], at: Location
+) -> list[str | Column]:
+    """The columns of a head, with those that are paths told from vertices.
+
+    Raises:
+        QueryError: E-PATHVAR for a path under the name of two atoms.
+    """
+    vertices = {t.name for a in atoms for t in (a.source, a.target) if isinstance(t, Variable)}
+    named = [atom.alias for atom in atoms if isinstance(atom, PathAtom)]
+    paths = [name for name in named if name is not None and name not in vertices]
+    found: list[str | Column] = []
+    for column in columns:
+        name: str | None
+        called: str | None
+        if isinstance(column, str):
+            name, called, place = column, column, at
+        else:
+            name = column.value.name if isinstance(column.value, Variable) else None
+            called, place = column.name or name, column.at
+        if name is None or name not in paths:
+            found.append(column)
+            continue
+        check_one(paths.count(name), name, place)
+        found.append(Column(Witnessed(name, place), called, place, name))
+    return found
+
+
+def check_one(atoms: int, name: str, at: Location) -> None:
+    """Refuses a path of several atoms.
+
+    Raises:
+        QueryError: E-PATHVAR.
+    """
+    if atoms > 1:
+        raise QueryError(
+            "E-PATHVAR",
+            "several paths of the rule have this name",
+            at=at,
+            text=name,
+            hint="give the one that is returned a name of its own",
+        )
+
+
+def path_columns(rule: Rule) -> dict[str, Witnessed]:
+    """The columns of a head that hold paths, by their names."""
+    return {name: of for name, of in rule.properties if isinstance(of, Witnessed)}
+
+
+def check_paths(rules: Sequence[Rule], emit: Emit | None) -> None:
+    """The rules of an answer may return paths.
+
+    Raises:
+        QueryError: E-LATER for paths beside other rules, aggregates or reports.
+    """
+    for rule in rules:
+        for name, of in path_columns(rule).items():
+            several = len(rules) > 1
+            if several or emit is not None or is_aggregate(rule):
+                beside = "of several rules" if several else "with aggregates or EMIT"
+                raise QueryError(
+                    "E-LATER",
+                    f"a path in an answer {beside} is not supported yet",
+                    at=of.location or rule.location,
+                    text=name,
+                    hint=_LATER + ("; alternatives may be one path, as a|b" if several else ""),
+                )
+
+
+def check_no_deletions(expression: LogicalExpression, at: Location) -> None:
+    """No stream below an answer with paths has deletions: a path would have to be told anew.
+
+    Raises:
+        QueryError: E-LATER.
+    """
+    pending, seen = [expression], set[int]()
+    while pending:
+        current = pending.pop()
+        if id(current) in seen:
+            continue
+        seen.add(id(current))
+        pending.extend(current.inputs)
+        if isinstance(current.operator, WScan) and current.operator.deletions:
+            raise QueryError(
+                "E-LATER",
+                "paths in the answer over a stream with deletions are not supported yet",
+                at=at,
+                text=current.operator.stream,
+                hint="answer with the vertices that the path joins",
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """A path of a rule's body that is returned: its atom, and the columns of its ends."""
+
+    name: str
+    atom: PathAtom
+    source: int
+    target: int
+
+
+def without_paths(rule: Rule) -> tuple[Rule, tuple[Ends, ...]]:
+    """The rule without its path columns, behind which stand the ends of the paths; and those."""
+    paths = path_columns(rule)
+    own = tuple((name, of) for name, of in rule.properties if name not in paths)
+    taken = {name for name, _ in own}
+    columns = [name for name in rule.variables if name not in paths]
+    found: list[Ends] = []
+    for name, of in paths.items():
+        number, atom = next(
+            (number, atom)
+            for number, atom in enumerate(rule.body)
+            if isinstance(atom, PathAtom) and atom.alias == of.path
+        )
+        places: list[int] = []
+        for column, term in enumerate((atom.source, atom.target)):
+            # A constant has a column without a name (languages.canonical).
+            end = term.name if isinstance(term, Variable) else key_of_end(number, column)
+            if end not in columns or end in taken:
+                columns.append(end)
+            places.append(columns.index(end))
+        found.append(Ends(name, atom, *places))
+    return replace(rule, variables=tuple(columns), properties=own), tuple(found)

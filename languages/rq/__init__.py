@@ -1,0 +1,25 @@
+"""RQ, the native language: Datalog with regular paths, as the thesis prints it.
+
+In: text. Out: a `RegularQuery`, and RQ text of one (`printer`).
+
+Invariant: what is specific to RQ's text stays here.
+
+May import: `query` and `parsing` of the folder above, and no other language.
+
+Start reading at: `parser`, beside its grammar `rq.lark`.
+"""
+
+from ..language import Language
+from .parser import parse, recognizes
+
+LANGUAGE = Language(
+    name="rq",
+    title="RQ",
+    endings=(".rq",),
+    comment="%",
+    recognizes=recognizes,
+    read=parse,
+    read_view=parse,
+)
+
+__all__ = ["LANGUAGE"]

@@ -1,0 +1,165 @@
+"""Conditions of RQ, and the properties in a head, while the parser reads them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Final
+
+from lark import Token, Transformer
+
+from ...algebra.scalar import DEEPEST_VALUE, Literal
+from ..parsing.tokens import (
+    location_of,
+    name_of,
+    string,
+    whole_number,
+)
+from ..query.answers import Column, aggregate
+from ..query.errors import QueryError
+from ..query.regular_query import (
+    Aggregated,
+    Comparison,
+    Computed,
+    Location,
+    Property,
+    Sign,
+    Value,
+    Variable,
+)
+
+SIGNS: Final[dict[str, Sign]] = {
+    "==": "=",
+    "=": "=",
+    "!=": "<>",
+    "≠": "<>",
+    "<>": "<>",
+    "<": "<",
+    "<=": "<=",
+    "≤": "<=",
+    ">": ">",
+    ">=": ">=",
+    "≥": ">=",
+}
+"""The ways to write each sign."""
+_TRUTHS: Final = {"true": True, "false": False}
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A value, where it begins, and how deep its arithmetic nests; ``text`` of a single word."""
+
+    value: Value
+    at: Location
+    depth: int = 0
+    text: str = ""
+
+
+class Conditions(Transformer[Token, Any]):
+    """One method for each rule of the grammar that conditions are made of."""
+
+    def comparison(self, parts: list[Any]) -> Comparison:
+        """``value < value``."""
+        left, sign, right = (_no_aggregate(part) for part in parts)
+        return Comparison(left.value, SIGNS[str(sign)], right.value, left.at)
+
+    def sum(self, parts: list[Any]) -> Read:
+        """``value + value``, or ``-``."""
+        left, sign, right = parts
+        return _computed("+" if sign == "+" else "-", _no_aggregate(left).at, (left, right))
+
+    def product(self, parts: list[Any]) -> Read:
+        """``value * value``, or ``/``."""
+        left, sign, right = parts
+        return _computed(str(sign), _no_aggregate(left).at, (left, right))
+
+    def negative(self, parts: list[Any]) -> Read:
+        """``-value``."""
+        sign, part = parts
+        return _computed("NEG", location_of(sign), (part,))
+
+    def absolute(self, parts: list[Read]) -> Read:
+        """``abs(value)``."""
+        return _computed("ABS", _no_aggregate(parts[0]).at, (parts[0],))
+
+    def value(self, parts: list[Token]) -> Read:
+        """A variable, a property or a literal."""
+        (token,) = parts
+        return Read(_value(token), location_of(token), text=str(token))
+
+    def aggregate(self, parts: list[Any]) -> Aggregated:
+        """``count(*)``, ``count(distinct x)``, ``sum(value)``."""
+        function, *rest = parts
+        distinct = isinstance(rest[0], Token) and rest[0].type == "DISTINCT"
+        argument = rest[-1]
+        value = None if isinstance(argument, Token) else _no_aggregate(argument).value
+        return aggregate(str(function), value, location_of(function), distinct=distinct)
+
+    def output(self, parts: list[Any]) -> Column:
+        """A column of a head: a value, perhaps with a name of its own."""
+        of, *name = parts
+        named = name_of(name[0]) if name else None
+        if isinstance(of, Aggregated):
+            assert of.location is not None
+            return Column(of, named, of.location)
+        value = of.value
+        if isinstance(value, Literal) and named is None and of.text.lower() in _TRUTHS:
+            value = Variable(of.text)  # a variable may be called so
+        return Column(value, named, of.at, of.text)
+
+
+def _no_aggregate(part: Any) -> Any:
+    """A part of a comparison or of arithmetic, where no aggregate may stand."""
+    if isinstance(part, Aggregated):
+        raise QueryError(
+            "E-AGG",
+            "aggregates are allowed only in the final result",
+            at=part.location,
+            text=part.function.partition("_")[0],
+            hint="let it be a column of Answer by itself, as in Answer(x, count(*) as n)",
+        )
+    return part
+
+
+def _computed(function: str, at: Location, parts: tuple[Read, ...]) -> Read:
+    depth = 1 + max(_no_aggregate(part).depth for part in parts)
+    if depth > DEEPEST_VALUE:
+        raise QueryError(
+            "E-SIZE",
+            f"arithmetic is nested more than {DEEPEST_VALUE} deep",
+            at=at,
+            hint="say less in one comparison",
+        )
+    return Read(Computed(function, tuple(part.value for part in parts)), at, depth)
+
+
+def _value(token: Token) -> Value:
+    match token.type:
+        case "STRING":
+            return Literal(string(token))
+        case "NUMBER" if set(token) & set(".eE"):
+            number = float(token)
+            if math.isfinite(number):
+                return Literal(number)
+        case "NUMBER":
+            whole = whole_number(token)
+            if -(2**63) <= whole < 2**63:
+                return Literal(whole)
+        case "PROPERTY":
+            return _property(token)
+        case _ if token.lower() in _TRUTHS:
+            return Literal(_TRUTHS[token.lower()])
+        case _:
+            return Variable(token.removeprefix("?"))
+    raise QueryError(
+        "E-SYNTAX",
+        "the number is beyond what 64 bits hold",
+        at=location_of(token),
+        text=str(token),
+    )
+
+
+def _property(token: Token) -> Property:
+    edge, _, name = token.removeprefix("?").partition(".")
+    plain = name[1:-1].replace("``", "`") if name.startswith("`") else name
+    return Property(edge, plain, location_of(token))

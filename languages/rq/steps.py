@@ -1,0 +1,297 @@
+"""Steps of RQ that are no single label: sets of labels, windows of their own, chosen edges.
+
+While a text is read such a step is called by a *mark*, which no label can be called. At the end
+a set of labels gets a name of its own in the query, ``a[WINDOW 5]`` too, and in a path
+``a[amount > 5]`` a rule. An edge ``a[amount > 5](x, y)`` needs none: its tests are conditions of
+the rule that it stands in, which then needs a name for the edge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+
+from lark import Token
+
+from ...algebra import regex
+from ...algebra.regex import Regex
+from ...algebra.window import Window
+from ..parsing.tokens import location_of, name_of
+from ..parsing.windows import Length, window_of
+from ..query.checks import aliases, predicates
+from ..query.condition_text import condition_text, name_text, value_text
+from ..query.conditions import named_edges, with_references
+from ..query.errors import QueryError
+from ..query.generated_names import first_free
+from ..query.label_sets import label_set_text
+from ..query.regular_query import (
+    Atom,
+    Comparison,
+    Computed,
+    Condition,
+    EdgeAtom,
+    LabelSet,
+    Leaf,
+    Location,
+    PathAtom,
+    Property,
+    Rule,
+    Value,
+    Variable,
+    with_labels,
+)
+
+MARK = "\n"
+"""Begins what no label, edge or variable of a text can be called."""
+_EDGE = "e"
+_X, _Y = Variable("x"), Variable("y")
+
+
+@dataclass(frozen=True, slots=True)
+class OwnWindow:
+    """``[WINDOW 5 SLIDE 2]`` while it is read."""
+
+    range: Length
+    slide: Length | None
+
+
+@dataclass(frozen=True, slots=True)
+class Filtered:
+    """The edges of a label, or of the mark of a set, that satisfy conditions over edge ``e``."""
+
+    label: str
+    conditions: tuple[Comparison, ...]
+    at: Location
+
+
+@dataclass(frozen=True, slots=True)
+class Windowed:
+    """The edges of a label, a mark or a predicate, under a window of their own."""
+
+    label: str
+    window: OwnWindow
+    at: Location
+
+
+Step = LabelSet | Windowed | Filtered
+Steps = tuple[tuple[str, Step], ...]
+"""Steps by their marks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """``[amount > 5]`` while it is read."""
+
+    comparisons: tuple[Comparison, ...]
+
+
+def step_of(
+    parts: Sequence[Token | OwnWindow | Filter], left_out: Iterable[tuple[bool, str]] = ()
+) -> tuple[str, Steps]:
+    """What a path calls ``a``, ``_``, ``tx._`` or ``!``, perhaps with a filter behind it.
+
+    That is the label itself, or the mark of the last of the steps that are given with it.
+    ``left_out`` are the labels behind ``!``, each with whether it is walked backwards.
+    """
+    tokens = [part for part in parts if isinstance(part, Token)]
+    steps: list[tuple[str, Step]] = []
+    if tokens[-1].type in ("ANY", "BANG"):
+        labels = _label_set(tokens, tuple(left_out))
+        shown = label_set_text(labels)
+        ref = MARK + shown
+        steps.append((ref, labels))
+    else:
+        ref = name_of(tokens[-1])
+        shown = name_text(ref)
+    for part in parts:
+        if isinstance(part, OwnWindow):
+            slide = f" SLIDE {part.slide.text}" if part.slide else ""
+            shown += f"[WINDOW {part.range.text}{slide}]"
+            steps.append((MARK + shown, Windowed(ref, part, location_of(tokens[0]))))
+            ref = MARK + shown
+        if isinstance(part, Filter):
+            inside = tuple(of_edge(one, _EDGE) for one in part.comparisons)
+            text = f"{shown}[{' and '.join(map(condition_text, part.comparisons))}]"
+            steps.append((MARK + text, Filtered(ref, inside, location_of(tokens[0]))))
+            ref = MARK + text
+    return ref, tuple(steps)
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The rules with names in place of marks, and what the names stand for."""
+
+    rules: tuple[Rule, ...]
+    label_sets: tuple[tuple[str, LabelSet], ...] = ()
+    leaves: tuple[tuple[str, Leaf], ...] = ()
+    has_unit: bool = False
+    generated: frozenset[str] = frozenset()
+
+
+def finished(rules: Sequence[Rule], steps: Steps, time_unit: str) -> Finished:
+    """The rules of a query with these steps; windows with a unit are counted in ``time_unit``.
+
+    Raises:
+        QueryError: E-WINDOW for a window that is none.
+    """
+    known = dict(steps)
+    if not known:
+        return Finished(tuple(rules))
+    naming = _Naming(rules, known, time_unit)
+    for rule in naming.read:
+        naming.rules.append(_renamed(rule, naming.name))
+    return Finished(
+        tuple(naming.rules),
+        tuple(naming.label_sets.items()),
+        tuple(naming.leaves.items()),
+        naming.has_unit,
+        frozenset(naming.generated),
+    )
+
+
+class _Naming:
+    """Gives each mark that is met its name."""
+
+    def __init__(self, read: Sequence[Rule], known: Mapping[str, Step], time_unit: str) -> None:
+        self.read = read
+        self.rules: list[Rule] = []
+        self.label_sets: dict[str, LabelSet] = {}
+        self.leaves: dict[str, Leaf] = {}
+        self.has_unit = False
+        self._known = known
+        self._time_unit = time_unit
+        self.generated: set[str] = set()
+        self._derived = {rule.head for rule in read} | aliases(read).keys()
+        self._taken = {n for rule in read for atom in rule.body for n in predicates(atom)}
+        self._taken |= self._derived
+        self._names: dict[str, str] = {}
+        self._windowed: dict[tuple[str, Window], str] = {}
+
+    def name(self, mark: str) -> str:
+        """What stands for a mark, or for a label itself."""
+        step = self._known.get(mark)
+        if step is None:
+            return mark
+        if mark not in self._names:
+            self._names[mark] = self._named(mark.removeprefix(MARK), step)
+        return self._names[mark]
+
+    def _named(self, text: str, step: Step) -> str:
+        match step:
+            case LabelSet():
+                name = self._free(text)
+                self.label_sets[name] = step
+            case Filtered(label, conditions, at):
+                edge = first_free(_EDGE, {*self._taken, "x", "y"})
+                atom = EdgeAtom.of(self.name(label), _X, _Y, at, edge)
+                tests = tuple(with_edge(one, _EDGE, edge) for one in conditions)
+                name = self._free(text)
+                self.rules.append(Rule(name, ("x", "y"), (atom,), at, tests))
+            case Windowed(label, written, at):
+                lengths = (written.range, *([written.slide] if written.slide else []))
+                self.has_unit |= any(length.has_unit for length in lengths)
+                window = window_of(written.range, written.slide, self._time_unit)
+                name = self._of_window(self.name(label), window, at)
+        return name
+
+    def _of_window(self, base: str, window: Window, at: Location) -> str:
+        if (base, window) not in self._windowed:
+            name = self._windowed[base, window] = self._free(f"{base}[{window}]")
+            if base in self._derived:
+                edge = EdgeAtom.of(base, _X, _Y, at)
+                self.rules.append(Rule(name, ("x", "y"), (edge,), at, window=window))
+            else:
+                self.leaves[name] = Leaf(base, window)
+        return self._windowed[base, window]
+
+    def _free(self, name: str) -> str:
+        name = first_free(name, self._taken)
+        self._taken.add(name)
+        self.generated.add(name)
+        return name
+
+
+def _label_set(tokens: Sequence[Token], left_out: tuple[tuple[bool, str], ...]) -> LabelSet:
+    stream = None
+    if tokens[0].type == "STREAM":
+        stream = tokens[0].removesuffix(".")
+        stream = stream[1:-1].replace("``", "`") if stream.startswith("`") else stream
+    if not left_out:
+        return LabelSet(stream=stream)
+    forward = tuple(dict.fromkeys(name for inverse, name in left_out if not inverse))
+    backward = tuple(dict.fromkeys(name for inverse, name in left_out if inverse))
+    return LabelSet(forward or None, backward or None, stream)
+
+
+def of_edge(comparison: Comparison, edge: str) -> Comparison:
+    """The comparison with properties of the edge in place of their bare names.
+
+    Raises:
+        QueryError: E-SYNTAX for a property of something else.
+    """
+
+    def value(of: Value) -> Value:
+        match of:
+            case Variable(name):
+                return Property(edge, name, comparison.location)
+            case Property():
+                raise QueryError(
+                    "E-SYNTAX",
+                    "in brackets the properties of the edge itself are meant, by their bare names",
+                    at=of.location,
+                    text=value_text(of),
+                    hint=f"write {of.name}; conditions over several edges stand in the body",
+                )
+            case Computed(function, arguments):
+                return Computed(function, tuple(map(value, arguments)))
+            case _:
+                return of
+
+    return replace(comparison, left=value(comparison.left), right=value(comparison.right))
+
+
+def with_edge(condition: Condition, old: str, new: str) -> Condition:
+    """The condition with another name of an edge."""
+
+    def renamed(of: Variable | Property) -> Value:
+        return replace(of, edge=new) if isinstance(of, Property) and of.edge == old else of
+
+    return with_references(condition, renamed)
+
+
+def with_names_for_edges(rules: Sequence[Rule]) -> tuple[Rule, ...]:
+    """The rules with a name for each edge that is called by a mark: ``e``, ``e_2``, ... where
+    nothing else of the rule, no predicate and no head is called so."""
+    known = {name for rule in rules for atom in rule.body for name in predicates(atom)}
+    known |= {rule.head for rule in rules} | aliases(rules).keys()
+    return tuple(_with_names(rule, known) for rule in rules)
+
+
+def _with_names(rule: Rule, known: Set[str]) -> Rule:
+    taken = {*known, *rule.variables}
+    taken |= {t.name for a in rule.body for t in (a.source, a.target) if isinstance(t, Variable)}
+    taken |= named_edges(rule.body).keys()
+    body, conditions = list(rule.body), rule.conditions
+    for number, atom in enumerate(body):
+        if isinstance(atom, EdgeAtom) and atom.edge is not None and atom.edge.startswith(MARK):
+            name = first_free(_EDGE, taken)
+            taken.add(name)
+            body[number] = replace(atom, edge=name)
+            conditions = tuple(with_edge(one, atom.edge, name) for one in conditions)
+    return replace(rule, body=tuple(body), conditions=conditions)
+
+
+def _renamed(rule: Rule, name: Callable[[str], str]) -> Rule:
+    def path(of: Regex) -> Regex:
+        return regex.substitute(of, lambda s: regex.Symbol(name(str(s.ref)), s.inverse))
+
+    def atom(of: Atom) -> Atom:
+        match of:
+            case PathAtom():
+                return replace(of, regex=path(of.regex))
+            case EdgeAtom():
+                return with_labels(of, name)
+            case _:
+                return of
+
+    return replace(rule, body=tuple(map(atom, rule.body)))

@@ -1,0 +1,201 @@
+"""The algebra of an answer that computes: χ and γ over the columns that a rule's body binds.
+
+In: rules, and the columns of the relation of each by name
+(:func:`headrace.languages.query.conditions.key`). Out: operators to put above.
+
+An aggregate is over the *set of full bindings* of a rule's body: its vertices, and of each
+:class:`headrace.languages.query.regular_query.EdgeAtom` all that tells its edge from others (ends,
+stream, label, time, all properties that the catalog declares). So parallel edges count each, as in
+languages whose results are bags, and a path counts once for its two ends; so does a vertex,
+however often it is told, unless the head looks at different values.
+Of several rules each has bindings of its own: what two of them find counts twice, so a constant
+in front tells them apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ...algebra.aggregates import AggregateCall
+from ...algebra.logical import Aggregate, Compute
+from ...algebra.scalar import (
+    Column,
+    Literal,
+    Value,
+    normal,
+)
+from ...algebra.values import PropertyType
+from ..query.conditions import key, references_in, scalar_of
+from ..query.join_keys import JoinKeys
+from ..query.regular_query import (
+    Aggregated,
+    EdgeAtom,
+    Property,
+    Rule,
+    Variable,
+    Witnessed,
+)
+from ..query.regular_query import Value as Written
+from .inputs import Inputs
+
+Types = tuple[PropertyType | None, ...]
+
+
+def with_named_edges(rule: Rule) -> Rule:
+    """The rule with a name for each edge; one given here begins as no name in a text does."""
+    body = [
+        replace(atom, edge=f"\n{number}")
+        if isinstance(atom, EdgeAtom) and atom.edge is None
+        else atom
+        for number, atom in enumerate(rule.body)
+    ]
+    return replace(rule, body=tuple(body))
+
+
+def identity(rule: Rule, inputs: Inputs) -> list[Property]:
+    """What tells the edges of a rule apart beside their ends; all of them have names."""
+    return [
+        Property(atom.edge, name)
+        for atom in rule.body
+        if isinstance(atom, EdgeAtom) and atom.edge is not None
+        for name in inputs.identity(atom)
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """A rule, and the columns of the relation that its body binds: the references that each is
+    called by (:func:`headrace.languages.query.conditions.key`), some by that of what they are
+    joined with."""
+
+    rule: Rule
+    names: tuple[str, ...]
+    keys: JoinKeys
+
+    @property
+    def place(self) -> dict[str, int]:
+        """The column of each reference by its key."""
+        place = {name: column for column, name in reversed(list(enumerate(self.names)))}
+        joined = self.keys.leader.items()
+        return place | {name: place[lead] for name, lead in joined if lead in place}
+
+
+def bindings(rule: Rule, identity: Sequence[Property], keys: JoinKeys) -> tuple[str, ...]:
+    """The columns of a rule's full bindings: its vertices, what tells its edges apart, and the
+    properties that its head looks at."""
+    terms = (term for atom in rule.body for term in (atom.source, atom.target))
+    names = [term.name for term in terms if isinstance(term, Variable)]
+    looked_at = [r for _, of in rule.properties for r in references_in(of)]
+    names += [key(r) for r in (*identity, *looked_at) if isinstance(r, Property)]
+    return tuple(dict.fromkeys(map(keys.column, names)))
+
+
+def computed(columns: Columns) -> Compute:
+    """The head of a rule over its columns."""
+    values = (of for of in _outputs(columns.rule) if not isinstance(of, Aggregated))
+    return Compute(tuple(_value(value, columns) for value in values))
+
+
+def aggregated(rules: Sequence[Columns]) -> tuple[list[Compute | None], Aggregate]:
+    """What to compute over the bindings of each rule, and the aggregation over all of them.
+
+    None: they stay as they are.
+    """
+    looked_at = [_looked_at(columns) for columns in rules]
+    outputs = _outputs(rules[0].rule)
+    if len(rules) == 1:
+        bound: list[Value] = [Column(i) for i in range(len(rules[0].names))]
+        values = list(dict.fromkeys((*bound, *(v for v in looked_at[0] if v is not None))))
+        places = [None if value is None else values.index(value) for value in looked_at[0]]
+        compute = Compute(tuple(values)) if len(values) > len(bound) else None
+        return [compute], _aggregate(outputs, places)
+    width = max(len(columns.names) for columns in rules)
+    computes = [
+        Compute(
+            (
+                Literal(number),
+                *(Literal(0) if value is None else value for value in values),
+                *(Column(i) for i in range(len(columns.names))),
+                *(Literal(0) for _ in range(width - len(columns.names))),
+            )
+        )
+        for number, (values, columns) in enumerate(zip(looked_at, rules, strict=True))
+    ]
+    return [*computes], _aggregate(outputs, range(1, 1 + len(outputs)))
+
+
+def types_of(compute: Compute, inputs: Types) -> Types:
+    """The types of computed columns; None where that is not certain."""
+    return tuple(_type(value, inputs) for value in compute.values)
+
+
+def types_of_aggregates(aggregate: Aggregate, inputs: Types) -> Types:
+    """The types of the columns of an aggregation."""
+    columns: list[PropertyType | None] = [inputs[column] for column in aggregate.keys]
+    for call in aggregate.aggregates:
+        if call.function in ("count", "count_distinct"):
+            columns.append("integer")
+        elif call.function == "avg":
+            columns.append("number")
+        else:
+            assert call.column is not None
+            columns.append(inputs[call.column])
+    return tuple(columns[i] for i in aggregate.output)
+
+
+def _outputs(rule: Rule) -> list[Written | Aggregated]:
+    of = {name: o for name, o in rule.properties if not isinstance(o, Witnessed)}
+    return [of.get(name, Variable(name)) for name in rule.variables]
+
+
+def _looked_at(columns: Columns) -> list[Value | None]:
+    """For each column of the head the key or what is aggregated; None: rows are counted.
+
+    That is so for ``count(*)``, and for ``count(e)`` of an edge or path, which is always there.
+    """
+    found: list[Value | None] = []
+    place = columns.place
+    for of in _outputs(columns.rule):
+        value = of.argument if isinstance(of, Aggregated) else of
+        is_column = not isinstance(value, Variable) or value.name in place
+        found.append(_value(value, columns) if value is not None and is_column else None)
+    return found
+
+
+def _aggregate(outputs: Sequence[Written | Aggregated], places: Sequence[int | None]) -> Aggregate:
+    """``places`` are the columns of keys and arguments, in the order of the head."""
+    keys: list[int] = []
+    calls: list[AggregateCall] = []
+    order: list[tuple[bool, int]] = []
+    for of, place in zip(outputs, places, strict=True):
+        if isinstance(of, Aggregated):
+            call = AggregateCall(of.function, place)
+            order.append((True, len(calls)))
+            calls.append(call)
+        else:
+            assert place is not None
+            order.append((False, len(keys)))
+            keys.append(place)
+    positions = [number + len(keys) * is_call for is_call, number in order]
+    return Aggregate(tuple(keys), tuple(calls), tuple(positions))
+
+
+def _value(value: Written, columns: Columns) -> Value:
+    found = scalar_of(value, columns.place)
+    return normal(found) or found
+
+
+def _type(value: Value, inputs: Types) -> PropertyType | None:
+    match value:
+        case Column(position):
+            return inputs[position]
+        case Literal():
+            return value.type
+        case _ if value.function == "/":
+            return "number"
+        case _:
+            kinds = {_type(part, inputs) for part in value.arguments}
+            if kinds == {"integer"}:
+                return "integer"
+            return "number" if kinds <= {"integer", "number"} else None

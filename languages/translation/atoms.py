@@ -1,0 +1,240 @@
+"""Atoms of rules as relations: the rows that each one gives, and what its columns are bound to.
+
+In: an atom, what is asked of it, and the relations of the predicates that it reads. Out: a filtered
+relation with a name for each column. An edge of several labels is the union of the edges of each.
+Where such edges are told apart, a column says which label an edge has, and one which of its ends is
+the source if that may be either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+
+from ...algebra.logical import (
+    Compute,
+    LogicalExpression,
+    PathSemantics,
+    WScan,
+)
+from ...algebra.predicate import Predicate
+from ...algebra.regex import Regex, Symbol
+from ...algebra.scalar import Column, Literal
+from ...algebra.scalar import Value as Computed
+from ..query.conditions import (
+    key,
+    key_of_end,
+    predicate,
+    with_references,
+)
+from ..query.join_keys import JoinKeys
+from ..query.regular_query import (
+    OWN_LABEL,
+    OWN_SOURCE,
+    OWN_TARGET,
+    Atom,
+    Condition,
+    Constant,
+    EdgeAtom,
+    Location,
+    PathAtom,
+    Property,
+    Row,
+    Rule,
+    Value,
+    Variable,
+    VertexAtom,
+)
+from .answer_algebra import types_of
+from .condition_types import vertex
+from .inputs import Inputs, Origin
+from .relations import (
+    Relation,
+    filtered,
+    nothing,
+    over,
+    projected,
+    union,
+    vertex_type_of,
+)
+from .required_columns import Needs
+
+_PADDING = Literal(0)
+"""Stands for a property that the edges of a label do not have; another column tells the label."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """The rows that an atom has of one label: a relation, the names of its columns, and what else
+    is known of each row, by name."""
+
+    relation: Relation
+    columns: tuple[str, ...]
+    known: Mapping[str, Computed]
+
+
+@dataclass(frozen=True, slots=True)
+class Atoms:
+    """The atoms of a query over ``relations``, those of the labels and predicates that are defined
+    so far; ``path`` gives the relation of a path expression that stands at a place."""
+
+    inputs: Inputs
+    rules: Mapping[str, Sequence[Rule]]
+    relations: Mapping[str, Relation]
+    path: Callable[[Regex, Location], Relation]
+    semantics: PathSemantics
+
+    def plain(self, atom: Atom) -> Relation:
+        """The pairs of ends that an atom matches, before anything is asked of it."""
+        if isinstance(atom, VertexAtom):
+            scan, vertex_type = self.inputs.vertex_scan(atom)
+            return Relation(LogicalExpression(scan), (vertex_type, vertex_type))
+        if isinstance(atom, EdgeAtom):
+            return _united(map(self._edges, atom.alternatives), 2)
+        if atom.alias is not None:
+            return self.relations[atom.alias]
+        return self.path(atom.regex, atom.location)
+
+    def bound(
+        self, atom: Atom, number: int, wanted: Needs, keys: JoinKeys
+    ) -> tuple[Relation, tuple[str, ...]]:
+        """The filtered relation of the rule's atom of this ``number``, and the variable that each
+        column is bound to.
+
+        A column that no variable is left for is called by
+        :func:`headrace.languages.query.conditions.key_of_end`, one that holds a property by its
+        :func:`headrace.languages.query.conditions.key`, or that of what it is joined with.
+        Of a vertex one column is kept.
+        """
+        labels = self._labels(atom)
+        ends = _names_of_ends(atom, number)
+        names = [*ends[: 1 if self._is_of_one_vertex(atom) else 2]]
+        if len(labels) > 1:  # a column that one value fills is not carried through their union
+            terms = (atom.source, atom.target)
+            names = [n for n, t in zip(names, terms, strict=False) if isinstance(t, Variable)]
+            names = names or [ends[0]]
+        if isinstance(atom, Row) and atom.edge is not None:
+            names += [key(Property(atom.edge, name)) for name in wanted.kept[number]]
+        parts = [self._part(atom, label, number, wanted) for label in labels]
+        if len(parts) == 1:
+            relation, columns = parts[0].relation, parts[0].columns
+        else:
+            columns = tuple(names)
+            relation = _united([_arranged(part, columns) for part in parts], len(columns))
+        if len(wanted.own) == 1:  # of a single atom, the head is all that is kept
+            return relation, columns
+        kept = {keys.column(name): columns.index(name) for name in reversed(names)}
+        binding = tuple(dict.fromkeys(map(keys.column, names)))
+        return projected(relation, [kept[name] for name in binding]), binding
+
+    def _labels(self, atom: Atom) -> tuple[Symbol | None, ...]:
+        """The labels of an edge, or of a path that is any one edge; None for other atoms."""
+        if isinstance(atom, EdgeAtom):
+            return atom.alternatives
+        if isinstance(atom, PathAtom) and isinstance(atom.regex, Symbol) and atom.alias is None:
+            return (atom.regex if self.semantics is PathSemantics.ARBITRARY else None,)
+        return (None,)
+
+    def _edges(self, label: Symbol) -> Relation:
+        relation = self.relations[str(label.ref)]
+        return projected(relation, [1, 0]) if label.inverse else relation
+
+    def _part(self, atom: Atom, label: Symbol | None, number: int, wanted: Needs) -> _Part:
+        """The rows of an atom, of one of its labels if it is an edge, that satisfy its own
+        conditions."""
+        relation, properties, origin = self._scanned(atom, label, wanted.scanned[number])
+        terms, names = (atom.source, atom.target), _names_of_ends(atom, number)
+        if label is not None and label.inverse:
+            terms, names = terms[::-1], names[::-1]
+        one_vertex = self._is_of_one_vertex(atom)
+        for column, term in enumerate(terms):
+            if isinstance(term, Constant) and not (column and one_vertex):
+                value = vertex(term, vertex_type_of(relation.types[column]), atom.location)
+                relation = filtered(relation, Predicate.column_equals(column, value))
+        if isinstance(atom.source, Variable) and atom.source == atom.target and not one_vertex:
+            relation = filtered(relation, Predicate.columns_equal(0, 1))
+        edge = atom.edge if isinstance(atom, Row) else None
+        columns = (*names, *(key(Property(edge, name)) for name in properties if edge is not None))
+        known: dict[str, Computed] = {}
+        if edge is not None and origin is not None:
+            own: dict[str, Computed] = {
+                OWN_LABEL: Literal(origin.tag),
+                OWN_SOURCE: Column(0),
+                OWN_TARGET: Column(1),
+            }
+            known = {key(Property(edge, name)): value for name, value in own.items()}
+        if wanted.own[number]:
+            place = {name: column for column, name in enumerate(columns)}
+            place |= {n: of.position for n, of in known.items() if isinstance(of, Column)}
+            conditions = [_of_label(one, edge, origin) for one in wanted.own[number]]
+            relation = filtered(relation, predicate(conditions, place, atom.location))
+        return _Part(relation, columns, known)
+
+    def _scanned(
+        self, atom: Atom, label: Symbol | None, asked: Sequence[str]
+    ) -> tuple[Relation, tuple[str, ...], Origin | None]:
+        """The rows of one label, with those of the properties asked for that it has as columns."""
+        plain = self.plain(atom) if label is None else self.relations[str(label.ref)]
+        if not asked or not isinstance(atom, Row):
+            return plain, (), None
+        if label is None:
+            (origin,) = self.inputs.origins(atom)
+        else:
+            origin = self.inputs.origin_of(str(label.ref), atom.location)
+        properties = tuple(name for name in asked if name in origin.properties)
+        scan = plain.expression.operator
+        if not properties or not isinstance(scan, WScan):
+            return plain, (), origin
+        types = (*plain.types, *(origin.properties[name] for name in properties))
+        scanned = LogicalExpression(replace(scan, properties=properties))
+        return Relation(scanned, types), properties, origin
+
+    def _is_of_one_vertex(self, atom: Atom) -> bool:
+        """Whether both columns of an atom's relation are the same vertex, and so its terms."""
+        if isinstance(atom, VertexAtom):
+            return True
+        if atom.source != atom.target:
+            return False
+        refs = [None if label is None else str(label.ref) for label in self._labels(atom)]
+        rules = [rule for ref in refs for rule in (ref and self.rules.get(ref)) or (None,)]
+        return bool(rules) and all(rule and len(set(rule.variables)) == 1 for rule in rules)
+
+
+def _names_of_ends(atom: Atom, number: int) -> tuple[str, str]:
+    """What the columns of an atom's source and target are called."""
+    source, target = atom.source, atom.target
+    return (
+        source.name if isinstance(source, Variable) else key_of_end(number, 0),
+        target.name if isinstance(target, Variable) and target != source else key_of_end(number, 1),
+    )
+
+
+def _of_label(condition: Condition, edge: str | None, origin: Origin | None) -> Condition:
+    """The condition over edges of one label."""
+
+    def known(of: Variable | Property) -> Value:
+        if origin is not None and of == Property(edge or "", OWN_LABEL):
+            return Literal(origin.tag)
+        return of
+
+    return with_references(condition, known)
+
+
+def _arranged(part: _Part, names: Sequence[str]) -> Relation:
+    """The columns of these names of the rows of one label."""
+    place = {name: Column(column) for column, name in enumerate(part.columns)}
+    values = tuple(place.get(name) or part.known.get(name, _PADDING) for name in names)
+    columns = [value.position for value in values if isinstance(value, Column)]
+    if len(columns) == len(values):
+        return projected(part.relation, columns)
+    if part.relation.empty:
+        return nothing(len(values))
+    compute = Compute(values)
+    return over(compute, [part.relation], types_of(compute, part.relation.types))
+
+
+def _united(relations: Iterable[Relation], columns: int) -> Relation:
+    """The rows of any of the relations."""
+    found = list(relations)
+    return reduce(union, found) if found else nothing(columns)

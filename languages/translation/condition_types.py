@@ -1,0 +1,283 @@
+"""The types of what conditions compare: a string is no number, and neither is a truth value.
+
+In: a condition and the types of the columns it looks at. Out: the condition with literals as
+the vertices that they are compared with, or an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from ...algebra.remedy import Remedy
+from ...algebra.scalar import Literal
+from ...algebra.values import PropertyType, VertexType
+from ..query.answers import computes, location_in
+from ..query.condition_text import value_text
+from ..query.conditions import (
+    conjuncts,
+    key,
+    named_edges,
+    references,
+    references_in,
+    value_in,
+    written_out,
+)
+from ..query.errors import QueryError
+from ..query.join_keys import TypeOf
+from ..query.regular_query import (
+    Aggregated,
+    Both,
+    Comparison,
+    Computed,
+    Condition,
+    Constant,
+    Either,
+    Location,
+    Missing,
+    Negated,
+    Output,
+    Property,
+    Rule,
+    Value,
+    Variable,
+)
+from .inputs import Inputs
+
+LARGEST_VERTEX: Final = 2**63
+_NAMING: Final = ("=", "<>")
+"""Signs beside which a whole number is the name of a vertex, as in an atom."""
+_KINDS: Final[Mapping[PropertyType, str]] = {
+    "string": "a string",
+    "integer": "a number",
+    "number": "a number",
+    "boolean": "a truth value",
+}
+
+Types = Mapping[str, PropertyType | None]
+"""The types of variables and properties by :func:`headrace.languages.query.conditions.key`; None:
+several."""
+
+
+def resolved(
+    rule: Rule, inputs: Inputs, vertex_types: Sequence[tuple[PropertyType | None, ...]]
+) -> list[Condition]:
+    """The conditions of a rule, without edges as values, one for each part of an AND.
+
+    ``vertex_types`` are those of the columns of each atom; they are not looked at in a rule
+    that has no conditions and computes nothing.
+
+    Raises:
+        QueryError: E-UNKNOWN for a property of the head or a condition, E-TYPE.
+    """
+    edges = named_edges(rule.body)
+    types: dict[str, PropertyType | None] = {}
+    several: dict[str, tuple[PropertyType, ...]] = {}
+
+    def look_up(of: Property) -> None:
+        found = inputs.property_types(edges[of.edge], of, rule.location)
+        types[key(of)] = found[0] if len(found) == 1 else None
+        if len(found) > 1:
+            several[key(of)] = found
+
+    asked = [of for _, output in rule.properties for of in references_in(output)]
+    asked += [of for condition in rule.conditions for of in references(condition)]
+    for of in asked:
+        if isinstance(of, Property):
+            look_up(of)
+    if not rule.conditions and not computes(rule):
+        return []
+    for atom, both in zip(rule.body, vertex_types, strict=True):
+        for term, vertex_type in zip((atom.source, atom.target), both, strict=True):
+            if isinstance(term, Variable):
+                same = types.setdefault(term.name, vertex_type) == vertex_type
+                types[term.name] = vertex_type if same else None
+
+    def origins(name: str) -> dict[str, tuple[str, ...]]:
+        return {o.tag: tuple(o.properties) for o in inputs.origins(edges[name])}
+
+    whole = [written_out(condition, edges, origins) for condition in rule.conditions]
+    for reference in (r for condition in whole for r in references(condition)):
+        if isinstance(reference, Property):
+            kind = inputs.column_type(edges[reference.edge], reference.name)
+            types.setdefault(key(reference), kind)
+    # Where a property is of one type in some labels and of another in others, both have to fit.
+    for one in (types, *({**types, name: kind} for name in several for kind in several[name])):
+        for _, output in rule.properties:
+            _check_output(output, one, location_in(output, rule.location))
+        for condition in whole:
+            typed(condition, one)
+    return [typed(condition, types) for condition in conjuncts(whole)]
+
+
+def types_in(
+    rule: Rule, inputs: Inputs, vertex_types: Sequence[tuple[PropertyType | None, ...]]
+) -> TypeOf:
+    """The types of what references stand for; None where streams disagree on a vertex's.
+
+    ``vertex_types`` are those of the columns of each atom, in a rule with conditions.
+    """
+    rows = named_edges(rule.body)
+    ends = [
+        (term, kind)
+        for atom, types in zip(rule.body, vertex_types, strict=False)
+        for term, kind in zip((atom.source, atom.target), types, strict=True)
+    ]
+
+    def type_of(reference: Variable | Property) -> PropertyType | None:
+        if isinstance(reference, Property):
+            return inputs.column_type(rows[reference.edge], reference.name)
+        kinds = {kind for term, kind in ends if term == reference}
+        return kinds.pop() if len(kinds) == 1 else None
+
+    return type_of
+
+
+def typed(condition: Condition, types: Types) -> Condition:
+    """The condition with constants of the types of the vertices beside them.
+
+    Raises:
+        QueryError: E-TYPE if two types are compared that never compare, or a constant is no
+            vertex of its stream.
+    """
+    match condition:
+        case Comparison(left, _, right):
+            if condition.sign in _NAMING or _is_integer(left, types) or _is_integer(right, types):
+                if isinstance(left, Variable) and isinstance(right, Literal):
+                    right = _as_vertex(right, types.get(left.name), condition.location)
+                elif isinstance(right, Variable) and isinstance(left, Literal):
+                    left = _as_vertex(left, types.get(right.name), condition.location)
+            kinds = [_kind(side, types, condition.location) for side in (left, right)]
+            if None not in kinds and kinds[0] != kinds[1]:
+                raise QueryError(
+                    "E-TYPE",
+                    f"{value_text(left)} is {kinds[0]} and {value_text(right)} is {kinds[1]}: "
+                    "they are never equal, and neither comes first",
+                    at=condition.location,
+                    text=condition.sign,
+                    hint=_hint((left, right), kinds),
+                    remedies=_remedies((left, right), kinds),
+                )
+            return replace(condition, left=left, right=right)
+        case Negated(part):
+            return Negated(typed(part, types))
+        case Both(parts):
+            return Both(tuple(typed(part, types) for part in parts))
+        case Either(parts):
+            return Either(tuple(typed(part, types) for part in parts))
+        case Missing():
+            return condition
+
+
+def _is_integer(side: Value, types: Types) -> bool:
+    return isinstance(side, Variable) and types.get(side.name) == "integer"
+
+
+def _hint(sides: Sequence[Value], kinds: Sequence[str | None]) -> str:
+    """What to do about values of these kinds that are compared, or computed with."""
+    for side in _strings_beside_numbers(sides, kinds):
+        if isinstance(side, Variable):
+            return (
+                f"{side.name} is a vertex: if the vertices of its stream are numbers, declare "
+                "vertex_type: integer in the catalog; if not, compare them with text in quotes"
+            )
+        if isinstance(side, Property):
+            return (
+                f"if {value_text(side)} is a number, the catalog has to say so: "
+                f"properties: {{{side.name}: number}}"
+            )
+    return "compare values of one type; the catalog declares those of properties"
+
+
+def _remedies(sides: Sequence[Value], kinds: Sequence[str | None]) -> tuple[Remedy, ...]:
+    """The settings that help as well."""
+    strings = _strings_beside_numbers(sides, kinds)
+    return (_INTEGERS,) if any(isinstance(side, Variable) for side in strings) else ()
+
+
+def _strings_beside_numbers(sides: Sequence[Value], kinds: Sequence[str | None]) -> list[Value]:
+    if "a number" not in kinds:
+        return []
+    return [side for side, kind in zip(sides, kinds, strict=True) if kind == "a string"]
+
+
+_INTEGERS: Final = Remedy("vertex_type", "read vertices as integers", "integer")
+
+
+def _check_output(of: Output, types: Types, at: Location) -> None:
+    value = value_in(of)
+    kind = None if value is None else _kind(value, types, at)
+    if (
+        isinstance(of, Aggregated)
+        and of.function in ("sum", "avg")
+        and kind
+        not in (
+            None,
+            "a number",
+        )
+    ):
+        assert value is not None
+        raise QueryError(
+            "E-TYPE",
+            f"{value_text(value)} is {kind}, and {of.function} is for numbers",
+            at=at,
+            text=value_text(value),
+            hint=_hint([value, value], [kind, "a number"])
+            if isinstance(value, Variable)
+            else "count, min and max take values of any type",
+        )
+
+
+def _kind(value: Value, types: Types, at: Location) -> str | None:
+    match value:
+        case Literal():
+            return _KINDS[value.type]
+        case Variable() | Property():
+            found = types.get(key(value))
+            return None if found is None else _KINDS[found]
+        case Computed(_, arguments):
+            for part in arguments:
+                kind = _kind(part, types, at)
+                if kind not in (None, "a number"):
+                    raise QueryError(
+                        "E-TYPE",
+                        f"{value_text(part)} is {kind}, and arithmetic is for numbers",
+                        at=at,
+                        text=value_text(value),
+                        hint=_hint([part, value], [kind, "a number"]),
+                        remedies=_remedies([part, value], [kind, "a number"]),
+                    )
+            return "a number"
+
+
+def _as_vertex(literal: Literal, vertex_type: PropertyType | None, at: Location) -> Literal:
+    value = literal.value
+    if isinstance(value, bool | float) or vertex_type not in ("string", "integer"):
+        return literal
+    return Literal(vertex(Constant(value), "string" if vertex_type == "string" else "integer", at))
+
+
+def vertex(constant: Constant, vertex_type: VertexType | None, at: Location) -> str | int:
+    """The vertex that a constant names, of the type that its stream has.
+
+    Raises:
+        QueryError: E-TYPE if it names none.
+    """
+    if vertex_type == "string":
+        return str(constant.value)
+    if vertex_type is None:
+        return constant.value
+    try:
+        number = int(constant.value)
+    except ValueError:
+        number = LARGEST_VERTEX
+    if str(number) == str(constant.value) and -LARGEST_VERTEX <= number < LARGEST_VERTEX:
+        return number
+    raise QueryError(
+        "E-TYPE",
+        "the vertices of its stream are integers of 64 bits",
+        at=at,
+        text=repr(constant.value),
+        hint="write such a number, or set vertex_type: string in the catalog",
+    )

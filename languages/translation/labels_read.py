@@ -1,0 +1,126 @@
+"""What a query reads from streams: labels, and streams that it names."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator
+from dataclasses import dataclass
+
+from ...catalog.model import Catalog
+from ..query.checks import aliases, predicates
+from ..query.conditions import (
+    comparisons,
+    named_edges,
+    references,
+    references_in,
+)
+from ..query.regular_query import (
+    Aggregated,
+    Property,
+    RegularQuery,
+    Variable,
+    VertexAtom,
+)
+from .views import queries_of_views
+
+_LEAST = ("min", "max")
+
+
+@dataclass(frozen=True, slots=True)
+class Reads:
+    """What a query, and the views that it reads, may read.
+
+    ``labels`` are those of edges and ``vertices`` those of vertices, as they are written: perhaps
+    ``stream.label``. ``any_label`` holds the streams of which any label is read, None for all.
+    ``streams`` are named by windows. ``properties`` are those of vertices whose label the query
+    does not say.
+    """
+
+    labels: frozenset[str] = frozenset()
+    vertices: frozenset[str] = frozenset()
+    any_label: frozenset[str | None] = frozenset()
+    streams: frozenset[str] = frozenset()
+    properties: frozenset[str] = frozenset()
+
+    def __or__(self, other: Reads) -> Reads:
+        return Reads(
+            self.labels | other.labels,
+            self.vertices | other.vertices,
+            self.any_label | other.any_label,
+            self.streams | other.streams,
+            self.properties | other.properties,
+        )
+
+
+def reads(query: RegularQuery, catalog: Catalog) -> Reads:
+    """What a query may read of a catalog's streams, by way of views, too."""
+    found = _reads(query)
+    views = dict(queries_of_views(catalog))
+    pending = True
+    while pending:
+        pending = False
+        for name, (constructed, own) in list(views.items()):
+            labels = {*constructed, *(f"{name}.{label}" for label in constructed)}
+            if labels & found.labels or name in found.any_label | found.streams:
+                del views[name]
+                found |= _reads(own)
+                pending = True
+    return found
+
+
+def input_labels(query: RegularQuery) -> tuple[str, ...]:
+    """The labels of edges that a query reads from streams, in the order of their first use."""
+    derived = {rule.head for rule in query.rules} | set(aliases(query.rules))
+    derived |= dict(query.label_sets).keys()
+    own = dict(query.leaves)
+    used = [name for rule in query.rules for atom in rule.body for name in predicates(atom)]
+    used = [own[name].label if name in own else name for name in used]
+    return tuple(name for name in dict.fromkeys(used) if name not in derived)
+
+
+def vertex_labels(query: RegularQuery) -> tuple[str, ...]:
+    """The labels of vertices that a query reads, in the order of their first use."""
+    atoms = (atom for rule in query.rules for atom in rule.body)
+    return tuple(dict.fromkeys(a.predicate for a in atoms if isinstance(a, VertexAtom)))
+
+
+def orders_vertices(query: RegularQuery) -> bool:
+    """Whether a query asks which of two vertices comes first, in a condition or an aggregate."""
+    for rule in query.rules:
+        edges = named_edges(rule.body)
+
+        def is_vertex(of: object, edges: Container[str] = edges) -> bool:
+            return isinstance(of, Variable) and of.name not in edges
+
+        for condition in comparisons(rule.conditions):
+            ordered = condition.sign not in ("=", "<>")
+            if ordered and is_vertex(condition.left) and is_vertex(condition.right):
+                return True
+        for _, of in rule.properties:
+            least = of.argument if isinstance(of, Aggregated) and of.function in _LEAST else None
+            if is_vertex(least):
+                return True
+    return False
+
+
+def _reads(query: RegularQuery) -> Reads:
+    own = dict(query.leaves)
+    vertices = {own[name].label if name in own else name for name in vertex_labels(query)}
+    streams = {clause.stream for clause in query.windows if clause.stream is not None}
+    return Reads(
+        frozenset(input_labels(query)),
+        frozenset(vertices),
+        frozenset(labels.stream for _, labels in query.label_sets),
+        frozenset(streams),
+        frozenset(_properties_of_vertices(query)),
+    )
+
+
+def _properties_of_vertices(query: RegularQuery) -> Iterator[str]:
+    """The properties that a query reads of variables, which are no names of edges."""
+    for rule in query.rules:
+        edges = named_edges(rule.body)
+        looked_at = [of for condition in rule.conditions for of in references(condition)]
+        looked_at += [of for _, output in rule.properties for of in references_in(output)]
+        for of in looked_at:
+            if isinstance(of, Property) and of.edge not in edges:
+                yield of.name

@@ -1,0 +1,137 @@
+"""Relations of the canonical translation: expressions with the types of their columns.
+
+In: relations. Out: an operator over them; none is larger than the optimizer can take, and what is
+certainly empty is not carried along.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ...algebra.logical import (
+    Aggregate,
+    Compute,
+    Empty,
+    Filter,
+    LogicalExpression,
+    Path,
+    Pattern,
+    Project,
+    Report,
+    Rewindow,
+    Union,
+    Witness,
+    WScan,
+)
+from ...algebra.predicate import TRUE, Predicate
+from ...catalog.model import PropertyType, VertexType
+from ..query.errors import QueryError
+from ..query.regular_query import Location
+
+MOST_OPERATORS = 10_000
+"""The largest expression: derived predicates are unfolded wherever they are used."""
+DEEPEST = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """What a predicate stands for, and how large it is when unfolded.
+
+    ``types`` are those of the columns, None where streams disagree.
+    """
+
+    expression: LogicalExpression
+    types: tuple[PropertyType | None, ...]
+    operators: int = 1
+    depth: int = 1
+
+    @property
+    def empty(self) -> bool:
+        """Whether it certainly has no rows."""
+        return isinstance(self.expression.operator, Empty)
+
+
+def over(
+    operator: (
+        Pattern
+        | Path
+        | Union
+        | Filter
+        | Project
+        | Rewindow
+        | Compute
+        | Aggregate
+        | Witness
+        | Report
+    ),
+    inputs: Sequence[Relation],
+    types: tuple[PropertyType | None, ...],
+) -> Relation:
+    """An operator over relations; ``types`` are those of its columns."""
+    return Relation(
+        LogicalExpression(operator, tuple(relation.expression for relation in inputs)),
+        types,
+        1 + sum(relation.operators for relation in inputs),
+        1 + max(relation.depth for relation in inputs),
+    )
+
+
+def sized(relation: Relation, text: str, at: Location) -> Relation:
+    """``relation``, refused if it is too large to plan."""
+    if relation.operators <= MOST_OPERATORS and relation.depth <= DEEPEST:
+        return relation
+    raise QueryError(
+        "E-SIZE",
+        f"unfolded, it has more than {MOST_OPERATORS} operators, "
+        f"or more than {DEEPEST} one above the other",
+        at=at,
+        text=text,
+        hint="let fewer rules build on each other",
+    )
+
+
+def nothing(columns: int) -> Relation:
+    """The relation without rows."""
+    return Relation(LogicalExpression(Empty(columns)), (None,) * columns)
+
+
+def called(relation: Relation, name: str) -> Relation:
+    """``relation`` called ``name``, unless it is a label or has a name of its own."""
+    expression = relation.expression
+    if expression.name is not None or isinstance(expression.operator, WScan):
+        return relation
+    return replace(relation, expression=replace(expression, name=name))
+
+
+def union(left: Relation, right: Relation) -> Relation:
+    """The rows of either."""
+    if left.empty or right.empty:
+        return right if left.empty else left
+    types = tuple(
+        one if one == other else None for one, other in zip(left.types, right.types, strict=True)
+    )
+    return over(Union(), [left, right], types)
+
+
+def filtered(relation: Relation, predicate: Predicate) -> Relation:
+    """The rows that satisfy a predicate."""
+    if relation.empty or predicate == TRUE:
+        return relation
+    return over(Filter(predicate), [relation], relation.types)
+
+
+def projected(relation: Relation, columns: Sequence[int]) -> Relation:
+    """Some of the columns, in an order."""
+    if relation.empty:
+        return nothing(len(columns))
+    if list(columns) == list(range(len(relation.types))):
+        return relation
+    types = tuple(relation.types[column] for column in columns)
+    return over(Project(tuple(columns)), [relation], types)
+
+
+def vertex_type_of(column_type: PropertyType | None) -> VertexType | None:
+    """The type of a column of vertices."""
+    assert column_type in ("string", "integer", None)
+    return column_type

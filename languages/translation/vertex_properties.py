@@ -1,0 +1,180 @@
+"""Properties of vertices: ``x.country``, where x is a variable and no name of an edge.
+
+In: a rule and the inputs. Out: the rule with a name for the row of the vertex that each such
+property is of. That is the one vertex relation of the rule that x is in and that has the
+property; of a vertex of which the rule says no relation, the one of the catalog that has it,
+which is then joined.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from ..query.conditions import (
+    named_edges,
+    output_with_references,
+    references,
+    references_in,
+    with_references,
+)
+from ..query.errors import QueryError, listed
+from ..query.regular_query import (
+    Atom,
+    Property,
+    Rule,
+    Value,
+    Variable,
+    VertexAtom,
+)
+from .inputs import Inputs
+
+Relation = tuple[str, str]
+"""A stream of vertices and a label of it."""
+
+
+def with_rows_of_vertices(rule: Rule, inputs: Inputs) -> Rule:
+    """The rule with each property of a vertex as one of a named row, and no atom of a vertex
+    that says again what another one says.
+
+    Raises:
+        QueryError: E-UNKNOWN for a property that no vertex relation has, E-AMBIGUOUS if
+            several have it.
+    """
+    rule = replace(rule, body=tuple(_without_repeats(rule.body)))
+    found = _Rows(rule, inputs)
+    rows = {(of.edge, of.name): found.row_of(of) for of in _properties(rule, found.edges)}
+    if not rows:
+        return rule
+
+    def renamed(of: Variable | Property) -> Value:
+        if isinstance(of, Variable):
+            return of
+        return replace(of, edge=rows.get((of.edge, of.name), of.edge))
+
+    return replace(
+        rule,
+        body=tuple(found.body),
+        conditions=tuple(with_references(condition, renamed) for condition in rule.conditions),
+        properties=tuple((n, output_with_references(of, renamed)) for n, of in rule.properties),
+    )
+
+
+def _without_repeats(body: Sequence[Atom]) -> Iterator[Atom]:
+    """The atoms, but a vertex in a relation only once where its rows need no names."""
+    said = {(a.predicate, a.vertex) for a in body if isinstance(a, VertexAtom) and a.edge}
+    for atom in body:
+        if isinstance(atom, VertexAtom) and atom.edge is None:
+            if (atom.predicate, atom.vertex) in said:
+                continue
+            said.add((atom.predicate, atom.vertex))
+        yield atom
+
+
+def _properties(rule: Rule, edges: Mapping[str, object]) -> Iterator[Property]:
+    """The properties of vertices in a rule, with repeats."""
+    looked_at = [of for condition in rule.conditions for of in references(condition)]
+    looked_at += [of for _, output in rule.properties for of in references_in(output)]
+    for of in looked_at:
+        if isinstance(of, Property) and of.edge not in edges:
+            yield of
+
+
+class _Rows:
+    """The body of a rule, while rows of vertices get names."""
+
+    def __init__(self, rule: Rule, inputs: Inputs) -> None:
+        self.body: list[Atom] = list(rule.body)
+        self.edges = dict(named_edges(rule.body))
+        self._inputs = inputs
+        self._rule = rule
+        self._implied: dict[tuple[str, Relation], int] = {}
+
+    def row_of(self, of: Property) -> str:
+        """The name of the row that a property of a vertex is of."""
+        own = [
+            place
+            for place, atom in enumerate(self._rule.body)
+            if isinstance(atom, VertexAtom) and atom.vertex == Variable(of.edge)
+        ]
+        place = self._of_rule(of, own) if own else self._of_catalog(of)
+        atom = self.body[place]
+        assert isinstance(atom, VertexAtom)
+        if atom.edge is None:
+            name = f"{of.edge}:{atom.predicate}"
+            while name in self.edges:
+                name += "'"
+            atom = self.body[place] = self.edges[name] = replace(atom, edge=name)
+        assert atom.edge is not None
+        return atom.edge
+
+    def _of_rule(self, of: Property, places: list[int]) -> int:
+        relations: dict[Relation, int] = {}
+        without: list[str] = []
+        for place in places:
+            atom = self.body[place]
+            assert isinstance(atom, VertexAtom)
+            (origin,) = self._inputs.origins(atom)
+            if of.name in origin.properties:
+                relations.setdefault((origin.stream, origin.label), place)
+            else:
+                without.append(atom.predicate)
+        if not relations:
+            elsewhere = [label for _, label in self._having(of)]
+            hint = "leave it out, or name the property in the catalog"
+            if elsewhere:
+                hint = f"it is one of {listed(elsewhere)}: {_say(elsewhere[0], of.edge)}"
+            raise self._error("E-UNKNOWN", f"{listed(without)} has no property {of.name}", of, hint)
+        if len(relations) > 1:
+            labels = [label for _, label in relations]
+            raise self._error(
+                "E-AMBIGUOUS",
+                f"{listed(labels)} have this property",
+                of,
+                f"name the one that is meant, {labels[0]}({of.edge}) as v, and write v.{of.name}; "
+                f"in G-CORE, test it where its label stands, (:{labels[0]} {{{of.name} = ...}})",
+            )
+        return next(iter(relations.values()))
+
+    def _of_catalog(self, of: Property) -> int:
+        having = self._having(of)
+        labels = [label for _, label in having]
+        if not having:
+            raise self._error(
+                "E-UNKNOWN",
+                f"{of.edge} is a vertex, and no vertices have a property {of.name}",
+                of,
+                "those of an edge are written after its name, as in likes(x, y) as e, e.amount; "
+                "vertices get theirs from a stream with vertices: true in the catalog",
+            )
+        if len(having) > 1:
+            raise self._error(
+                "E-AMBIGUOUS",
+                f"vertices of several labels have this property: {listed(labels)}",
+                of,
+                _say(labels[0], of.edge),
+            )
+        implied = (of.edge, having[0])
+        if implied not in self._implied:
+            stream, label = having[0]
+            at = of.location or self._rule.location
+            self._implied[implied] = len(self.body)
+            self.body.append(VertexAtom(f"{stream}.{label}", Variable(of.edge), at))
+        return self._implied[implied]
+
+    def _having(self, of: Property) -> list[Relation]:
+        """The vertex relations of the catalog that have a property."""
+        return [
+            (name, label)
+            for name, stream in sorted(self._inputs.catalog.streams.items())
+            if stream.vertices and of.name in stream.properties
+            for label in sorted(stream.labels)
+        ]
+
+    def _error(self, code: str, reason: str, of: Property, hint: str) -> QueryError:
+        at = of.location or self._rule.location
+        return QueryError(code, reason, at=at, text=f"{of.edge}.{of.name}", hint=hint)
+
+
+def _say(label: str, variable: str) -> str:
+    return f"say what {variable} is: {label}({variable}), in G-CORE ({variable}:{label})"

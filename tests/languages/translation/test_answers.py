@@ -1,0 +1,97 @@
+"""Answers that compute, aggregate and report: their algebra, and what is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from headrace.algebra.text import one_line
+from headrace.catalog.defaults import DEFAULT_STATISTICS
+from headrace.catalog.model import Catalog, Stream
+from headrace.languages import QueryError, parse
+from headrace.languages.translation.canonical import translate
+
+STREAM = Stream(
+    "s",
+    dict.fromkeys(("a", "b"), DEFAULT_STATISTICS),
+    properties={"n": "integer", "t": "string"},
+)
+CATALOG = Catalog({"s": STREAM})
+
+
+@pytest.mark.parametrize(
+    ("query", "algebra"),
+    [
+        (
+            "Answer(x, e.n * 2 as m, 1 as one) <- a(x, y) as e. WINDOW 9",
+            "C[c0, c1 * 2, 1](C[c1,c3](W[9](a(n))))",
+        ),
+        ("Answer(x, count(*) as n) <- a(x, y). WINDOW 9", "A[c0 ; count(*)](W[9](a(n,t,ts)))"),
+        (
+            "Answer(sum(e.n + 1) as n) <- a(x, y) as e. WINDOW 9",
+            "A[ ; sum(c5)](C[c0, c1, c2, c3, c4, c2 + 1](W[9](a(n,t,ts))))",
+        ),
+        ("Answer(x, count(e) as n) <- a(x, y) as e. WINDOW 9", "A[c0 ; count(*)](W[9](a(n,t,ts)))"),
+        (
+            "Answer(x, count(distinct y) as n) <- x a+ y. WINDOW 9 EMIT SNAPSHOT EVERY 3",
+            "R[snapshot every 3](A[c0 ; count(distinct c1) ; every 3](P[Answer;a+](W[9](a))))",
+        ),
+        (
+            "Answer(x, y) <- a(x, y). Answer(x, y) <- b(x, y). "
+            "ON s (a) WINDOW 9 SLIDE 6 ON s (b) WINDOW 9 SLIDE 4 EMIT ON ENTERING",
+            "R[entering every 2](U[Answer](W[9,6](a), W[9,4](b)))",
+        ),
+        (
+            "Answer(x, count(*) as n) <- a(x, y). Answer(y, count(*) as n) <- b+(x, y). WINDOW 9",
+            "A[c1 ; count(c2)](U(C[0, c0, 0, c0, c1, c2, c3, c4](W[9](a(n,t,ts))), "
+            "C[1, c1, 0, c0, c1, 0, 0, 0](P[Answer;b+](W[9](b)))))",
+        ),
+    ],
+)
+def test_the_algebra_of_answers(query: str, algebra: str) -> None:
+    assert one_line(translate(parse(query), CATALOG).expression) == algebra
+
+
+@pytest.mark.parametrize(
+    ("gcore", "rules"),
+    [
+        (
+            "SELECT x, e.n * 2 AS m MATCH (x)-[e:a]->() ON s WINDOW (9)",
+            "Answer(x, e.n * 2 as m) <- a(x, _) as e. WINDOW 9",
+        ),
+        (
+            "SELECT count(*) AS c, x, max(e.n) AS m, count(DISTINCT y) AS d "
+            "MATCH (x)-[e:a]->(y) ON s WINDOW (9) EMIT ON EXIT EVERY (3)",
+            "Answer(count(*) as c, x, max(e.n) as m, count(distinct y) as d) <- a(x, y) as e. "
+            "WINDOW 9 EMIT ON EXIT EVERY 3",
+        ),
+        (
+            "SELECT x, y, count(e) AS c MATCH (x)-[e:a]->(z), (y)-[:b]->() ON s WINDOW (9) "
+            "WHERE (y) = (z) EMIT SNAPSHOT",
+            "Answer(x, y, count(*) as c) <- a(x, y) as e, b(y, _). WINDOW 9 EMIT SNAPSHOT",
+        ),
+    ],
+)
+def test_gcore_means_what_rules_mean(gcore: str, rules: str) -> None:
+    of_gcore, of_rules = (translate(parse(text), CATALOG) for text in (gcore, rules))
+    assert of_gcore.columns == of_rules.columns
+    assert one_line(of_gcore.expression) == one_line(of_rules.expression)
+
+
+@pytest.mark.parametrize(
+    ("query", "code", "said"),
+    [
+        ("Answer(sum(e.t) as n) <- a(x, y) as e. WINDOW 9", "E-TYPE", "sum is for numbers"),
+        ("Answer(x + 1 as n) <- a(x, y). WINDOW 9", "E-TYPE", "arithmetic is for numbers"),
+        ("Answer(min(e.z) as n) <- a(x, y) as e. WINDOW 9", "E-UNKNOWN", "no property z"),
+        (
+            "SELECT sum(e.n) / 2 AS m MATCH (x)-[e:a]->() ON s WINDOW (9)",
+            "E-AGG",
+            "only in the final result",
+        ),
+        ("SELECT x, count(*) MATCH (x)-[:a]->() ON s WINDOW (9)", "E-SYNTAX", "needs a name"),
+    ],
+)
+def test_what_is_refused(query: str, code: str, said: str) -> None:
+    with pytest.raises(QueryError, match=said) as error:
+        translate(parse(query), CATALOG)
+    assert error.value.code == code
