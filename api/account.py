@@ -39,10 +39,10 @@ def account(report: RunReport, place: str) -> str:
 
 def operators(plan: PhysicalPlan, report: RunReport) -> str:
     """What each operator did beside its estimates, as a tree."""
+    from ..documents.picture import of_plan
     from ..running.measures import measured
     from .render import measured as rendered
     from .render import text
-    from .render.diagram import of_plan
 
     diagram, nodes = of_plan(plan), measured(plan, report.operators, report.ticks)
     tree = text.render(diagram, more=rendered.columns(diagram, nodes))

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 from ..algebra import durations
 from ..algebra.plan import PhysicalPlan
 from ..documents import explained as documents
-from ..documents import search as search_documents
+from ..documents import trace as search_documents
+from ..documents.numbers import duration, number
+from ..documents.picture import Diagram, of_logical, of_plan
 from ..optimizer.budget import StopReason
 from ..planning.errors import UsageError
 from ..planning.planner import Planned, Translated
 from ..planning.requests import Format, Stage
 from .render import dot, html, measured, mermaid, search, text
-from .render.diagram import Diagram, of_logical, of_plan
-from .render.numbers import duration, number
 
 if TYPE_CHECKING:
     from ..running.analysis import Analysis

@@ -85,8 +85,8 @@ class _Lines:
     def _furthest_off(self, progress: Progress) -> str:
         if self._plan is None or not progress.operators:
             return ""
+        from ..documents.picture import of_plan
         from ..running.measures import measured
-        from .render.diagram import of_plan
         from .render.measured import furthest
 
         nodes = measured(self._plan, progress.operators, progress.ticks)

@@ -11,9 +11,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..documents.numbers import printable, seconds_in
 from .console import watched
 from .progress import bar
-from .render.numbers import printable, seconds_in
 
 if TYPE_CHECKING:
     from ..algebra.plan import PhysicalPlan

@@ -17,7 +17,7 @@ from ..notation.names import Names
 from ..optimizer.steps import at_the_busiest, in_order
 from ..planning.planner import Planned, Translated
 from . import memo as memo_documents
-from . import search as search_documents
+from . import trace as search_documents
 
 if TYPE_CHECKING:
     from ..running.analysis import Analysis

@@ -16,7 +16,7 @@ from ..optimizer.goals import Choice, Goal
 from ..optimizer.steps import in_order
 from ..optimizer.why import goals_of
 from ..planning.planner import Planned
-from .search import choice_document
+from .trace import choice_document
 
 Delivered = dict[tuple[int, Any], DeliveredProperties]
 

@@ -7,7 +7,7 @@ import pytest
 
 from headrace import PlanRequest, catalog, optimize
 from headrace.api.render import text
-from headrace.api.render.diagram import of_logical, of_plan
+from headrace.documents.picture import of_logical, of_plan
 
 EXAMPLES = Path(__file__).parent.parent / "examples" / "mathoverflow"
 GOLDEN = Path(__file__).parent / "golden"

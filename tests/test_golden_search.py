@@ -9,10 +9,10 @@ import pytest
 from headrace import PlanRequest, explain_document, optimize
 from headrace.api.explanation import plan_text
 from headrace.api.render import search
-from headrace.api.render.diagram import of_plan
 from headrace.catalog.document import from_document
 from headrace.documents.explained import memo_statistics, memo_text
-from headrace.documents.search import trace_document
+from headrace.documents.picture import of_plan
+from headrace.documents.trace import trace_document
 
 GOLDEN = Path(__file__).parent / "golden" / "search"
 

@@ -249,9 +249,9 @@ def _open(page: str) -> None:
 
 
 def _show_plans(planned: Planned) -> None:
+    from ...documents.picture import of_plan
     from ..explanation import summary
     from ..render import text
-    from ..render.diagram import of_plan
 
     colour = watched(sys.stdout)
     found = planned.optimization

@@ -131,14 +131,14 @@ def _listing(
 
 
 def _drawn(ranked: RankedPlan) -> str:
+    from ...documents.picture import of_plan
     from ..render import text
-    from ..render.diagram import of_plan
 
     return text.render(of_plan(ranked.plan))
 
 
 def _text(total: int, shown: list[RankedPlan]) -> str:
-    from ..render.diagram import of_plan
+    from ...documents.picture import of_plan
 
     parts = [f"{total:,} {'plan' if total == 1 else 'plans'}\n"]
     for ranked in shown:

@@ -118,7 +118,7 @@ def _warn(measurement: Measurement) -> None:
 
 
 def _table(catalog: Catalog, measured: Sequence[Measurement]) -> str:
-    from ..render.numbers import number, per_unit, printable
+    from ...documents.numbers import number, per_unit, printable
 
     rates = [s.rate for stream in catalog.streams.values() for s in stream.labels.values()]
     per = per_unit(catalog.time_unit, max(rates, default=0.0))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .diagram import Box, Diagram
-from .numbers import duration, number, printable, share
+from ...documents.numbers import duration, number, printable, share
+from ...documents.picture import Box, Diagram
 
 
 def render(diagram: Diagram) -> str:

@@ -13,8 +13,8 @@ from html import escape
 from pathlib import Path
 from string import Template
 
-from .diagram import Box, Diagram
-from .numbers import duration, number, printable, share
+from ...documents.numbers import duration, number, printable, share
+from ...documents.picture import Box, Diagram
 
 _HERE = Path(__file__).parent
 

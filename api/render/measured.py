@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ...documents.numbers import duration, number
+from ...documents.picture import Diagram
 from ...running.measures import Measured, furthest_off
-from .diagram import Diagram
-from .numbers import duration, number
 from .text import Columns
 
 FAR_OFF = 10.0

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from .diagram import Box, Diagram
+from ...documents.numbers import printable
+from ...documents.picture import Box, Diagram
 from .dot import box_lines
-from .numbers import printable
 
 
 def render(diagram: Diagram) -> str:

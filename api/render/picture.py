@@ -7,8 +7,8 @@ import json
 from typing import Any
 
 from ...algebra.plan import PhysicalPlan
-from .diagram import of_plan
-from .numbers import seconds_in
+from ...documents.numbers import seconds_in
+from ...documents.picture import of_plan
 
 
 def picture(plan: PhysicalPlan) -> dict[str, Any]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ...documents.search import algebra_of
+from ...documents.numbers import Per, number
+from ...documents.trace import algebra_of
 from ...rules.registry import transformation_rules
-from .numbers import Per, number
 
 Document = Mapping[str, Any]
 

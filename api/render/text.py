@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from rich.cells import cell_len
 
 from ...algebra.plan import Estimate
-from .diagram import Box, Diagram
-from .numbers import duration, number, share
+from ...documents.numbers import duration, number, share
+from ...documents.picture import Box, Diagram
 
 _WIDEST = 96
 """Longer operator lines run into the columns rather than pushing them out of sight."""

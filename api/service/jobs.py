@@ -22,6 +22,7 @@ from ...algebra.regex import Regex, Symbol, refs, substitute
 from ...catalog.document import from_document, to_document
 from ...costmodel.constants import Constants
 from ...documents.explained import RankedPlan, memo_statistics, plans_document
+from ...documents.picture import of_plan
 from ...languages.query.errors import QueryError
 from ...languages.query.regular_query import PathAtom
 from ...optimizer.errors import SearchCancelledError
@@ -30,7 +31,6 @@ from ...planning.errors import HeadraceError, InvalidQueryError, UsageError
 from ...planning.planner import Planned, Translated, plan_of, translate_query
 from ...planning.requests import PlanningOptions, PlanRequest
 from ..explanation import document, explained, misplaced
-from ..render.diagram import of_plan
 from ..render.picture import picture
 from ..render.text import render
 from .problems import MEDIA_TYPE, document_of, json_bytes, problem_document

@@ -13,8 +13,8 @@ from headrace.algebra.logical import Filter, LogicalExpression, LogicalQuery, Pa
 from headrace.algebra.predicate import Predicate
 from headrace.algebra.window import Window
 from headrace.api.render import dot, html, mermaid, search, text
-from headrace.api.render.diagram import Diagram, of_logical, of_plan
-from headrace.api.render.numbers import per_unit
+from headrace.documents.numbers import per_unit
+from headrace.documents.picture import Diagram, of_logical, of_plan
 from tests.api.samples import HOSTILE, sample_plan
 
 PLAN = of_plan(sample_plan())

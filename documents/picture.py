@@ -7,16 +7,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from ...algebra import logical
-from ...algebra.physical import (
+from ..algebra import logical
+from ..algebra.physical import (
     AutomatonPath,
     FilterRows,
     PhysicalOperator,
     WindowScan,
     WindowScanUnion,
 )
-from ...algebra.plan import Estimate, PhysicalPlan, PlanNode
-from ...notation import operators as notation
+from ..algebra.plan import Estimate, PhysicalPlan, PlanNode
+from ..notation import operators as notation
 from .numbers import Per, per_unit, printable
 
 Called = Sequence[str | None]

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from headrace.api.render.numbers import duration, number, per_unit, printable, share
+from headrace.documents.numbers import duration, number, per_unit, printable, share
 
 
 @pytest.mark.parametrize(
