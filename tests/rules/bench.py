@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from headrace.algebra.logical import LogicalExpression, WScan
-from headrace.algebra.window import Window
+from headrace.algebra.logical import LogicalExpression, LogicalOperator
 from headrace.memo import Expression, GroupExpression, Memo, MemoListener, Tree
 from headrace.optimizer.algebra_side import AlgebraSide
 from headrace.rules.rule import Context, TransformationRule
-
-
-def scan(label: str) -> LogicalExpression:
-    return LogicalExpression(WScan("s", label, Window(10)))
 
 
 def tree(expression: LogicalExpression) -> Expression:
@@ -32,17 +27,28 @@ class Applied:
         """Whether an expression is now in the group."""
         return self.memo.lookup(tree(expression)) == self.memo.find(self.group)
 
+    @property
+    def members(self) -> list[LogicalExpression]:
+        """The expressions of the group, for people to read."""
+        return [self._read(e) for e in self.memo.group(self.group).expressions]
+
+    def _read(self, expression: GroupExpression) -> LogicalExpression:
+        firsts = [self.memo.group(below).expressions[0] for below in expression.inputs]
+        assert isinstance(expression.operator, LogicalOperator)
+        return LogicalExpression(expression.operator, tuple(map(self._read, firsts)))
+
 
 def apply(
-    rule: TransformationRule,
-    *members: LogicalExpression,
+    rule: TransformationRule | None,
+    expression: LogicalExpression,
+    *,
     below: tuple[tuple[LogicalExpression, ...], ...] = (),
     cross_products: bool = False,
     paths_of_labels: bool = True,
 ) -> Applied:
-    """One rule, applied once to every member of a group.
+    """One rule (or none), applied once to an expression.
 
-    ``members`` are put into one group, and so is each tuple of ``below``, before that.
+    Each tuple of ``below`` is put into a group of its own before that.
     """
     side = AlgebraSide(paths_of_labels=paths_of_labels)
     memo = side.new_memo(MemoListener())
@@ -50,13 +56,12 @@ def apply(
         first = memo.insert(tree(equal[0])).group
         for other in equal[1:]:
             memo.insert(tree(other), into=first)
-    group = memo.insert(tree(members[0])).group
-    for other in members[1:]:
-        memo.insert(tree(other), into=group)
+    group = memo.insert(tree(expression)).group
     context = Context(memo, side.flat, cross_products=cross_products)
     results: list[Tree] = []
-    for expression in list(memo.group(group).expressions):
-        results += _apply(rule, expression, context)
+    if rule is not None:
+        for member in list(memo.group(group).expressions):
+            results += _apply(rule, member, context)
     memo.check()
     return Applied(memo, group, tuple(results))
 

@@ -1,0 +1,218 @@
+"""Rules by their cases (``cases/*.cases``): what each makes, and that both sides say the same.
+
+The reference is the evaluation of snapshots in :mod:`tests.properties.algebra`, which knows neither
+rules nor executor; plans of both sides run in process on random streams.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from itertools import islice
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from headrace.algebra.logical import LogicalExpression, WScan, WScanUnion
+from headrace.algebra.plan import PhysicalPlan
+from headrace.executor.local import Edge, run_plan
+from headrace.optimizer import Optimization, Optimizer, Options
+from headrace.optimizer.normalization import ALWAYS_WIN, normalized
+from headrace.rules.registry import transformation_rules
+from tests.optimizer.shapes import SetCosts, query
+from tests.oracles.snapshot import Row, Snapshot
+from tests.properties.algebra import rows_of
+from tests.properties.running import shown
+from tests.rules.bench import apply
+from tests.rules.case_files import (
+    CROSS_PRODUCTS,
+    NO_RULE,
+    PATHS_OF_LABELS,
+    Case,
+    all_cases,
+    cases_of,
+)
+from tests.rules.notation import WINDOW, parse, written
+from tests.strategies.amount import examples
+
+RULES = {rule.name: rule for rule in transformation_rules()}
+LABELS = "abc"
+CASES = all_cases()
+EQUALITIES = [case for case in CASES if case.after]
+
+
+def name(case: Case) -> str:
+    return f"{case.place} {case.rule}: {case.why}"
+
+
+@pytest.mark.parametrize("case", CASES, ids=name)
+def test_a_rule_makes_what_its_case_says_and_nothing_else(case: Case) -> None:
+    done = apply(
+        RULES.get(case.rule),
+        case.before,
+        below=case.given,
+        cross_products=CROSS_PRODUCTS in case.options,
+        paths_of_labels=PATHS_OF_LABELS not in case.options,
+    )
+    made = "\n".join(map(written, done.members))
+    for expected in case.after:
+        assert done.found(expected), f"{written(expected)} is not among\n{made}"
+    for unwanted in case.never:
+        assert not done.found(unwanted), f"{written(unwanted)} is among\n{made}"
+    if case.rule == NO_RULE:
+        assert len(done.members) == 1, made
+    else:
+        assert len(done.results) == len(case.after), f"another number of results:\n{made}"
+
+
+@pytest.mark.parametrize("rule", sorted(ALWAYS_WIN))
+def test_rules_that_always_win_are_applied_before_the_memo(rule: str) -> None:
+    for case in CASES:
+        if case.rule == rule:
+            (after,) = case.after or (case.before,)
+            assert written(normalized(case.before, [RULES[rule]])) == written(_sorted(after))
+            assert written(normalized(case.before, [])) == written(_sorted(case.before))
+
+
+def _sorted(expression: LogicalExpression) -> LogicalExpression:
+    """The expression with conditions in their normal form."""
+    inputs = tuple(map(_sorted, expression.inputs))
+    operator, _ = expression.operator.canonical(tuple(range(len(inputs))))
+    return replace(expression, operator=operator, inputs=inputs)
+
+
+@st.composite
+def streams(draw: st.DrawFn) -> list[Edge]:
+    """Short streams over three vertices and labels, in bursts and with gaps."""
+    vertex = st.sampled_from(["x", "y", "z"])
+    gaps = st.sampled_from([0, 0, 1, 1, 2, 9])
+    edges: list[Edge] = []
+    now = 0
+    for label in draw(st.lists(st.sampled_from("aabbc"), min_size=1, max_size=12)):
+        now += draw(gaps)
+        edges.append((draw(vertex), draw(vertex), label, now))
+    return edges
+
+
+def snapshot(edges: list[Edge], t: int, stored: set[str]) -> Snapshot:
+    """The edges of each label that are valid at an instant (Definition 30); stored ones always."""
+    return {
+        label: frozenset(
+            (e[0], e[1])
+            for e in edges
+            if e[2] == label and (label in stored or e[3] <= t < WINDOW.expiry(e[3]))
+        )
+        for label in LABELS
+    }
+
+
+def explored(expression: LogicalExpression, *only: str) -> Optimization:
+    """A search with some rules alone."""
+    options = Options(disabled_rules=frozenset(RULES.keys() - set(only)), prune=False, check=True)
+    return Optimizer(SetCosts(), options).optimize(query(expression))
+
+
+@cache
+def plans_of(case: Case) -> tuple[PhysicalPlan, ...]:
+    """Each side as it is written and as it is planned, and some that the rule leads to."""
+    sides = [explored(side) for side in (case.before, *case.after)]
+    plans = [plan for side in sides for plan in (side.plan, side.canonical_plan)]
+    plans += islice(explored(case.before, case.rule).plans.ranked(), 8)
+    return tuple({plan.digest: plan for plan in plans}.values())
+
+
+def check_both_sides(case: Case, edges: list[Edge], batch: int) -> None:
+    """All sides of a case, and the plans of them, say the same at every instant."""
+    stored = {scan.label for scan in _scans(case.before) if scan.window is None}
+    edges = [(e[0], e[1], e[2], 0 if e[2] in stored else e[3]) for e in edges]
+    edges.sort(key=lambda e: e[3])
+    truth: dict[int, set[Row]] = {}
+    for t in sorted({e[3] + later for e in edges for later in (0, 1, 5)}):
+        valid = snapshot(edges, t, stored)
+        truth[t] = rows_of(case.before, valid)
+        for side in case.after:
+            assert truth[t] == rows_of(side, valid), f"at {t}: {written(side)}"
+    for plan in plans_of(case):
+        results = list(run_plan(plan, edges, batch))
+        for t, expected in truth.items():
+            said = {r.bindings for r in results if r.ts <= t < r.exp}
+            assert said == expected, f"at {t}:\n{shown(plan)}"
+
+
+@pytest.mark.parametrize("case", EQUALITIES, ids=name)
+@examples(12)
+@given(edges=streams(), batch=st.sampled_from([1, 4, 100]))
+def test_both_sides_say_the_same(case: Case, edges: list[Edge], batch: int) -> None:
+    check_both_sides(case, edges, batch)
+
+
+@pytest.mark.parametrize("case", EQUALITIES, ids=name)
+@examples(3)
+@given(edges=streams(), batch=st.sampled_from([1, 100]), some=st.booleans())
+def test_both_sides_say_the_same_over_stored_graphs(
+    case: Case, edges: list[Edge], batch: int, some: bool
+) -> None:
+    """One label has no window, or none has; what scans several has one window, or none."""
+    together = any("{" in written(side) for side in (case.before, *case.after))
+    labels = "b" if some and not together else LABELS
+    before, *after = (_stored(side, labels) for side in (case.before, *case.after))
+    check_both_sides(replace(case, before=before, after=tuple(after)), edges, batch)
+
+
+def _stored(expression: LogicalExpression, labels: str) -> LogicalExpression:
+    """The expression with the scans of some labels over a stored graph."""
+
+    def changed(scan: WScan) -> WScan:
+        return replace(scan, stream="g", window=None) if scan.label in labels else scan
+
+    operator = expression.operator
+    if isinstance(operator, WScan):
+        operator = changed(operator)
+    elif isinstance(operator, WScanUnion):
+        operator = WScanUnion(tuple(map(changed, operator.scans)))
+    inputs = tuple(_stored(part, labels) for part in expression.inputs)
+    return replace(expression, operator=operator, inputs=inputs)
+
+
+def _scans(expression: LogicalExpression) -> list[WScan]:
+    operator = expression.operator
+    own = list(operator.scans) if isinstance(operator, WScan | WScanUnion) else []
+    return own + [scan for part in expression.inputs for scan in _scans(part)]
+
+
+def test_every_rule_has_a_case_in_which_it_applies() -> None:
+    assert {case.rule for case in EQUALITIES} == RULES.keys() | {NO_RULE}
+    assert {case.rule for case in CASES} == RULES.keys() | {NO_RULE}
+
+
+def test_the_sides_differ_and_streams_reach_them() -> None:
+    """Before and after are different expressions, and rows come out of both."""
+    edges: list[Edge] = [(v, w, label, 0) for v in "xyz" for w in "xyz" for label in LABELS]
+    for case in EQUALITIES:
+        assert case.before not in case.after or case.rule == NO_RULE, name(case)
+        assert rows_of(case.before, snapshot(edges, 0, set())), name(case)
+
+
+def test_expressions_are_written_as_they_are_read() -> None:
+    for case in CASES:
+        for expression in (case.before, *case.after, *case.never):
+            text = written(expression)
+            assert written(parse(text)) == text
+
+
+@pytest.mark.parametrize(
+    "paragraph",
+    [
+        "UnionCommute: nothing comes of it\n  a ∪ b",
+        "UnionCommute: both\n  a ∪ b\n  → b ∪ a\n  unchanged",
+        "UnionCommute\n  a\n  unchanged",
+        "UnionCommute: no expression\n  unchanged",
+    ],
+)
+def test_a_paragraph_that_is_no_case_is_refused(tmp_path: Path, paragraph: str) -> None:
+    file = tmp_path / "bad.cases"
+    file.write_text(f"# Cases\n\n{paragraph}\n", "utf-8")
+    with pytest.raises(ValueError, match=r"bad\.cases:3: a case has"):
+        cases_of(file)
