@@ -55,7 +55,12 @@ def failure_of(error: Exception) -> ExecutionError:
                 what, "Its checkpoint may be damaged: put back a copy of it, or start anew."
             )
     else:
-        what = f"Spark's Java process ended unexpectedly ({error})."
+        return SparkFailedError(
+            f"Spark's Java process ended unexpectedly ({error}).",
+            "Try again: the same run goes on from its checkpoint. If the system ended Java, memory "
+            "or processes were short: raise their limits (ulimit, a container's).",
+            _SEE_ALL,
+        )
     return SparkFailedError(what, "Try again: the same run goes on from its checkpoint.", _SEE_ALL)
 
 

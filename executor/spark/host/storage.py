@@ -23,6 +23,9 @@ _MEMORY: Final = (
     "Give Spark less or more memory (spark.driver.memory), stop other programs, or raise "
     f"the limit (ulimit -v, a container's); {_AGAIN}"
 )
+_PROCESSES: Final = (
+    f"Raise the limit on processes and threads (ulimit -u, a container's pids limit), {_AGAIN}"
+)
 _CLOSED: Final = "Let it be open, or write the results to a folder."
 _HINTS: Final[Mapping[int, str]] = {
     errno.ENOSPC: _FULL,
@@ -33,7 +36,7 @@ _HINTS: Final[Mapping[int, str]] = {
     errno.EPERM: _FORBIDDEN,
     errno.EMFILE: f"Raise the limit on open files (ulimit -n), {_AGAIN}",
     errno.ENFILE: f"Raise the machine's limit on open files (fs.file-max), {_AGAIN}",
-    errno.EAGAIN: f"Raise the limit on processes (ulimit -u), {_AGAIN}",
+    errno.EAGAIN: _PROCESSES,
     errno.ENOMEM: _MEMORY,
     errno.EBADF: _CLOSED,
 }
@@ -54,9 +57,10 @@ _LIMITS: Final = (
 _CONTEXT: Final = re.compile(r"(?:file:)?(?<![\w/])(/[^\s:'\",()\[\]]+)")
 _CHECKSUM: Final = re.compile(r"Checksum error: (?:file:)?(\S+)")
 _OF_MEMORY: Final = re.compile(
-    r"OutOfMemoryError: [^\n]+|Cannot allocate memory|\bMemoryError\b|ArrowMemoryError|"
-    r"unable to create (?:a )?native thread"
+    r"OutOfMemoryError: [^\n]+|Cannot allocate memory|\bMemoryError\b|ArrowMemoryError"
 )
+_OF_THREADS: Final = re.compile(r"unable to create (?:a )?native thread")
+"""Java reports a thread that it was refused as an OutOfMemoryError."""
 
 
 def error_of(error: OSError, where: str = "") -> ExecutionError:
@@ -116,6 +120,9 @@ def error_in(text: str, what: str = "The query failed in Spark") -> ExecutionErr
                 where = f" ({paths[0]})" if paths else ""
                 kind = ResourceError if number in _OF_RESOURCES else StorageError
                 return kind(f"{what}: {said}{where}.", hint)
+    threads = _OF_THREADS.search(text)
+    if threads is not None:
+        return ResourceError(f"{what}: {threads[0]}.", _PROCESSES)
     memory = _OF_MEMORY.search(text)
     if memory is not None:
         return ResourceError(f"{what}: {memory[0]}.", _MEMORY)

@@ -20,7 +20,7 @@ from importlib import util
 from pathlib import Path
 
 from ..host.errors import JavaMissingError
-from ..host.storage import limit_in_the_way
+from ..host.storage import error_in, limit_in_the_way
 
 OLDEST_JAVA = 17
 _VECTOR_MODULE = "--add-modules=jdk.incubator.vector"
@@ -72,7 +72,8 @@ def find_java(environment: Mapping[str, str] | None = None) -> JavaRuntime:
         if isinstance(found, JavaRuntime):
             return found
         rejected.append(f"  {source}: {found}")
-    limited = limit_in_the_way("Java does not start")
+    what = "Java does not start"
+    limited = error_in("\n".join(rejected), what) or limit_in_the_way(what)
     if limited is not None:
         raise limited
     raise JavaMissingError(
@@ -121,7 +122,8 @@ def _examined(source: str, home: Path | str) -> JavaRuntime | str:
             if version < OLDEST_JAVA:
                 return f"{java} is version {version}"
             return JavaRuntime(home, version, source, bool(module_argument))
-    return f"{java} -version fails: {answer.stderr.strip() or answer.returncode}"
+    told = (answer.stderr + answer.stdout).strip()  # a JVM that gets no thread tells it on stdout
+    return f"{java} -version fails: {told or answer.returncode}"
 
 
 def _major_version(text: str) -> int | None:

@@ -176,9 +176,8 @@ def _started(folder: Path, options: SessionOptions, held: Sequence[int]) -> Iter
                     "",
                     Remedy("packages", "Name another package", "GROUP:ARTIFACT:VERSION"),
                 ) from error
-            short = error_in(log_tail(folder, _LOG_LINES_READ), _NOT_STARTED) or limit_in_the_way(
-                _NOT_STARTED
-            )
+            told = f"{error}\n{log_tail(folder, _LOG_LINES_READ)}"
+            short = error_in(told, _NOT_STARTED) or limit_in_the_way(_NOT_STARTED)
             if short is not None:
                 raise short from error
             # A Java that has ended tells why in its log alone.

@@ -104,6 +104,12 @@ def test_notes_without_a_seal_are_of_earlier_versions(tmp_path: Path) -> None:
             "/ck/spark/state/0/0/3.changelog is damaged",
         ),
         ("java.lang.OutOfMemoryError: Java heap space\n", ResourceError, "Java heap space"),
+        (
+            "java.lang.OutOfMemoryError: unable to create native thread: possibly out of memory or "
+            "process/resource limits reached\n",
+            ResourceError,
+            "unable to create native thread.",
+        ),
         ("pyarrow.lib.ArrowMemoryError: malloc of size 64 failed\n", ResourceError, "ArrowMemory"),
         ("OSError: [Errno 24] Too many open files: '/x'\n", ResourceError, "Too many open files"),
     ],
@@ -114,6 +120,13 @@ def test_what_spark_says_of_a_shortage_is_told(text: str, kind: type, told: str)
     assert type(error) is kind
     assert told in error.message
     assert error.hint
+
+
+def test_a_refused_thread_is_a_matter_of_processes_and_not_of_memory() -> None:
+    error = error_in("java.lang.OutOfMemoryError: unable to create native thread\n")
+    assert error is not None
+    assert "Raise the limit on processes and threads (ulimit -u" in error.hint
+    assert "spark.driver.memory" not in error.hint
 
 
 def test_other_failures_are_no_shortage() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from headrace.executor.spark.host.errors import JavaMissingError
+from headrace.executor.spark.host.errors import JavaMissingError, ResourceError
 from headrace.executor.spark.session.jvm import find_java
 
 MODULE = "--add-modules=jdk.incubator.vector"
@@ -92,6 +92,18 @@ def test_a_home_without_java_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyP
         find_java({"JAVA_HOME": str(tmp_path), "PATH": str(tmp_path)})
     with pytest.raises(JavaMissingError, match="-version fails: 3"):
         find_java({"JAVA_HOME": str(broken), "PATH": str(tmp_path)})
+
+
+def test_a_java_that_gets_no_thread_is_short_of_processes_and_not_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("headrace.executor.spark.jvm.util.find_spec", lambda name: None)
+    home = java(tmp_path / "home", "17", works=False)
+    (home / "bin" / "java").write_text(
+        "#!/bin/sh\necho 'java.lang.OutOfMemoryError: unable to create native thread'\nexit 1\n"
+    )
+    with pytest.raises(ResourceError, match="Java does not start: unable to create native thread"):
+        find_java({"JAVA_HOME": str(home), "PATH": str(tmp_path)})
 
 
 def test_the_environment_is_the_default(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
