@@ -55,7 +55,9 @@ _LIMITS: Final = (
 )
 """What Spark needs at least, as seen with Spark 4.3.0 on Java 17."""
 _CONTEXT: Final = re.compile(r"(?:file:)?(?<![\w/])(/[^\s:'\",()\[\]]+)")
-_CHECKSUM: Final = re.compile(r"Checksum error: (?:file:)?(\S+)")
+_CHECKSUM: Final = re.compile(
+    r"(?:Checksum error: |Checksum file not a length multiple of checksum size in )(?:file:)?(\S+)"
+)
 _OF_MEMORY: Final = re.compile(
     r"OutOfMemoryError: [^\n]+|Cannot allocate memory|\bMemoryError\b|ArrowMemoryError"
 )

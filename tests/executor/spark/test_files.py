@@ -103,6 +103,12 @@ def test_notes_without_a_seal_are_of_earlier_versions(tmp_path: Path) -> None:
             DamagedError,
             "/ck/spark/state/0/0/3.changelog is damaged",
         ),
+        (
+            "terminated with exception: Checksum file not a length multiple of checksum size in "
+            "file:/ck/spark/state/0/_stateSchema/default/0_663e at 512 checksumpos: 12\n",
+            DamagedError,
+            "/ck/spark/state/0/_stateSchema/default/0_663e is damaged",
+        ),
         ("java.lang.OutOfMemoryError: Java heap space\n", ResourceError, "Java heap space"),
         (
             "java.lang.OutOfMemoryError: unable to create native thread: possibly out of memory or "
