@@ -34,8 +34,7 @@ ROOMS = {
     "results": {"host", "exchange"},
 }
 ROOMS["stage"] = set(ROOMS) - {"results"}
-"""What each room of ``executor/spark`` may import of the others; the modules beside the rooms import
-all of them, and none imports these."""
+"""Which others each room of ``executor/spark`` may import; none imports the modules above them."""
 KNOW_SPARK = {"executor", "running", "documents", "api"}
 
 

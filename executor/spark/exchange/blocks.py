@@ -14,4 +14,4 @@ REPORT = "report"
 """What a partition of a stage has counted, as JSON."""
 
 BLOCKS = "kind string, rows bigint, payload binary"
-"""The schema of blocks: ``kind`` is one of the above, ``rows`` the number of rows in the payload."""
+"""The schema of blocks: a kind as above, the number of rows in the payload, and the payload."""
