@@ -28,11 +28,11 @@ from bench.measuring import Spread, headline, machine, save
 from headrace.algebra.physical import WindowScan
 from headrace.algebra.plan import PhysicalPlan
 from headrace.catalog.model import Catalog, LabelStatistics, Stream
+from headrace.executor.spark.exchange.blocks import REPORT
 from headrace.executor.spark.exchange.packing import Message, arrow_bytes, packed, partition_keys
 from headrace.executor.spark.exchange.wire import leaves_of, wire_of
 from headrace.executor.spark.stage import partition
 from headrace.executor.spark.stage.partition import PartitionBatch
-from headrace.executor.spark.stage.processor import REPORT
 from headrace.executor.spark.state import snapshot
 from headrace.executor.spark.state.cache import IndexHome
 from headrace.executor.stages import stages_of

@@ -16,6 +16,7 @@ from pyspark.sql import DataFrame, Row
 
 from ..counters import Counters
 from .checkpoint import Work
+from .exchange.blocks import LATE, REPORT
 from .exchange.late import LateFolder, added
 from .host.storage import storage_told
 from .reading.replay import Spool
@@ -25,7 +26,6 @@ from .results.parts import PART, WRITTEN, Part, part_writer
 from .results.sinks import Sink
 from .session.cleanup import Callbacks
 from .session.workers import own_workers
-from .stage.processor import LATE, REPORT
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """Runs a plan over live sources, which never end, until it is stopped.
 
-As over files (:mod:`headrace.executor.spark.run`), but nothing is spooled: Spark reads the
+As over files (:mod:`headrace.executor.spark.bounded`), but nothing is spooled: Spark reads the
 sources, and its checkpoint knows how far it has come. Edges wait for the watermark as in
 :func:`headrace.executor.spark.stream.stream`; those that come too late, and rows that are no
 edges, are added to files batch by batch.
@@ -24,7 +24,8 @@ from ...catalog.live import LiveSource
 from .batches import Batches
 from .checkpoint import Pin, Work, open_work
 from .host.errors import CancelledError, ExecutionError, InputError, OutputError
-from .query import RunOptions, complete, described, failures_told, set_aside
+from .options import RunOptions
+from .query import described, failures_told, run_query, set_aside, stopped
 from .reading.fingerprint import fingerprint
 from .reading.sources import Aside, live_frame, stored_frame
 from .report import OnProgress, Progress
@@ -96,7 +97,9 @@ def run_live(
         batches = Batches(work, sink_of(output, shape, work.folder), on_progress, None, letters)
         with failures_told(batches), free_pool() as workers:
             blocks = result_blocks(edges, plan, workers, "live", graphs)
-            complete(blocks, batches, options.interval, cancelled)
+            ended = run_query(blocks, batches, options.interval, cancelled)
+        if not ended:
+            raise stopped(batches)
         raise CancelledError("The query was stopped in Spark.", "The same call goes on from there.")
 
 

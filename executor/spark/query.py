@@ -1,4 +1,4 @@
-"""A streaming query of ours in the driver: its options, its start, its end, its failures."""
+"""A streaming query in the driver: its start, its end and its failures."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
@@ -24,11 +24,10 @@ from .host.errors import (
     SlowStartError,
 )
 from .host.failures import failure_of
-from .reading.replay import LARGEST_SLICE
 from .results.claims import identity
 from .results.sinks import NOTE, Output, ToFile, ToFolder, ToFunction, ToStdout
 from .session.cleanup import let_go
-from .session.session import SessionOptions, stop_within
+from .session.session import stop_within
 from .session.settings import location
 from .session.turns import Turn
 
@@ -36,33 +35,12 @@ _POLL_SECONDS = 0.1
 _LAST_BATCH_SECONDS = 10.0
 _STOP_SECONDS = 20.0
 _ASKING_SECONDS = 30.0
+Ending = Literal["ended", "stopped", "restart"]
+"""Why a start of a query is over: its input has ended; somebody stopped it; or it is to be started
+again, since the clock was set back or Spark had no time for the start."""
+
 LONGEST_PAUSE_SECONDS = 60.0
 """Between two attempts at a start for which Spark had no time; the first pauses are shorter."""
-
-
-@dataclass(frozen=True, slots=True)
-class RunOptions:
-    """How a plan is run.
-
-    ``checkpoint``: the folder to take the run up from, or to keep it in; without one the
-    run can be taken up only where its output is a folder or a file. ``rejected``: the file
-    for rows that are no edges (default: beside the results). ``interval``: at most one
-    micro-batch in so much time, such as ``"10 seconds"``; without one as fast as it goes.
-    ``speed`` replays files at so many time units of the stream per second of the clock: a
-    micro-batch per ``interval`` (one second unless said) takes what the stream has in that time,
-    and spans in which it has nothing are left out. ``most_set_aside``: how many bytes a run over
-    live sources keeps of rows that are no edges, and as many of edges that came too late; the
-    oldest go (default: all is kept). Of ``session`` the number of partitions is the plan's.
-    """
-
-    checkpoint: Path | None = None
-    rejected: Path | None = None
-    strict: bool = False
-    interval: str | None = None
-    speed: float | None = None
-    largest_slice: int = LARGEST_SLICE
-    most_set_aside: int | None = None
-    session: SessionOptions = field(default_factory=SessionOptions)
 
 
 @contextmanager
@@ -78,28 +56,29 @@ def failures_told(batches: Batches) -> Iterator[None]:
         raise failure_of(error) from error
 
 
-def complete(
+def run_query(
     blocks: DataFrame, batches: Batches, interval: str | None, cancelled: threading.Event
-) -> None:
-    """Runs the query that gives ``blocks`` to its end, if it has one.
+) -> bool:
+    """Runs the query that gives ``blocks`` until it ends or is stopped.
 
-    With an interval Spark waits for the next batch by the clock of the machine. So the query is
-    started again if that is set back, instead of waiting until it is as late as before.
+    With an interval Spark waits for the next batch by the clock of the machine. If that is set
+    back, the query is started again, instead of waiting until the clock is where it was.
 
-    A start for which the machine had no time is made again, as often as it takes: nothing is wrong
+    A start for which the machine had no time is tried again, as often as it takes: nothing is wrong
     with the query.
 
+    Returns:
+        Whether the query has ended; False if it was stopped by Ctrl-C or ``cancelled``.
+
     Raises:
-        CancelledError: on Ctrl-C or ``cancelled``, when the query has been stopped.
         ExecutionError: if it fails.
     """
     attempts = 0
     while True:
         done = batches.batches
+        pause = 0.0
         try:
-            if _run_once(blocks, batches, interval, cancelled):
-                return
-            continue  # the clock was set back
+            ending = _run_once(blocks, batches, interval, cancelled)
         except CheckpointFailedError as error:
             damaged = batches.work.batches.damaged()
             if damaged is None:
@@ -108,31 +87,32 @@ def complete(
         except SlowStartError as error:
             attempts = 1 if batches.batches > done else attempts + 1
             batches.wait_for_start(error.message)
-            pause = min(LONGEST_PAUSE_SECONDS, 2.0**attempts)
+            ending, pause = "restart", min(LONGEST_PAUSE_SECONDS, 2.0**attempts)
         finally:
             let_go(blocks.sparkSession, batches.callbacks)
-        try:
-            stopped = cancelled.wait(pause)
-        except KeyboardInterrupt:
-            stopped = True
-        if stopped:
-            raise _stopped(batches)
+        if ending != "restart" or _cancelled_within(pause, cancelled):
+            return ending == "ended"
+
+
+def _cancelled_within(seconds: float, cancelled: threading.Event) -> bool:
+    """Waits; whether the run was cancelled meanwhile, by Ctrl-C or ``cancelled``."""
+    try:
+        return seconds > 0 and cancelled.wait(seconds)
+    except KeyboardInterrupt:
+        return True
 
 
 def _run_once(
     blocks: DataFrame, batches: Batches, interval: str | None, cancelled: threading.Event
-) -> bool:
-    """Starts the query and waits for its end.
-
-    Returns whether the query is at its end; if not, it was stopped since the clock was set back.
-    """
+) -> Ending:
+    """Starts the query and waits for its end."""
     with Turn() as turn:
         try:
             if not turn.comes(cancelled):
-                raise KeyboardInterrupt
+                return "stopped"
             query = _started(blocks, batches, interval)
         except KeyboardInterrupt:
-            raise _stopped(batches) from None
+            return "stopped"
         except (PySparkException, Py4JError) as error:
             raise failure_of(error) from error
         clock = None if interval is None else SteppedClock()
@@ -175,7 +155,8 @@ def set_aside(output: Output, work: Work, rejected: Path | None, what: str) -> P
             return work.folder / f"{what}.jsonl"
 
 
-def _stopped(batches: Batches) -> CancelledError:
+def stopped(batches: Batches) -> CancelledError:
+    """The error that tells the caller of a run that it was stopped before its end."""
     return CancelledError(
         f"Stopped after {batches.batches} batches and {batches.found} results.",
         "The same command goes on from there.",
@@ -188,11 +169,8 @@ def _wait(
     turn: Turn,
     cancelled: threading.Event,
     clock: SteppedClock | None,
-) -> bool:
-    """Waits for the end of a query where Ctrl-C is heard, not in a call of the JVM.
-
-    Returns whether the query is at its end; if not, it was stopped since the clock was set back.
-    """
+) -> Ending:
+    """Waits for the end of a query where Ctrl-C is heard, not in a call of the JVM."""
     ended = threading.Event()
     failures: list[Exception] = []
 
@@ -205,33 +183,48 @@ def _wait(
             ended.set()
 
     threading.Thread(target=watch, daemon=True, name="headrace-watch").start()
-    until: float | None = None
     try:
-        while not ended.wait(_POLL_SECONDS):
-            if turn.held:
-                if batches.begun or _waits_for_data(query):
-                    turn.give_back()
-                    batches.note_start()
-                elif turn.is_long():
-                    turn.give_back()
-            if batches.finished:
-                query.stop()  # only a query with an interval would wait for more
-            elif cancelled.is_set():
-                until = until or time.monotonic() + _ASKING_SECONDS
-                if time.monotonic() > until or not _asks(query, batches):
-                    raise KeyboardInterrupt
-            elif clock is not None and clock.was_set_back() and _waits(query):
-                stop_within(_STOP_SECONDS, query.stop)
-                return False
+        ending = _watch(query, batches, turn, cancelled, ended=ended, clock=clock)
     except KeyboardInterrupt:
+        ending = "stopped"
+    if ending != "ended":
         stop_within(_STOP_SECONDS, query.stop)
+    if ending == "stopped":
         batches.wait_until_idle(_LAST_BATCH_SECONDS)
-        raise _stopped(batches) from None
-    if batches.error is not None:
+    if ending == "ended" and batches.error is not None:
         raise batches.error
-    if failures:
+    if ending == "ended" and failures:
         raise failure_of(failures[0]) from failures[0]
-    return True
+    return ending
+
+
+def _watch(
+    query: StreamingQuery,
+    batches: Batches,
+    turn: Turn,
+    cancelled: threading.Event,
+    *,
+    ended: threading.Event,
+    clock: SteppedClock | None,
+) -> Ending:
+    """Looks at a query until it has ended, or says why it is to be stopped."""
+    until: float | None = None
+    while not ended.wait(_POLL_SECONDS):
+        if turn.held:
+            if batches.begun or _waits_for_data(query):
+                turn.give_back()
+                batches.note_start()
+            elif turn.is_long():
+                turn.give_back()
+        if batches.finished:
+            query.stop()  # only a query with an interval would wait for more
+        elif cancelled.is_set():
+            until = until or time.monotonic() + _ASKING_SECONDS
+            if time.monotonic() > until or not _asks(query, batches):
+                return "stopped"
+        elif clock is not None and clock.was_set_back() and _waits(query):
+            return "restart"
+    return "ended"
 
 
 def _waits(query: StreamingQuery) -> bool:

@@ -21,6 +21,7 @@ from ...algebra.values import PropertyType
 from ...catalog.rows import LATEST
 from ..checking import check_document
 from ..scans import DELETES, OWN_TIME, Field, leaves
+from .exchange.blocks import LATE, RESULTS
 from .exchange.columns import SQL_TYPES, properties_of
 from .exchange.late import LateFolder
 from .exchange.packing import table_of
@@ -31,7 +32,6 @@ from .session.worker_python import check_workers
 from .session.workers import own_workers
 from .stage.dataflow import result_blocks
 from .stage.observed import METRICS, observed
-from .stage.processor import LATE, RESULTS
 
 _COLUMNS = ("label", "src", "trg", "ts")
 _COLUMNS_OF_VERTICES = ("label", "id", "ts")

@@ -18,9 +18,9 @@ from pathlib import Path
 import pyarrow as pa
 from pyspark import TaskContext
 
+from ..exchange.blocks import RESULTS
 from ..exchange.packing import table_of
 from ..host.files import errors_named
-from ..stage.processor import RESULTS
 from .formats import PartFormat, ResultShape, result_writer
 
 PART = "part"

@@ -1,7 +1,7 @@
 """The stateful part of a plan: a chain of ``transformWithState`` operators, one per stage.
 
 In: a streaming DataFrame of edges. Out: rows ``(kind, rows, payload)``: blocks of results
-and reports (:mod:`headrace.executor.spark.stage.processor`). Groups are partitions. Spark's state
+and reports (:mod:`headrace.executor.spark.exchange.blocks`). Groups are partitions. Spark's state
 holds, per stage and partition, a small head and the input that is still valid.
 
 No time mode of Spark's is used: its watermarks drop rows silently, one of t = 0 at once.
@@ -15,10 +15,11 @@ from pyspark.sql import DataFrame
 
 from ....algebra.plan import PhysicalPlan
 from ...stages import stages_of
+from ..exchange.blocks import BLOCKS
 from ..exchange.packing import PACKED, PARTITION
 from ..reading.scan_rows import Arrival, packed_leaf_rows
 from ..session.workers import own_workers
-from .processor import OUTPUT, StageProcessor
+from .processor import StageProcessor
 
 
 def result_blocks(
@@ -52,7 +53,7 @@ def result_blocks(
         with own_workers(edges.sparkSession, pool):
             rows = rows.groupBy(PARTITION).transformWithStateInPandas(
                 processor,
-                OUTPUT if stage is stages[-1] else PACKED,
+                BLOCKS if stage is stages[-1] else PACKED,
                 outputMode="Append",
                 timeMode="None",
                 initialState=initial if loads else None,

@@ -20,7 +20,7 @@ from pyspark.sql import functions as sf
 
 from ....algebra.plan import PhysicalPlan
 from ...scans import leaves, reached
-from .processor import LATE, REPORT, RESULTS
+from ..exchange.blocks import LATE, REPORT, RESULTS
 
 METRICS: Final = "headrace"
 _ROWS: Final = ("rows_in", "rows_out", "dropped")

@@ -14,10 +14,10 @@ from ...batch import FOREVER, Batch
 from ...dictionary import Dictionary
 from ...placement import Place
 from ...stages import Stage
+from ..exchange.blocks import LATE, REPORT, RESULTS
 from ..exchange.names import column_names
 from ..exchange.packing import Message, arrow_bytes, packed
 from ..exchange.wire import RowWire, value_types
-from .processor import LATE, REPORT, RESULTS
 
 _BLOCK_ROWS = 131_072
 

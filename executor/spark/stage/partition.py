@@ -37,6 +37,7 @@ from ...placement import Place
 from ...slides import come_to
 from ...stages import Stage, stages_of
 from ...watermarks import NEVER, Seen, streams_read
+from ..exchange.blocks import LATE, REPORT
 from ..exchange.late import SILENT, TOLD, LateRows, added, sources_of
 from ..exchange.packing import partition_keys, table_of
 from ..exchange.wire import LeafWire, Wire, runs_wire, wire_of
@@ -47,7 +48,6 @@ from ..state.log import MEMORY, BlobStore, WindowLog
 from ..state.metadata import Head, batch_of, totals
 from ..state.snapshot import Snapshot
 from .output import Blocks, Messages, Output
-from .processor import LATE, REPORT
 
 _FIRST_CHUNK = 1_024
 _LARGEST_CHUNK = 65_536

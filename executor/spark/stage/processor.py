@@ -18,15 +18,6 @@ from pyspark.sql.streaming.stateful_processor import (
 if TYPE_CHECKING:
     import pandas as pd
 
-RESULTS = "results"
-REPORT = "report"
-LATE = "late"
-OUTPUT = "kind string, rows bigint, payload binary"
-"""What the last stage gives: blocks of results as Arrow streams; at the end of a batch edges that
-came too late, as JSON lines, and the reports of all stages, as JSON. Others give messages
-(:mod:`headrace.executor.spark.exchange.packing`)."""
-
-
 _FIRST_WAITING = -1
 """Blobs of negative numbers are messages that wait; the log's numbers begin at 0."""
 

@@ -15,13 +15,13 @@ from headrace.algebra.plan import PhysicalPlan
 from headrace.executor.batch import FOREVER
 from headrace.executor.local import Edge, Result, _record_batches
 from headrace.executor.scans import Leaf
+from headrace.executor.spark.exchange.blocks import LATE, RESULTS
 from headrace.executor.spark.exchange.columns import carried
 from headrace.executor.spark.exchange.late import SILENT, TOLD, sources_of
 from headrace.executor.spark.exchange.packing import END, leaf_packer, partition_keys, table_of
 from headrace.executor.spark.exchange.wire import leaves_of, text_or_integers
 from headrace.executor.spark.stage import partition as work
 from headrace.executor.spark.stage.partition import PartitionBatch
-from headrace.executor.spark.stage.processor import LATE, RESULTS
 from headrace.executor.spark.state.cache import IndexHome
 from headrace.executor.stages import stages_of
 from headrace.executor.values import ARROW_TYPES

@@ -19,10 +19,11 @@ from pyspark.sql.streaming.stateful_processor import TimerValues
 from pyspark.sql.streaming.tws_tester import TwsTester
 
 from headrace.executor.local import Edge, Result
+from headrace.executor.spark.exchange.blocks import REPORT, RESULTS
 from headrace.executor.spark.exchange.packing import Message, arrow_bytes, packed, table_of
 from headrace.executor.spark.exchange.wire import wire_of
 from headrace.executor.spark.stage import partition as work
-from headrace.executor.spark.stage.processor import REPORT, RESULTS, StageProcessor
+from headrace.executor.spark.stage.processor import StageProcessor
 from headrace.executor.spark.state.cache import IndexHome
 from headrace.executor.stages import stages_of
 from headrace.executor.watermarks import NEVER

@@ -1,0 +1,153 @@
+"""Runs a plan over files on Spark, from the files to the results.
+
+The steps: check that checkpoint and output may be used, spool the input while Spark starts, stream
+the spool through the plan's stages, a slice per micro-batch, and publish the results of each batch
+when it is done. Killed at any moment, the same call resumes where the last finished batch ended.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+
+from ...algebra.plan import PhysicalPlan
+from ...catalog.edges import EdgeFile
+from ..watermarks import in_disorder
+from .batches import Batches
+from .checkpoint import Pin, Work, open_work
+from .host.errors import CancelledError
+from .options import RunOptions
+from .query import described, failures_told, run_query, set_aside, stopped
+from .reading.fingerprint import fingerprint
+from .reading.rate import Pace
+from .reading.replay import Spool, spool
+from .reading.scan_rows import Arrival
+from .report import OnProgress, RunReport
+from .results.formats import ResultShape
+from .results.sinks import Output, sink_of
+from .session.session import jvm_peak_bytes, running_session, spark_session
+from .session.settings import readable, streaming_session
+from .session.workers import free_pool
+from .spooling import Reading
+from .stage.dataflow import result_blocks
+
+
+def run_bounded(
+    plan: PhysicalPlan,
+    files: Mapping[str, Sequence[EdgeFile]],
+    output: Output,
+    options: RunOptions,
+    *,
+    spark: SparkSession | None,
+    on_progress: OnProgress | None,
+    cancelled: threading.Event,
+) -> RunReport:
+    """Runs a plan over the ``files`` of each stream to their end.
+
+    The other arguments and the errors are those of :func:`headrace.executor.spark.run.run`.
+    """
+    started = time.monotonic()
+    shape = ResultShape.of(plan)
+    fingerprint(files)
+    pace = None if options.speed is None else Pace.of(options.speed, options.interval)
+    if cancelled.is_set():
+        raise CancelledError("Stopped before it began.")
+    with ExitStack() as stack:
+        pin = Pin(plan, described(output), plan.parallelism)
+        work = open_work(pin, output, options.checkpoint)
+        stack.callback(work.close)
+        if work.report is not None:
+            return _report_of_earlier_run(work.report, time.monotonic() - started)
+        rejected = options.rejected or set_aside(output, work, None, "rejected")
+        spooling = partial(
+            spool,
+            work.input,
+            plan,
+            files,
+            rejected,
+            strict=options.strict,
+            largest_slice=options.largest_slice,
+            span=None if pace is None else pace.span,
+            begun=work.batches.begun,
+        )
+        reading = stack.enter_context(Reading(work, spooling, on_progress, cancelled))
+        spark = spark or running_session()
+        if spark is None:
+            start = replace(options.session, partitions=plan.parallelism)
+            spark = stack.enter_context(spark_session(start, held=[work.lock]))
+        spooled = reading.result()
+        batches = Batches(work, sink_of(output, shape, work.folder), on_progress, spooled)
+        streaming = time.monotonic()
+        interval = options.interval if pace is None else pace.interval
+        if spooled.slice_ends:
+            with failures_told(batches), free_pool() as workers:
+                session = streaming_session(spark, plan.parallelism)
+                blocks = result_blocks(_edges(session, spooled), plan, workers, _arrival(plan))
+                if not run_query(blocks, batches, interval, cancelled):
+                    raise stopped(batches)
+        batches.sink.finish()
+        late = set_aside(output, work, options.rejected, "late")
+        report = replace(
+            _report(spooled, batches, work, rejected, late),
+            seconds=time.monotonic() - started,
+            stream_seconds=time.monotonic() - streaming,
+            jvm_peak_bytes=jvm_peak_bytes(spark),
+        )
+        work.complete(report.document())
+        return report
+
+
+def _report_of_earlier_run(document: Mapping[str, object], seconds: float) -> RunReport:
+    """The report of a run that had ended before: this one did nothing."""
+    return replace(
+        RunReport.from_document(document),
+        processed=0,
+        found=0,
+        batches=0,
+        seconds=seconds,
+        stream_seconds=0.0,
+        resumed=True,
+    )
+
+
+def _report(spooled: Spool, batches: Batches, work: Work, rejected: Path, late: Path) -> RunReport:
+    """What was counted; gathers late edges in the file ``late``."""
+    counted = batches.counted
+    return RunReport(
+        edges=spooled.edges,
+        relevant=spooled.relevant,
+        rejected=spooled.rejected,
+        results=counted.results,
+        processed=batches.processed,
+        found=batches.found,
+        batches=batches.batches,
+        seconds=0.0,
+        stream_seconds=0.0,
+        resumed=not work.fresh,
+        late=sum(counted.late.values()),
+        late_by_stream=dict(counted.late),
+        late_file=str(late) if batches.late.gathered(late) else None,
+        rebuilt=counted.rebuilt,
+        worker_peak_bytes=counted.worker_peak_bytes,
+        rejected_file=str(rejected) if rejected.exists() else None,
+        ticks=counted.ticks,
+        operators=counted.operators,
+        last_batch=batches.last_batch,
+    )
+
+
+def _edges(spark: SparkSession, spooled: Spool) -> DataFrame:
+    """The spool as a stream, a slice per micro-batch."""
+    reader = spark.readStream.schema(spooled.ddl).option("maxFilesPerTrigger", 1)
+    return reader.parquet(readable(spooled.folder))
+
+
+def _arrival(plan: PhysicalPlan) -> Arrival:
+    return "replayed" if in_disorder(plan) else "in order"
