@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from ...algebra import regex, scalar
 from ...algebra.regex import Regex
@@ -29,12 +28,10 @@ from ..query.regular_query import (
 from . import errors
 from .bodies import Body, Part
 from .conditions import alternatives
+from .program import Program
 from .scope import scope_of_macro
 from .sources import DerivedSource, Source
 from .syntax import Direction, Edge, Macro, Name, Node, Path, Pattern
-
-if TYPE_CHECKING:
-    from .program import Program
 
 MOST_NESTED = 50
 """How many macros may stand in each other."""

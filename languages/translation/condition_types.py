@@ -22,10 +22,8 @@ from ..query.conditions import (
     references,
     references_in,
     value_in,
-    written_out,
 )
 from ..query.errors import QueryError
-from ..query.join_keys import TypeOf
 from ..query.regular_query import (
     Aggregated,
     Both,
@@ -43,7 +41,13 @@ from ..query.regular_query import (
     Value,
     Variable,
 )
+from .edges_as_values import (
+    written_out,
+)
 from .inputs import Inputs
+from .join_keys import (
+    TypeOf,
+)
 
 LARGEST_VERTEX: Final = 2**63
 _NAMING: Final = ("=", "<>")
