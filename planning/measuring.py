@@ -15,12 +15,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, TypeVar
 
 from ..algebra.deadline import Deadline
-from ..catalog.defaults import (
-    DEFAULT_STATISTICS,
-    DEFAULT_STORED,
-    DEFAULT_STREAM,
-    default_catalog,
-)
+from ..catalog.defaults import DEFAULT_STATISTICS, DEFAULT_STORED, DEFAULT_STREAM, default_catalog
 from ..catalog.model import Catalog, LabelStatistics, Stream
 from ..languages.query.regular_query import RegularQuery
 from ..languages.translation.labels_read import (

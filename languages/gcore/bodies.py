@@ -7,15 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from ..query.disjoint_sets import DisjointSets
 from ..query.errors import QueryError
-from ..query.regular_query import (
-    Atom,
-    Condition,
-    Location,
-    Output,
-    Rule,
-    Variable,
-    VertexAtom,
-)
+from ..query.regular_query import Atom, Condition, Location, Output, Rule, Variable, VertexAtom
 from . import errors
 from .conditions import Alternative
 from .errors import Fault

@@ -6,12 +6,7 @@ from collections.abc import Sequence
 
 from ...algebra import regex, scalar
 from ...algebra.regex import Regex
-from ..query.errors import (
-    QueryError,
-    closest,
-    line_of,
-    listed,
-)
+from ..query.errors import QueryError, closest, line_of, listed
 from ..query.regular_query import (
     Atom,
     Comparison,

@@ -13,9 +13,7 @@ from typing import Any
 
 from lark import Token, Transformer
 
-from ..parsing.emit import (
-    EmitText,
-)
+from ..parsing.emit import EmitText
 from ..parsing.tokens import location_of, nested, number, string
 from ..parsing.windows import Length, WindowText
 from ..query.errors import QueryError

@@ -10,9 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 
-from ..parsing.emit import (
-    EmitText,
-)
+from ..parsing.emit import EmitText
 from ..parsing.paths import PathExpression
 from ..parsing.windows import WindowText
 from ..query.regular_query import Location

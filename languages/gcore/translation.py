@@ -8,18 +8,10 @@ from __future__ import annotations
 
 from ...algebra.scalar import Literal
 from ...algebra.window import Window
-from ..parsing.emit import (
-    with_emit,
-)
+from ..parsing.emit import with_emit
 from ..query.checks import checked
 from ..query.errors import QueryError, line_of
-from ..query.regular_query import (
-    EdgeAtom,
-    Location,
-    RegularQuery,
-    Rule,
-    Variable,
-)
+from ..query.regular_query import EdgeAtom, Location, RegularQuery, Rule, Variable
 from .errors import LATER, Fault
 from .heads import edges_of
 from .names import Names

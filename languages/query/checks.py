@@ -14,11 +14,7 @@ from operator import attrgetter, itemgetter
 from ...algebra import regex
 from ...algebra.regex import Regex
 from .answers import check_alike, check_no_aggregate
-from .conditions import (
-    conjuncts,
-    connected,
-    unified,
-)
+from .conditions import conjuncts, connected, unified
 from .disjoint_sets import DisjointSets
 from .edge_checks import check_edges
 from .errors import QueryError, line_of, listed

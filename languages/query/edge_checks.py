@@ -7,13 +7,7 @@ from difflib import get_close_matches
 
 from .answers import location_in
 from .condition_text import value_text
-from .conditions import (
-    comparisons,
-    named_edges,
-    references,
-    references_in,
-    references_of,
-)
+from .conditions import comparisons, named_edges, references, references_in, references_of
 from .errors import QueryError, listed
 from .regular_query import (
     Aggregated,

@@ -11,16 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from .answers import Column, is_aggregate
 from .errors import QueryError
-from .regular_query import (
-    Atom,
-    Emit,
-    Location,
-    PathAtom,
-    Rule,
-    Variable,
-    Witnessed,
-    variables_of,
-)
+from .regular_query import Atom, Emit, Location, PathAtom, Rule, Variable, Witnessed, variables_of
 
 _LATER = (
     "answer with the vertices that the path joins, or write a query of one answer rule without "

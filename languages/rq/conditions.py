@@ -8,15 +8,7 @@ from typing import Any, Final
 from lark import Token, Transformer
 
 from ...algebra.scalar import Literal
-from ..parsing.tokens import (
-    SIGNS,
-    location_of,
-    name_of,
-    nested,
-    number,
-    string,
-    whole_number,
-)
+from ..parsing.tokens import SIGNS, location_of, name_of, nested, number, string, whole_number
 from ..query.answers import Column, aggregate
 from ..query.errors import QueryError
 from ..query.regular_query import (

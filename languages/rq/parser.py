@@ -17,19 +17,10 @@ from lark import Token
 from ...algebra import regex
 from ...algebra.deadline import NO_DEADLINE, Deadline
 from ...algebra.scalar import Literal
-from ..parsing.emit import (
-    EmitText,
-    with_emit,
-)
+from ..parsing.emit import EmitText, with_emit
 from ..parsing.lark_parser import Parser
 from ..parsing.paths import PathExpression, joined
-from ..parsing.tokens import (
-    location_of,
-    name_of,
-    repeats,
-    string,
-    whole_number,
-)
+from ..parsing.tokens import location_of, name_of, repeats, string, whole_number
 from ..parsing.windows import WindowText
 from ..query.answers import Column, named_columns
 from ..query.checks import checked
@@ -52,23 +43,8 @@ from ..query.regular_query import (
 )
 from ..query.returned_paths import with_path_columns
 from .conditions import Conditions
-from .rules import (
-    ANONYMOUS,
-    ANSWER,
-    with_aliases,
-    with_named_answer,
-    with_names_for_anonymous,
-)
-from .steps import (
-    MARK,
-    Filter,
-    Steps,
-    finished,
-    of_edge,
-    step_of,
-    with_edge,
-    with_names_for_edges,
-)
+from .rules import ANONYMOUS, ANSWER, with_aliases, with_named_answer, with_names_for_anonymous
+from .steps import MARK, Filter, Steps, finished, of_edge, step_of, with_edge, with_names_for_edges
 from .syntax_errors import explained
 from .windows import ClauseText, windows_of
 

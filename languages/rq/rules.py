@@ -6,19 +6,8 @@ from collections.abc import Sequence, Set
 from dataclasses import replace
 
 from ..query.conditions import edges_looked_at
-from ..query.predicates import (
-    first_free,
-    read_by,
-)
-from ..query.regular_query import (
-    Atom,
-    EdgeAtom,
-    Rule,
-    Term,
-    Variable,
-    variables_of,
-    with_terms,
-)
+from ..query.predicates import first_free, read_by
+from ..query.regular_query import Atom, EdgeAtom, Rule, Term, Variable, variables_of, with_terms
 from .steps import MARK
 
 ANONYMOUS = Variable("_")

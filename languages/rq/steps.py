@@ -16,20 +16,10 @@ from lark import Token
 from ...algebra.window import Window
 from ..parsing.tokens import location_of, name_of
 from ..parsing.windows import WindowText
-from ..query.condition_text import (
-    condition_text,
-    label_set_text,
-    name_text,
-    value_text,
-)
+from ..query.condition_text import condition_text, label_set_text, name_text, value_text
 from ..query.conditions import named_edges, with_references
 from ..query.errors import QueryError
-from ..query.predicates import (
-    derived_by,
-    first_free,
-    read_by,
-    renamed,
-)
+from ..query.predicates import derived_by, first_free, read_by, renamed
 from ..query.regular_query import (
     Comparison,
     Computed,

@@ -19,17 +19,9 @@ from dataclasses import dataclass, replace
 
 from ...algebra.aggregates import AggregateCall
 from ...algebra.logical import Aggregate, Compute
-from ...algebra.scalar import (
-    Column,
-    Literal,
-    Value,
-    normal,
-)
+from ...algebra.scalar import Column, Literal, Value, normal
 from ...algebra.values import PropertyType
-from ..query.conditions import (
-    key,
-    references_in,
-)
+from ..query.conditions import key, references_in
 from ..query.regular_query import (
     Aggregated,
     EdgeAtom,
@@ -40,13 +32,9 @@ from ..query.regular_query import (
     variables_of,
 )
 from ..query.regular_query import Value as Written
-from .filters import (
-    scalar_of,
-)
+from .filters import scalar_of
 from .inputs import Inputs
-from .join_keys import (
-    JoinKeys,
-)
+from .join_keys import JoinKeys
 
 Types = tuple[PropertyType | None, ...]
 

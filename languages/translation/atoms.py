@@ -12,21 +12,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
-from ...algebra.logical import (
-    Compute,
-    LogicalExpression,
-    PathSemantics,
-    WScan,
-)
+from ...algebra.logical import Compute, LogicalExpression, PathSemantics, WScan
 from ...algebra.predicate import Predicate
 from ...algebra.regex import Regex, Symbol
 from ...algebra.scalar import Column, Literal
 from ...algebra.scalar import Value as Computed
-from ..query.conditions import (
-    key,
-    key_of_end,
-    with_references,
-)
+from ..query.conditions import key, key_of_end, with_references
 from ..query.regular_query import (
     OWN_LABEL,
     OWN_SOURCE,
@@ -46,22 +37,10 @@ from ..query.regular_query import (
 )
 from .answer_algebra import types_of
 from .condition_types import vertex
-from .filters import (
-    predicate,
-)
+from .filters import predicate
 from .inputs import Inputs, Origin
-from .join_keys import (
-    JoinKeys,
-)
-from .relations import (
-    Relation,
-    filtered,
-    nothing,
-    over,
-    projected,
-    union,
-    vertex_type_of,
-)
+from .join_keys import JoinKeys
+from .relations import Relation, filtered, nothing, over, projected, union, vertex_type_of
 from .required_columns import RequiredColumns
 
 _PADDING = Literal(0)

@@ -38,68 +38,26 @@ from ...algebra.regex import Regex
 from ...algebra.window import Window
 from ...catalog.model import Catalog, PropertyType
 from ..query.answers import computes, is_aggregate
-from ..query.checks import (
-    evaluation_order,
-)
-from ..query.conditions import (
-    key_text,
-    unified,
-)
+from ..query.checks import evaluation_order
+from ..query.conditions import key_text, unified
 from ..query.errors import QueryError, line_of
-from ..query.predicates import (
-    aliases,
-)
-from ..query.regular_query import (
-    EdgeAtom,
-    Location,
-    PathAtom,
-    Property,
-    RegularQuery,
-    Rule,
-)
-from ..query.returned_paths import (
-    check_paths,
-    path_columns,
-)
+from ..query.predicates import aliases
+from ..query.regular_query import EdgeAtom, Location, PathAtom, Property, RegularQuery, Rule
+from ..query.returned_paths import check_paths, path_columns
 from . import answer_algebra
 from .atoms import Atoms
 from .condition_types import resolved, types_in
-from .filters import (
-    predicate,
-)
-from .generated_names import (
-    apart_from_labels,
-)
+from .filters import predicate
+from .generated_names import apart_from_labels
 from .inputs import Inputs
-from .join_keys import (
-    JoinKeys,
-    join_keys,
-)
-from .label_sets import (
-    expanded,
-)
-from .relations import (
-    Relation,
-    called,
-    filtered,
-    nothing,
-    over,
-    projected,
-    sized,
-    union,
-)
-from .reports import (
-    reported,
-    streams_with_deletions,
-)
+from .join_keys import JoinKeys, join_keys
+from .label_sets import expanded
+from .relations import Relation, called, filtered, nothing, over, projected, sized, union
+from .reports import reported, streams_with_deletions
 from .required_columns import RequiredColumns, columns_above_join, required_columns
 from .vertex_properties import with_rows_of_vertices
 from .views import with_views
-from .witnesses import (
-    Ends,
-    check_no_deletions,
-    without_paths,
-)
+from .witnesses import Ends, check_no_deletions, without_paths
 
 
 def translate(

@@ -10,16 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from ...catalog.model import Catalog
-from ..query.predicates import (
-    derived_by,
-    first_free,
-    read_by,
-    renamed,
-)
-from ..query.regular_query import (
-    RegularQuery,
-    Rule,
-)
+from ..query.predicates import derived_by, first_free, read_by, renamed
+from ..query.regular_query import RegularQuery, Rule
 
 
 def labels_of(catalog: Catalog) -> frozenset[str]:

@@ -15,23 +15,9 @@ from dataclasses import dataclass, field
 from ...algebra.logical import WScan
 from ...algebra.remedy import Remedy
 from ...algebra.window import Window
-from ...catalog.model import (
-    Catalog,
-    PropertyType,
-    Stream,
-    VertexType,
-)
-from ..query.errors import (
-    QueryError,
-    line_of,
-    listed,
-    suggestion,
-)
-from ..query.predicates import (
-    aliases,
-    derived_by,
-    predicates,
-)
+from ...catalog.model import Catalog, PropertyType, Stream, VertexType
+from ..query.errors import QueryError, line_of, listed, suggestion
+from ..query.predicates import aliases, derived_by, predicates
 from ..query.regular_query import (
     OWN_LABEL,
     OWN_SOURCE,

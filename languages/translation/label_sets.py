@@ -18,11 +18,7 @@ from ...algebra.window import Window
 from ...catalog.model import Catalog, Stream
 from ..query.condition_text import label_set_text
 from ..query.conditions import edges_looked_at
-from ..query.errors import (
-    QueryError,
-    line_of,
-    suggestion,
-)
+from ..query.errors import QueryError, line_of, suggestion
 from ..query.predicates import derived_by, read_by
 from ..query.regular_query import (
     Atom,

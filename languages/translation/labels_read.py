@@ -6,23 +6,9 @@ from collections.abc import Container, Iterator
 from dataclasses import dataclass
 
 from ...catalog.model import Catalog
-from ..query.conditions import (
-    comparisons,
-    named_edges,
-    references,
-    references_in,
-)
-from ..query.predicates import (
-    derived_by,
-    predicates,
-)
-from ..query.regular_query import (
-    Aggregated,
-    Property,
-    RegularQuery,
-    Variable,
-    VertexAtom,
-)
+from ..query.conditions import comparisons, named_edges, references, references_in
+from ..query.predicates import derived_by, predicates
+from ..query.regular_query import Aggregated, Property, RegularQuery, Variable, VertexAtom
 from .views import queries_of_views
 
 _LEAST = ("min", "max")

@@ -17,35 +17,12 @@ from ...algebra.window import Window
 from ...catalog.model import Catalog
 from .. import registry
 from ..query.edge_checks import check_edges
-from ..query.errors import (
-    QueryError,
-    line_of,
-    listed,
-    suggestion,
-)
-from ..query.predicates import (
-    derived_by,
-    first_free,
-    predicates,
-    renamed,
-)
-from ..query.regular_query import (
-    LabelSet,
-    Leaf,
-    Location,
-    RegularQuery,
-    Rule,
-    Variable,
-    VertexAtom,
-)
-from .generated_names import (
-    labels_of,
-)
+from ..query.errors import QueryError, line_of, listed, suggestion
+from ..query.predicates import derived_by, first_free, predicates, renamed
+from ..query.regular_query import LabelSet, Leaf, Location, RegularQuery, Rule, Variable, VertexAtom
+from .generated_names import labels_of
 from .inputs import Inputs
-from .label_sets import (
-    expanded,
-    with_steps,
-)
+from .label_sets import expanded, with_steps
 
 T = TypeVar("T")
 _X, _Y = Variable("x"), Variable("y")
