@@ -117,7 +117,7 @@ def doubts_of(measurement: Measurement, query: RegularQuery, *, by_options: bool
 
     ``by_options`` says whether options describe the files, and not a catalog.
     """
-    doubts = list(measurement.doubts)
+    doubts = list(measurement.warnings)
     if measurement.numeric and orders_vertices(query):
         integers = "--vertex-type integer" if by_options else "vertex_type: integer in the catalog"
         doubts.append(
