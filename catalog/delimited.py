@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.csv
 
 from .lines import LONGEST_LINE, Block, EdgeFileError
-from .raw import RawRows, Torn, shown
+from .raw import Malformed, RawRows, as_text
 
 # The module's limit of 131,072 characters holds for the process; a reader has none of its own.
 csv.field_size_limit(LONGEST_LINE)
@@ -147,7 +147,7 @@ class Reader:
     def _overlong(self, block: Block) -> RawRows:
         if block.quoted:  # where its record ends is in the part that was not kept
             raise self._too_long(block.first_line)
-        return RawRows.only_torn(Torn(block.first_line, "the line is too long", shown(block.data)))
+        return RawRows.of_overlong(block)
 
     def _too_long(self, line: int) -> EdgeFileError:
         return EdgeFileError(
@@ -173,10 +173,10 @@ class _Rows:
     fields: int
     wanted: Sequence[int]
     separator: str
-    numbers: list[int] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
     texts: list[bytes] = field(default_factory=list)
     values: list[list[str]] = field(init=False)
-    torn: list[Torn] = field(default_factory=list)
+    malformed: list[Malformed] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.values = [[] for _ in self.wanted]
@@ -188,13 +188,13 @@ class _Rows:
         try:
             row = _split(text, self.separator)
         except (csv.Error, UnicodeDecodeError) as error:
-            self.torn.append(Torn(line, _why(error, text), shown(text)))
+            self.malformed.append(Malformed(line, _why(error, text), as_text(text)))
             return
         if len(row) != self.fields:
             reason = f"expected {self.fields} fields, found {len(row)}"
-            self.torn.append(Torn(line, reason, shown(text)))
+            self.malformed.append(Malformed(line, reason, as_text(text)))
             return
-        self.numbers.append(line)
+        self.lines.append(line)
         self.texts.append(text)
         for column, position in zip(self.values, self.wanted, strict=True):
             column.append(row[position])
@@ -202,7 +202,7 @@ class _Rows:
     def raw(self) -> RawRows:
         """What was gathered."""
         columns = [pa.array(column, pa.string()) for column in self.values]
-        return RawRows.of_records(columns, self.numbers, self.texts, tuple(self.torn))
+        return RawRows.of_records(columns, self.lines, self.texts, self.malformed)
 
 
 def _fast(block: Block, fields: int, wanted: Sequence[int], separator: str) -> RawRows | None:
@@ -231,7 +231,7 @@ def _fast(block: Block, fields: int, wanted: Sequence[int], separator: str) -> R
     if table.num_rows != data.count(b"\n") + 1:
         return None
     columns = [table.column(i).combine_chunks() for i in range(len(wanted))]
-    return RawRows.of_lines(columns, block)
+    return RawRows.of_block(columns, block)
 
 
 def _whole_lines(separator: str) -> re.Pattern[bytes]:

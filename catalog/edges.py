@@ -178,13 +178,15 @@ def read(
     """
     expectation = file.expectation
     for roles, raw in _raw(file, on_progress):
-        rejected = [Rejected(file.path, torn.line, torn.reason, torn.text) for torn in raw.torn]
+        rejected = [Rejected(file.path, row.line, row.reason, row.text) for row in raw.malformed]
         batch = pa.RecordBatch.from_pylist([], schema=expectation.schema)
-        if raw.rows:
-            verdict = checked(dict(zip(roles, raw.columns, strict=True)), raw.rows, expectation)
+        if raw.lines:
+            verdict = checked(
+                dict(zip(roles, raw.columns, strict=True)), len(raw.lines), expectation
+            )
             batch = verdict.edges
             rejected += [
-                Rejected(file.path, raw.line(row), reason, raw.text(row))
+                Rejected(file.path, raw.lines[row], reason, raw.text(row))
                 for row, reason in verdict.bad
             ]
         rejected.sort(key=lambda r: r.line)

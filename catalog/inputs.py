@@ -19,7 +19,7 @@ from .edges import EdgeFile, EdgeFileError, format_of
 from .lines import Progress, cannot_be_read
 from .measurement import ROWS, Measurement, measure_files
 from .model import FILE_FORMATS, ROLES, Catalog, Source, Stream, VertexType
-from .schema_inference import have_deletions, offered_properties
+from .schema_inference import inferred_schema
 
 _HIDDEN = (".", "_")
 STORED_STREAM = "stored"
@@ -240,10 +240,10 @@ def measured_catalog(
         (VERTEX_STREAM, of_vertices),
     ):
         if group:
-            offered = offered_properties(group)
-            deletions = name == DEFAULT_STREAM and have_deletions(group)
+            schema = inferred_schema(group)
+            deletions = name == DEFAULT_STREAM and schema.deletions
             described = [
-                replace(file, properties=offered.properties, deletions=file.deletions or deletions)
+                replace(file, properties=schema.properties, deletions=file.deletions or deletions)
                 for file in group
             ]
             measurement = measure_files(
@@ -255,7 +255,7 @@ def measured_catalog(
                 labels=labels,
                 enough=enough,
             )
-            measurement = replace(measurement, doubts=(*offered.doubts, *measurement.doubts))
+            measurement = replace(measurement, warnings=(*schema.warnings, *measurement.warnings))
             measurements.append(measurement)
             streams[name] = stream_of_files(name, described, measurement)
     if not streams:

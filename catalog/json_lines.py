@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.json
 
 from .lines import Block
-from .raw import RawRows, Torn, shown
+from .raw import Malformed, RawRows, as_text
 
 
 class _UnfitError(Exception):
@@ -27,9 +27,7 @@ def rows_of(
     """
     for block in blocks:
         if block.overlong:
-            yield RawRows.only_torn(
-                Torn(block.first_line, "the line is too long", shown(block.data))
-            )
+            yield RawRows.of_overlong(block)
         else:
             fast = _fast(block, wanted, properties)
             yield _careful(block, wanted, properties) if fast is None else fast
@@ -60,7 +58,7 @@ def _fast(block: Block, wanted: Sequence[str], properties: Sequence[str] = ()) -
     if table.num_rows != lines or not types.keys() >= {*wanted, *properties}:
         return None
     columns = [table.column(name).combine_chunks() for name in (*wanted, *properties)]
-    return RawRows.of_lines(columns, block)
+    return RawRows.of_block(columns, block)
 
 
 _TYPES: Mapping[type, pa.DataType] = {str: pa.string(), int: pa.int64()}
@@ -71,20 +69,22 @@ def _careful(block: Block, wanted: Sequence[str], properties: Sequence[str] = ()
     """The same, line by line; everything as text."""
     numbers: list[int] = []
     values: list[list[str | None]] = [[] for _ in (*wanted, *properties)]
-    torn = []
+    texts: list[bytes] = []
+    malformed: list[Malformed] = []
     for number, line in enumerate(block.lines(), start=block.first_line):
         if not line.strip():
             continue
         try:
             row = _members(line, wanted, properties)
         except _UnfitError as unfit:
-            torn.append(Torn(number, str(unfit), shown(line)))
+            malformed.append(Malformed(number, str(unfit), as_text(line)))
             continue
         numbers.append(number)
+        texts.append(line)
         for column, value in zip(values, row, strict=True):
             column.append(value)
     columns = [pa.array(column, pa.string()) for column in values]
-    return RawRows.at(columns, numbers, block, tuple(torn))
+    return RawRows.of_records(columns, numbers, texts, malformed)
 
 
 def _members(line: bytes, wanted: Sequence[str], properties: Sequence[str]) -> list[str | None]:

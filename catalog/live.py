@@ -125,12 +125,12 @@ def edges_of_messages(layout: EdgeFile, messages: Sequence[bytes | None]) -> Rec
     bad = blank
     batches = []
     for roles, raw in read_messages(layout, given):
-        bad += [(torn.line, torn.reason) for torn in raw.torn]
-        if raw.rows:
+        bad += [(row.line, row.reason) for row in raw.malformed]
+        if raw.lines:
             columns = dict(zip(roles, raw.columns, strict=True))
-            verdict = checked(columns, raw.rows, layout.expectation)
+            verdict = checked(columns, len(raw.lines), layout.expectation)
             batches.append(verdict.edges)
-            bad += [(raw.line(row), reason) for row, reason in verdict.bad]
+            bad += [(raw.lines[row], reason) for row, reason in verdict.bad]
     edges = pa.Table.from_batches(batches, layout.schema).combine_chunks().to_batches()
     return Received(edges[0] if edges else _none(layout.schema), tuple(sorted(bad)))
 

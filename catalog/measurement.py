@@ -48,7 +48,7 @@ class Measurement:
 
     ``rows`` is the number of edges seen, ``complete`` whether that was all of them,
     ``rejected`` the rows that are no edges (the first hundred) and ``rejected_count`` how
-    many they were. ``more_labels``: there are labels that were not measured. ``doubts`` are
+    many they were. ``more_labels``: there are labels that were not measured. ``warnings`` are
     warnings about the files, for a person. ``numeric``: the vertices are strings, and all of those
     seen are whole numbers.
     """
@@ -59,7 +59,7 @@ class Measurement:
     rejected: tuple[Rejected, ...] = ()
     rejected_count: int = 0
     more_labels: bool = False
-    doubts: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
     numeric: bool = False
 
 
@@ -154,12 +154,12 @@ def measure_files(
         tuple(rejected),
         rejected_count,
         seen.more,
-        tuple(_doubts_of_times(files, parts)),
+        tuple(_warnings_of_times(files, parts)),
         any(part.rows for part in parts) and all(part.numeric for part in parts),
     )
 
 
-def _doubts_of_times(files: Sequence[EdgeFile], parts: Sequence[_Part]) -> Iterator[str]:
+def _warnings_of_times(files: Sequence[EdgeFile], parts: Sequence[_Part]) -> Iterator[str]:
     """That times are far too large for their unit, as milliseconds are that are read as seconds."""
     for file, part in zip(files, parts, strict=True):
         unit = None if part.earliest is None else finer_unit(part.earliest, file.time_unit)

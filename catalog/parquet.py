@@ -63,7 +63,7 @@ def _rows(columns: Sequence[Column], batch: pa.RecordBatch, first: int) -> RawRo
         (values,) = batch.slice(row, 1).to_pylist()
         return json.dumps(values, ensure_ascii=False, default=str)
 
-    return RawRows(columns, batch.num_rows, lambda row: first + row, text)
+    return RawRows(columns, range(first, first + batch.num_rows), text)
 
 
 def _opened(path: str) -> pq.ParquetFile:

@@ -1,4 +1,18 @@
-"""What a file format hands over: columns as they stand in the file, and where they stand."""
+"""The rows of a file before they are checked: columns as the file holds them, and their places.
+
+Why the readers of text (`lines`, `delimited`, `json_lines`) are our own around those of Arrow: a
+rejected row is reported with its line and its exact text, and no row may be lost or changed
+silently. Arrow reads each block in which every line is a row; `delimited` and `json_lines` take
+only the other blocks apart. No library does that part:
+
+- ``pyarrow.csv`` numbers records instead of lines, gives the text of rows with a wrong number of
+  fields only, reads ``4,"5"x,6`` as ``5x`` without a word, and fails for a whole block at one byte
+  that is not UTF-8; ``pyarrow.json`` ends at the first malformed line.
+- ``csv`` of the standard library splits each record here, but goes on in the middle of a record
+  whose quotes do not fit.
+- DuckDB stores rejects with their text, but for its own casts, not for our rules on times, labels,
+  deletions and types of vertices, and not for messages; it would be one more database to install.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +28,8 @@ element is known to the type checker, which that of a file is not."""
 
 
 @dataclass(frozen=True, slots=True)
-class Torn:
-    """A row of which no columns could be made."""
+class Malformed:
+    """A row that could not be split into columns; ``line`` is its first line."""
 
     line: int
     reason: str
@@ -24,63 +38,51 @@ class Torn:
 
 @dataclass(frozen=True, slots=True)
 class RawRows:
-    """Equally long columns in the order asked for; ``line`` and ``text`` tell a row's place."""
+    """Consecutive rows of a file.
+
+    Attributes:
+        columns: equally long, in the order asked for.
+        lines: the line in which each row begins.
+        text: the text of a row, by its position; asked for only if the row is rejected.
+        malformed: rows among them that have no columns.
+    """
 
     columns: Sequence[Column]
-    rows: int
-    line: Callable[[int], int]
+    lines: Sequence[int]
     text: Callable[[int], str]
-    torn: tuple[Torn, ...] = ()
+    malformed: tuple[Malformed, ...] = ()
 
     @staticmethod
-    def of_lines(columns: Sequence[Column], block: Block) -> RawRows:
+    def of_block(columns: Sequence[Column], block: Block) -> RawRows:
         """A block in which every line is a row."""
-        lines: list[bytes] = []
+        split: list[bytes] = []
 
         def text(row: int) -> str:
-            # Only asked for where a row is rejected, so the lines are split only then.
-            if not lines:
-                lines.extend(block.lines())
-            return shown(lines[row])
+            split[:] = split or block.lines()
+            return as_text(split[row])
 
-        return RawRows(columns, len(columns[0]), lambda row: block.first_line + row, text)
-
-    @staticmethod
-    def at(
-        columns: Sequence[Column], numbers: Sequence[int], block: Block, torn: tuple[Torn, ...]
-    ) -> RawRows:
-        """Rows from the lines ``numbers`` of a block."""
-        lines: list[bytes] = []
-
-        def text(row: int) -> str:
-            if not lines:
-                lines.extend(block.lines())
-            return shown(lines[numbers[row] - block.first_line])
-
-        return RawRows(columns, len(numbers), lambda row: numbers[row], text, torn)
+        first = block.first_line
+        return RawRows(columns, range(first, first + len(columns[0])), text)
 
     @staticmethod
     def of_records(
         columns: Sequence[Column],
-        numbers: Sequence[int],
+        lines: Sequence[int],
         texts: Sequence[bytes],
-        torn: tuple[Torn, ...],
+        malformed: Sequence[Malformed],
     ) -> RawRows:
-        """Rows whose texts begin in the lines ``numbers``."""
-        return RawRows(
-            columns, len(numbers), lambda row: numbers[row], lambda row: shown(texts[row]), torn
-        )
+        """Rows of these texts."""
+        return RawRows(columns, lines, lambda row: as_text(texts[row]), tuple(malformed))
 
     @staticmethod
-    def only_torn(torn: Torn) -> RawRows:
-        """No rows but a torn one."""
+    def of_overlong(block: Block) -> RawRows:
+        """The one line of a block that is too long to be a row."""
+        reason = "the line is too long"
+        return RawRows.of_records(
+            (), (), (), [Malformed(block.first_line, reason, as_text(block.data))]
+        )
 
-        def nothing(row: int) -> str:
-            raise IndexError(row)
 
-        return RawRows((), 0, lambda row: row, nothing, (torn,))
-
-
-def shown(line: bytes) -> str:
+def as_text(line: bytes) -> str:
     """A line as text, whatever bytes it has."""
     return line.decode(errors="backslashreplace")

@@ -1,11 +1,11 @@
-"""Properties that files offer which no catalog describes: their further columns.
+"""Schema inference: the properties of files that no catalog describes.
 
-In: files. Out: a type for each column that is no role, from the start of each file: integer,
-number or boolean if all of its values there are, else string. A later value that is not of the
-type makes its row no edge where the property is read; a catalog can say another type.
+In: files. Out: a type for each column that fills no role, from the first rows of each file:
+integer, number or boolean if all values there are, else string. A later value of another type
+rejects its row where the property is read; a catalog can declare another type.
 
-A name that begins with ``_``, or that two columns have, offers nothing; nor does a column of
-lists, mappings or bytes.
+A column whose name begins with ``_`` is no property, and neither is one of two columns of the same
+name, nor a column of lists, mappings or bytes.
 """
 
 from __future__ import annotations
@@ -26,128 +26,129 @@ from .model import ROLES
 from .raw import Column
 from .values import converted
 
-LINES = 10_000
-"""So many of a file are looked at."""
+ROWS = 10_000
+"""The rows of a file that are looked at."""
 _NEARLY_ALL = 0.9
-"""The share of numbers from which on it is doubtful that a property is text."""
+"""The share of numbers from which on a property that is read as text gets a warning."""
 _NARROWEST: tuple[PropertyType, ...] = ("integer", "number", "boolean")
 
 
 @dataclass(frozen=True, slots=True)
-class _Column:
-    """A column of a file: its type, None without a value; how many of its ``values`` are
-    ``numbers``, and an ``other`` one."""
+class _FileColumn:
+    """A column of one file.
+
+    Attributes:
+        name: as the file calls it.
+        type: None if the column has no value.
+        values: the number of its values.
+        numbers: the number of those that are numbers.
+        other: its first value that is no number.
+    """
 
     name: str
-    kind: PropertyType | None
+    type: PropertyType | None
     values: int = 0
     numbers: int = 0
     other: str | None = None
 
 
-Columns = Mapping[str, Sequence[object]]
-
-
 @dataclass(frozen=True, slots=True)
-class Offered:
-    """The properties of edges with their types, and warnings about these, for a person."""
+class Schema:
+    """The inferred schema of files that make up one stream.
+
+    Attributes:
+        properties: the types of all properties by name.
+        deletions: whether a file has a column for the role ``op``.
+        warnings: doubtful types, in sentences for a person.
+    """
 
     properties: Mapping[str, PropertyType]
-    doubts: tuple[str, ...] = ()
+    deletions: bool = False
+    warnings: tuple[str, ...] = ()
 
 
-def offered_properties(files: Iterable[EdgeFile]) -> Offered:
-    """The properties of edges that files have together.
+def inferred_schema(files: Iterable[EdgeFile]) -> Schema:
+    """The schema that files have together.
 
     Raises:
         EdgeFileError: if a file cannot be read.
     """
-    found: dict[str, set[PropertyType]] = {}
-    numeric: dict[str, list[_Column]] = {}
+    columns_by_name: dict[str, list[_FileColumn]] = {}
+    deletions = False
     for file in files:
-        roles = (*file.roles, *ROLES)
-        taken = {file.columns.get(role, role) for role in roles}
-        for column in _offered(file):
-            name = column.name
-            if name and not name.startswith("_") and name not in taken:
-                found.setdefault(name, set())
-                if column.kind is not None:
-                    found[name].add(column.kind)
-                    numeric.setdefault(name, []).append(column)
-    types = {name: _one(kinds) for name, kinds in sorted(found.items())}
-    doubts = (
-        _doubt(name, numeric[name])
-        for name, kind in types.items()
-        if kind == "string" and found[name]
-    )
-    return Offered(MappingProxyType(types), tuple(doubt for doubt in doubts if doubt is not None))
+        roles = {file.columns.get(role, role) for role in (*file.roles, *ROLES)}
+        for column in _columns(file):
+            deletions |= column.name == file.columns.get("op", "op")
+            if column.name and not column.name.startswith("_") and column.name not in roles:
+                columns_by_name.setdefault(column.name, []).append(column)
+    properties: dict[str, PropertyType] = {}
+    warnings: list[str] = []
+    for name, columns in sorted(columns_by_name.items()):
+        types = {column.type for column in columns if column.type is not None}
+        properties[name] = _common_type(types)
+        if types and properties[name] == "string":
+            warnings += _warning_of_numbers(name, columns)
+    return Schema(MappingProxyType(properties), deletions, tuple(warnings))
 
 
-def _doubt(name: str, columns: Sequence[_Column]) -> str | None:
-    """That nearly all values of a property that is text are numbers."""
+def files_with_times(files: Iterable[EdgeFile]) -> list[EdgeFile]:
+    """Those that have a column for the role ``ts``; errors as :func:`inferred_schema`."""
+    return [
+        file
+        for file in files
+        if any(column.name == file.columns.get("ts", "ts") for column in _columns(file))
+    ]
+
+
+def _warning_of_numbers(name: str, columns: Sequence[_FileColumn]) -> Iterator[str]:
+    """A warning if nearly all values of a property that is read as text are numbers."""
     values = sum(column.values for column in columns)
     numbers = sum(column.numbers for column in columns)
     if not numbers or numbers < _NEARLY_ALL * values:
-        return None
+        return
     other = next((column.other for column in columns if column.other is not None), None)
     but = "" if other is None else f", but {other!r} is none"
-    return (
+    yield (
         f"the property {name} is read as text: of {values:,} values {numbers:,} are numbers{but}. "
         f"A catalog can say what it is, as properties: {{{name}: number}}; rows with another value "
         "are rejected then"
     )
 
 
-def files_with_times(files: Iterable[EdgeFile]) -> list[EdgeFile]:
-    """Those that have a column for the role ``ts``; errors as :func:`offered_properties`."""
-    return [
-        file
-        for file in files
-        if any(column.name == file.columns.get("ts", "ts") for column in _offered(file))
-    ]
+def _common_type(types: set[PropertyType]) -> PropertyType:
+    if len(types) == 1:
+        return next(iter(types))
+    return "number" if types == {"integer", "number"} else "string"
 
 
-def have_deletions(files: Iterable[EdgeFile]) -> bool:
-    """Whether one has a column for the role ``op``; errors as :func:`offered_properties`."""
-    return any(
-        column.name == file.columns.get("op", "op") for file in files for column in _offered(file)
-    )
-
-
-def _one(kinds: set[PropertyType]) -> PropertyType:
-    if len(kinds) == 1:
-        return next(iter(kinds))
-    return "number" if kinds == {"integer", "number"} else "string"
-
-
-def _offered(file: EdgeFile) -> Iterator[_Column]:
+def _columns(file: EdgeFile) -> Iterator[_FileColumn]:
     if file.format == "parquet":
         for name, kind in _of_parquet(file.path):
-            yield _Column(name, kind)
+            yield _FileColumn(name, kind)
         return
     columns = _of_csv(file) if file.format == "csv" else _of_json(file)
     for name, texts in columns.items():
         yield _column(name, pa.array(texts, pa.string()))
 
 
-def _column(name: str, texts: Column) -> _Column:
+def _column(name: str, texts: Column) -> _FileColumn:
     values, _ = converted(texts, "string", "second")
     count = len(values) - values.null_count
     if not count:
-        return _Column(name, None)
+        return _FileColumn(name, None)
     fitting = (kind for kind in _NARROWEST if not converted(texts, kind, "second")[1].any())
     kind: PropertyType = next(fitting, "string")
     if kind != "string":
-        return _Column(name, kind, count, count if kind != "boolean" else 0)
+        return _FileColumn(name, kind, count, count if kind != "boolean" else 0)
     no_number = converted(texts, "number", "second")[1]
     others = int(no_number.sum())
     first = texts[int(no_number.argmax())].as_py() if others else None
-    return _Column(name, kind, count, count - others, first)
+    return _FileColumn(name, kind, count, count - others, first)
 
 
 def _of_csv(file: EdgeFile) -> dict[str, list[str]]:
     reader = delimited.Reader(file.path, blocks(file.path), file.separator)
-    records = itertools.islice(iter(reader.record, None), LINES)
+    records = itertools.islice(iter(reader.record, None), ROWS)
     rows = [record.fields for record in records if record is not None and not record.fault]
     if file.header:
         names, rows = (rows[0], rows[1:]) if rows else ((), [])
@@ -160,9 +161,9 @@ def _of_csv(file: EdgeFile) -> dict[str, list[str]]:
 
 
 def _of_json(file: EdgeFile) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    columns: dict[str, list[str]] = {}
     nested: set[str] = set()
-    for line in itertools.islice(_lines(file), LINES):
+    for line in itertools.islice(_lines(file), ROWS):
         try:
             members = json.loads(line)
         except (ValueError, RecursionError):
@@ -172,8 +173,8 @@ def _of_json(file: EdgeFile) -> dict[str, list[str]]:
                 nested.add(name)
             elif value is not None:
                 text = value if isinstance(value, str) else json.dumps(value)
-                found.setdefault(name, []).append(text)
-    return {name: texts for name, texts in found.items() if name not in nested}
+                columns.setdefault(name, []).append(text)
+    return {name: texts for name, texts in columns.items() if name not in nested}
 
 
 def _lines(file: EdgeFile) -> Iterator[bytes]:

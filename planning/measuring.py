@@ -15,12 +15,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, TypeVar
 
 from ..algebra.deadline import Deadline
-from ..catalog.defaults import (
-    DEFAULT_STATISTICS,
-    DEFAULT_STORED,
-    DEFAULT_STREAM,
-    default_catalog,
-)
+from ..catalog.defaults import DEFAULT_STATISTICS, DEFAULT_STORED, DEFAULT_STREAM, default_catalog
 from ..catalog.model import Catalog, LabelStatistics, Stream
 from ..languages.query.regular_query import RegularQuery
 from ..languages.translation.labels_read import (
@@ -122,7 +117,7 @@ def doubts_of(measurement: Measurement, query: RegularQuery, *, by_options: bool
 
     ``by_options`` says whether options describe the files, and not a catalog.
     """
-    doubts = list(measurement.doubts)
+    doubts = list(measurement.warnings)
     if measurement.numeric and orders_vertices(query):
         integers = "--vertex-type integer" if by_options else "vertex_type: integer in the catalog"
         doubts.append(

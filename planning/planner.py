@@ -25,8 +25,8 @@ from ..algebra.window import Window
 from ..catalog.model import Catalog, Stream
 from ..costmodel import Constants, CostModel
 from ..languages import QueryError, RegularQuery, detect, parse
-from ..languages.parsing.reports import operators_in, windows_in
 from ..languages.translation.canonical import translate
+from ..languages.translation.reports import operators_in, windows_in
 from ..optimizer import CannotPlanError, Optimization, Optimizer, Options
 from ..optimizer.trace import Tracing
 from ..rules.registry import UnknownRuleError

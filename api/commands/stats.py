@@ -98,7 +98,7 @@ def stats(
 
 
 def _warn(measurement: Measurement) -> None:
-    for doubt in measurement.doubts:
+    for doubt in measurement.warnings:
         say_warning(doubt)
     if measurement.more_labels:
         from ...catalog.measurement import MOST_LABELS

@@ -5,16 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from ..query.disjoint_sets import DisjointSets
 from ..query.errors import QueryError
-from ..query.regular_query import (
-    Atom,
-    Condition,
-    Location,
-    Output,
-    Rule,
-    Variable,
-    VertexAtom,
-)
+from ..query.regular_query import Atom, Condition, Location, Output, Rule, Variable, VertexAtom
 from . import errors
 from .conditions import Alternative
 from .errors import Fault
@@ -200,18 +193,10 @@ class Body:
     def _representatives(self, head: Sequence[str]) -> dict[str, str]:
         """For each variable of an equality, the one that stands for it; those of the head
         go first."""
-        leader: dict[str, str] = {}
-
-        def leader_of(name: str) -> str:
-            while leader.setdefault(name, name) != name:
-                name = leader[name]
-            return name
-
+        same: DisjointSets[str] = DisjointSets()
         order = {name: place for place, name in enumerate(dict.fromkeys(head))}
-        for left, right in self._equal:
-            first, second = sorted(
-                (leader_of(left.text), leader_of(right.text)),
-                key=lambda name: order.get(name, len(order)),
-            )
-            leader[second] = first
-        return {name: leader_of(name) for name in leader}
+        pairs = [(left.text, right.text) for left, right in self._equal]
+        for pair in pairs:
+            leaders = map(same.leader, pair)
+            same.merge(*sorted(leaders, key=lambda name: order.get(name, len(order))))
+        return {name: same.leader(name) for pair in pairs for name in pair}

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Final
 
+from ..parsing.tokens import SIGNS
 from ..query import regular_query as rq
 from ..query.errors import QueryError
 from ..query.regular_query import Location, Sign
-from ..rq.conditions import SIGNS
 from . import errors
 from .scope import Scope
 from .syntax import (

@@ -13,27 +13,8 @@ from ..query.regular_query import Location
 from . import errors
 from .errors import LATER, Fault
 from .scope import Scope
-from .syntax import (
-    Call,
-    Construct,
-    Direction,
-    Edge,
-    Item,
-    Name,
-    Node,
-    Select,
-    StoredPath,
-    Value,
-)
-from .values import (
-    AGGREGATES,
-    call_fault,
-    looked_at,
-    path_fault,
-    place_of,
-    renamed,
-    value_of,
-)
+from .syntax import Call, Construct, Direction, Edge, Item, Name, Node, Select, StoredPath, Value
+from .values import AGGREGATES, call_fault, looked_at, path_fault, place_of, renamed, value_of
 
 _UNBOUND = Fault("E-SAFE", "no MATCH binds it", "select vertices that patterns bind")
 _TAKEN = Fault("E-EDB", "another column has this name", "give one of them another name")

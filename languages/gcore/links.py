@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from ...algebra import regex, scalar
 from ...algebra.regex import Regex
-from ..query.errors import (
-    QueryError,
-    closest,
-    line_of,
-    listed,
-)
+from ..query.errors import QueryError, closest, line_of, listed
 from ..query.regular_query import (
     Atom,
     Comparison,
@@ -29,12 +23,10 @@ from ..query.regular_query import (
 from . import errors
 from .bodies import Body, Part
 from .conditions import alternatives
+from .program import Program
 from .scope import scope_of_macro
 from .sources import DerivedSource, Source
 from .syntax import Direction, Edge, Macro, Name, Node, Path, Pattern
-
-if TYPE_CHECKING:
-    from .program import Program
 
 MOST_NESTED = 50
 """How many macros may stand in each other."""

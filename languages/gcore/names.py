@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import count
 
-from ..query.generated_names import first_free
+from ..query.predicates import first_free
 
 
 @dataclass(slots=True)

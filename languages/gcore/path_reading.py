@@ -12,9 +12,9 @@ from lark import Token
 from ...algebra import regex
 from ...algebra.regex import Regex
 from ..parsing.paths import PathExpression, joined
-from ..parsing.tokens import location_of, name_of
+from ..parsing.tokens import location_of, name_of, repeats
+from ..query.condition_text import label_set_text
 from ..query.errors import line_of
-from ..query.label_sets import label_set_text
 from ..query.regular_query import LabelSet, Location
 from . import errors
 from .syntax import Name
@@ -98,8 +98,8 @@ class PathRules:
         inner, star, bounds = parts
         inner = _warned_of_caret(inner, star)
         at = location_of(bounds.least or bounds.most)
-        least = 0 if bounds.least is None else _count(bounds.least)
-        most = None if bounds.most is None else _count(bounds.most)
+        least = 0 if bounds.least is None else repeats(bounds.least)
+        most = None if bounds.most is None else repeats(bounds.most)
         return NamedPath(inner.expression.repeat(least, most, at), inner.names)
 
     def exactly(self, parts: list[Token]) -> Bounds:
@@ -162,7 +162,3 @@ def _warned_of_caret(inner: NamedPath, sign: Token) -> NamedPath:
     expression = inner.expression
     warned = replace(expression, warnings=(*expression.warnings, warning))
     return replace(inner, expression=warned)
-
-
-def _count(token: Token) -> int:
-    return int(token[:9])  # nine digits are too many already

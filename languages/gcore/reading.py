@@ -7,17 +7,15 @@ is made and nothing recurs.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from lark import Token, Transformer
 
-from ...algebra.scalar import DEEPEST_VALUE, LARGEST_INTEGER, SMALLEST_INTEGER
-from ..parsing.reports import EmitText, report_mode
-from ..parsing.tokens import location_of, string
-from ..parsing.windows import Length
+from ..parsing.emit import EmitText
+from ..parsing.tokens import location_of, nested, number, string
+from ..parsing.windows import Length, WindowText
 from ..query.errors import QueryError
 from ..query.regular_query import Location
 from .path_reading import PathRules, name_from, unwrapped, words_of
@@ -53,7 +51,6 @@ from .syntax import (
     StoredPath,
     Value,
     VertexComparison,
-    WindowText,
     depth_of,
 )
 
@@ -80,9 +77,7 @@ class Reader(PathRules, Transformer[Token, Query]):
         return replace(last, views=tuple(views), emit=emit[0] if emit else None)
 
     def emit(self, parts: list[Token]) -> EmitText:
-        word, mode, *every = words_of(parts)
-        length = Length(str(every[0]), location_of(every[0])) if every else None
-        return EmitText(report_mode(str(mode)), length, location_of(word))
+        return EmitText.of(words_of(parts))
 
     def query(self, parts: list[Basic | Name]) -> Query:
         inside = [
@@ -148,7 +143,7 @@ class Reader(PathRules, Transformer[Token, Query]):
             case "TRUTH":
                 return Literal(token.lower() == "true", location_of(token))
             case _:
-                return Literal(_number(token), location_of(token))
+                return Literal(number(token), location_of(token))
 
     # --- matching ---------------------------------------------------------------------
 
@@ -183,8 +178,7 @@ class Reader(PathRules, Transformer[Token, Query]):
         return On(graph, text, location_of(parts[0]))
 
     def window(self, parts: list[Token]) -> Length:
-        token = unwrapped(parts)
-        return Length(str(token), location_of(token))
+        return Length.of(unwrapped(parts))
 
     slide = window
 
@@ -308,36 +302,13 @@ def _linked(parts: list[Any], direction: Direction) -> Link:
     return replace(links[0], direction=direction)
 
 
-def _number(token: Token) -> int | float:
-    if set(token) & set(".eE"):
-        number = float(token[:400])
-        if math.isfinite(number):
-            return number
-    elif SMALLEST_INTEGER <= (whole := int(token[:400])) <= LARGEST_INTEGER:
-        return whole
-    raise QueryError(
-        "E-SYNTAX",
-        "the number is beyond what 64 bits hold",
-        at=location_of(token),
-        text=str(token),
-    )
-
-
 def _computed(function: str, at: Location, parts: tuple[Value, ...]) -> Computed:
     return Computed(function, parts, at, _depth(parts, at))
 
 
 def _depth(parts: Sequence[Name | Value], at: Location) -> int:
     inside = (part.depth for part in parts if isinstance(part, Call | Computed))
-    depth = 1 + max(inside, default=0)
-    if depth > DEEPEST_VALUE:
-        raise QueryError(
-            "E-SIZE",
-            f"arithmetic is nested more than {DEEPEST_VALUE} deep",
-            at=at,
-            hint="say less in one comparison",
-        )
-    return depth
+    return nested(inside, at)
 
 
 def _deeper(parts: list[Condition]) -> int:

@@ -11,21 +11,13 @@ from dataclasses import dataclass, field, replace
 
 from ...algebra.regex import Symbol
 from ...algebra.window import Window
-from ..parsing.windows import window_of
+from ..parsing.windows import WindowText
+from ..query.condition_text import label_set_text
 from ..query.errors import QueryError, listed
-from ..query.label_sets import label_set_text
-from ..query.regular_query import (
-    EdgeAtom,
-    LabelSet,
-    Leaf,
-    Location,
-    Rule,
-    Variable,
-    WindowClause,
-)
+from ..query.regular_query import LabelSet, Leaf, Location, Rule, WindowClause
 from .errors import LATER
 from .names import Names
-from .syntax import Name, WindowText
+from .syntax import Name
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +79,8 @@ class Reads:
         """
         if written is None:
             return None
-        lengths = (written.range, *([written.slide] if written.slide else []))
-        self.has_unit |= any(length.has_unit for length in lengths)
-        return window_of(written.range, written.slide, self.time_unit)
+        self.has_unit |= written.has_unit
+        return written.window(self.time_unit)
 
     def predicate(self, label: Name, source: Source) -> str:
         """What a label of a source is called in a rule.
@@ -123,19 +114,16 @@ class Reads:
             return predicate
         if (predicate, window) not in self._own:
             name = self._own[predicate, window] = self.names.fresh(f"{predicate}[{window}]")
-            edge = EdgeAtom.of(predicate, Variable("x"), Variable("y"), at)
-            self.rules.append(Rule(name, ("x", "y"), (edge,), at, window=window))
+            self.rules.append(Rule.renaming(name, predicate, at, window))
         return self._own[predicate, window]
 
     def steps(self, labels: LabelSet, at: Location, source: Source) -> tuple[Symbol, ...]:
         """A set of labels of a source: the predicate of it, or of each of what is derived."""
         if isinstance(source, DerivedSource):
+            named = source.predicates
             return tuple(
-                Symbol(self._rewindowed(predicate, source.window, at), inverse)
-                for inverse, left_out in ((False, labels.forward), (True, labels.backward))
-                if left_out is not None
-                for label, predicate in source.predicates.items()
-                if label not in left_out
+                Symbol(self._rewindowed(named[label], source.window, at), inverse)
+                for label, inverse in labels.among(named)
             )
         name = self._label_set(replace(labels, stream=source.stream))
         if source.stream is None:

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 
+from ..parsing.emit import EmitText
 from ..parsing.paths import PathExpression
-from ..parsing.reports import EmitText
-from ..parsing.windows import Length
+from ..parsing.windows import WindowText
 from ..query.regular_query import Location
 
 
@@ -129,14 +129,6 @@ class Pattern:
     def steps(self) -> Iterator[tuple[Node, Link, Node]]:
         """Each link with its ends, in the order of the text."""
         return zip(self.nodes, self.links, self.nodes[1:], strict=False)
-
-
-@dataclass(frozen=True, slots=True)
-class WindowText:
-    """``WINDOW (range) SLIDE (slide)`` as written."""
-
-    range: Length
-    slide: Length | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,16 +8,10 @@ from __future__ import annotations
 
 from ...algebra.scalar import Literal
 from ...algebra.window import Window
-from ..parsing.reports import with_emit
+from ..parsing.emit import with_emit
 from ..query.checks import checked
 from ..query.errors import QueryError, line_of
-from ..query.regular_query import (
-    EdgeAtom,
-    Location,
-    RegularQuery,
-    Rule,
-    Variable,
-)
+from ..query.regular_query import EdgeAtom, Location, RegularQuery, Rule, Variable
 from .errors import LATER, Fault
 from .heads import edges_of
 from .names import Names
@@ -133,11 +127,9 @@ class _Translation:
         self._program.heads.extend(own)
         for basic in statements:
             Statement(self._program, basic, self._source).translate(predicates)
-        x, y = Variable("x"), Variable("y")
         for name, graph in graphs:
             for label, predicate in graph.predicates.items():
-                atom = EdgeAtom.of(predicate, x, y, name.at)
-                self._program.rules.append(Rule(predicates[label], ("x", "y"), (atom,), name.at))
+                self._program.rules.append(Rule.renaming(predicates[label], predicate, name.at))
         return predicates
 
     def _named(self, name: Name) -> DerivedSource:

@@ -1,16 +1,36 @@
-"""What the tokens of a query say; RQ and G-CORE write them alike."""
+"""The values that the tokens of a query stand for: names, strings, numbers, signs."""
 
 from __future__ import annotations
 
 import json
+import math
 import re
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 
 from lark import Token
 
+from ...algebra.scalar import DEEPEST_VALUE, LARGEST_INTEGER, SMALLEST_INTEGER
 from ..query.errors import QueryError
-from ..query.regular_query import Location
+from ..query.regular_query import Location, Sign
 
 MOST_CHARACTERS = 200_000
+SIGNS: Mapping[str, Sign] = MappingProxyType(
+    {
+        "==": "=",
+        "=": "=",
+        "!=": "<>",
+        "≠": "<>",
+        "<>": "<>",
+        "<": "<",
+        "<=": "<=",
+        "≤": "<=",
+        ">": ">",
+        ">=": ">=",
+        "≥": ">=",
+    }
+)
+"""The signs of comparisons by their spellings."""
 
 
 def check_text(text: str) -> None:
@@ -82,3 +102,44 @@ def whole_number(token: Token) -> int:
             hint="put it in quotes if this is what the vertex is called",
         )
     return int(token)
+
+
+def number(token: Token) -> int | float:
+    """The number that a token says.
+
+    Raises:
+        QueryError: E-SYNTAX if 64 bits do not hold it.
+    """
+    if set(token) & set(".eE"):
+        if math.isfinite(real := float(token)):
+            return real
+    elif SMALLEST_INTEGER <= (whole := int(token[:400])) <= LARGEST_INTEGER:
+        return whole
+    raise QueryError(
+        "E-SYNTAX",
+        "the number is beyond what 64 bits hold",
+        at=location_of(token),
+        text=str(token),
+    )
+
+
+def repeats(token: Token) -> int:
+    """A bound of a repeat; of a longer number its first nine digits, which are too many already."""
+    return int(token[:9])
+
+
+def nested(depths: Iterable[int], at: Location) -> int:
+    """The depth of arithmetic over parts of these depths.
+
+    Raises:
+        QueryError: E-SIZE beyond :data:`headrace.algebra.scalar.DEEPEST_VALUE`.
+    """
+    depth = 1 + max(depths, default=0)
+    if depth > DEEPEST_VALUE:
+        raise QueryError(
+            "E-SIZE",
+            f"arithmetic is nested more than {DEEPEST_VALUE} deep",
+            at=at,
+            hint="say less in one comparison",
+        )
+    return depth

@@ -1,14 +1,18 @@
-"""The window of a clause, from how long it is written to be."""
+"""Lengths of time and windows: as a text writes them, and in ticks."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+
+from lark import Token
 
 from ...algebra import durations
 from ...algebra.durations import DurationError
 from ...algebra.window import Window
 from ..query.errors import QueryError
 from ..query.regular_query import Location
+from .tokens import location_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +21,11 @@ class Length:
 
     text: str
     at: Location = field(compare=False)
+
+    @staticmethod
+    def of(token: Token) -> Length:
+        """The length that a token says."""
+        return Length(str(token), location_of(token))
 
     @property
     def has_unit(self) -> bool:
@@ -37,30 +46,53 @@ class Length:
             ) from None
 
 
-def window_of(length: Length, slide: Length | None, time_unit: str) -> Window:
-    """The window in ticks of ``time_unit``; without a slide it slides by one tick.
+@dataclass(frozen=True, slots=True)
+class WindowText:
+    """``WINDOW range SLIDE slide`` as written; without a slide it slides by one tick."""
 
-    Raises:
-        QueryError: E-WINDOW if it is none.
-    """
-    range_ = length.ticks(time_unit)
-    step = 1 if slide is None else slide.ticks(time_unit)
-    if range_ == 0 or step == 0:
-        wrong = length if range_ == 0 or slide is None else slide
-        raise QueryError(
-            "E-WINDOW",
-            "a window and its slide are longer than nothing",
-            at=wrong.at,
-            text=wrong.text,
-            hint="write a length, as 24h",
-        )
-    if step > range_:
-        wrong = slide or length
-        raise QueryError(
-            "E-WINDOW",
-            f"the slide is longer than the window of {length.text}",
-            at=wrong.at,
-            text=wrong.text,
-            hint="edges would be lost between windows; SLIDE is at most the window's length",
-        )
-    return Window(range_, step)
+    range: Length
+    slide: Length | None
+
+    @staticmethod
+    def of(tokens: Iterable[Token]) -> WindowText:
+        """The window of one or two lengths."""
+        range_, *slide = map(Length.of, tokens)
+        return WindowText(range_, slide[0] if slide else None)
+
+    def __str__(self) -> str:
+        slide = f" SLIDE {self.slide.text}" if self.slide else ""
+        return f"WINDOW {self.range.text}{slide}"
+
+    @property
+    def has_unit(self) -> bool:
+        """Whether a length of it is more than a number of ticks."""
+        return self.range.has_unit or (self.slide is not None and self.slide.has_unit)
+
+    def window(self, time_unit: str) -> Window:
+        """The window in ticks of ``time_unit``.
+
+        Raises:
+            QueryError: E-WINDOW if a length is none or zero, or the slide is longer than the range.
+        """
+        length, slide = self.range, self.slide
+        range_ = length.ticks(time_unit)
+        step = 1 if slide is None else slide.ticks(time_unit)
+        if range_ == 0 or step == 0:
+            wrong = length if range_ == 0 or slide is None else slide
+            raise QueryError(
+                "E-WINDOW",
+                "a window and its slide are longer than nothing",
+                at=wrong.at,
+                text=wrong.text,
+                hint="write a length, as 24h",
+            )
+        if step > range_:
+            wrong = slide or length
+            raise QueryError(
+                "E-WINDOW",
+                f"the slide is longer than the window of {length.text}",
+                at=wrong.at,
+                text=wrong.text,
+                hint="edges would be lost between windows; SLIDE is at most the window's length",
+            )
+        return Window(range_, step)

@@ -13,14 +13,7 @@ from typing import Final
 from ...algebra.aggregates import Function
 from .conditions import references_in
 from .errors import QueryError
-from .regular_query import (
-    Aggregated,
-    Location,
-    Output,
-    Property,
-    Rule,
-    Value,
-)
+from .regular_query import Aggregated, Location, Output, Property, Rule, Value
 
 FUNCTIONS: Final[dict[str, Function]] = {
     "count": "count",

@@ -14,10 +14,11 @@ from operator import attrgetter, itemgetter
 from ...algebra import regex
 from ...algebra.regex import Regex
 from .answers import check_alike, check_no_aggregate
-from .conditions import conjuncts, unified
+from .conditions import conjuncts, connected, unified
+from .disjoint_sets import DisjointSets
 from .edge_checks import check_edges
 from .errors import QueryError, line_of, listed
-from .join_keys import connected
+from .predicates import derived_by, predicates, read_by
 from .regular_query import (
     Atom,
     EdgeAtom,
@@ -31,6 +32,7 @@ from .regular_query import (
     Variable,
     VertexAtom,
     WindowClause,
+    variables_of,
 )
 
 
@@ -54,7 +56,7 @@ def checked(
         QueryError: E-ARITY, E-EDB, E-SAFE, E-PROPERTY, E-REC, E-ANSWER or E-WINDOW.
     """
     _check_names(rules)
-    check_edges(rules, {rule.head for rule in rules} | aliases(rules).keys())
+    check_edges(rules, derived_by(rules))
     _check_arity(rules)
     _check_safety(rules)
     order = evaluation_order(rules)
@@ -85,25 +87,6 @@ def checked(
         labels=tuple(labels),
         generated=frozenset(generated),
     )
-
-
-def predicates(atom: Atom) -> tuple[str, ...]:
-    """The labels of edges and derived predicates that an atom reads."""
-    if isinstance(atom, VertexAtom):
-        return ()
-    if isinstance(atom, EdgeAtom):
-        return tuple(map(str, atom.refs))
-    return tuple(map(str, regex.refs(atom.regex)))
-
-
-def aliases(rules: Iterable[Rule]) -> dict[str, EdgeAtom | PathAtom]:
-    """The atoms that names given by ``as`` stand for, where these are predicates."""
-    return {
-        atom.alias: atom
-        for rule in rules
-        for atom in rule.body
-        if not isinstance(atom, VertexAtom) and atom.alias is not None
-    }
 
 
 def words(atom: EdgeAtom | PathAtom) -> Regex:
@@ -196,7 +179,7 @@ def _check_arity(rules: Sequence[Rule]) -> None:
 
 
 def _check_inner_arity(rules: Sequence[Rule], answer: str) -> None:
-    used = {name for rule in rules for atom in rule.body for name in predicates(atom)}
+    used = read_by(rules)
     for rule in rules:
         inner = rule.head != answer or rule.head in used
         if inner:
@@ -225,7 +208,7 @@ _HOW_ONE = "; a predicate of one vertex relates it to itself, as Rich(x, x) <- .
 
 def _check_safety(rules: Sequence[Rule]) -> None:
     for rule in rules:
-        bound = {name for atom in rule.body for name in _variables(atom)}
+        bound = set(variables_of(rule.body))
         bound |= {name for name, _ in rule.properties}
         for name in rule.variables:
             if name not in bound:
@@ -244,7 +227,7 @@ def _answer(rules: Sequence[Rule]) -> str:
         for head in sorted(heads, key=lambda h: h != wanted):
             if head.casefold() == wanted.casefold():
                 return head
-    used = {name for rule in rules for atom in rule.body for name in predicates(atom)}
+    used = read_by(rules)
     ends = [head for head in heads if head not in used]
     if len(ends) == 1:
         return ends[0]
@@ -297,36 +280,23 @@ def _crosses(rules: Sequence[Rule]) -> Iterator[str]:
 
 
 def _parts(rule: Rule) -> int:
-    """How many parts of the body hang together, by variables or by properties that are equal;
-    an atom of constants is a part too."""
-    leader: dict[str, str] = {}
-
-    def leader_of(name: str) -> str:
-        while leader[name] != name:
-            leader[name] = name = leader[leader[name]]
-        return name
-
-    parts = 0
+    """The number of parts that the body falls into: atoms hang together by variables, and by
+    properties that are equal."""
+    parts = len(rule.body)
+    together: DisjointSets[int] = DisjointSets()
+    first: dict[str | int, int] = {}
     equal = connected(conjuncts(rule.conditions))
-    for atom in rule.body:
-        names = [
-            *_variables(atom),
-            *(f"= {n}" for n, pair in enumerate(equal) if _gives(atom, pair)),
-        ]
-        new = [name for name in dict.fromkeys(names) if name not in leader]
-        leader.update((name, name) for name in new)
-        parts += len(new) if names else 1
-        one, *others = map(leader_of, names) if names else ("",)
-        for other in others:
-            if other != one:
-                leader[other] = one
-                parts -= 1
+    for place, atom in enumerate(rule.body):
+        shared: list[str | int] = [*variables_of([atom])]
+        shared += (number for number, pair in enumerate(equal) if _gives(atom, pair))
+        for one in shared:
+            parts -= together.merge(first.setdefault(one, place), place)
     return parts
 
 
 def _gives(atom: Atom, references: Iterable[Variable | Property]) -> bool:
     """Whether some of the references are to an end of an atom, or a property of it or its edge."""
-    names = {term.name for term in (atom.source, atom.target) if isinstance(term, Variable)}
+    names = set(variables_of([atom]))
     if isinstance(atom, EdgeAtom) and atom.edge is not None:
         names.add(atom.edge)
     return any((r.edge if isinstance(r, Property) else r.name) in names for r in references)
@@ -357,9 +327,3 @@ def _odd_slides(windows: Sequence[WindowClause]) -> Iterator[str]:
                 f"the slide of {clause.window.slide} does not divide "
                 f"the window of {clause.window.range}",
             )
-
-
-def _variables(atom: Atom) -> Iterator[str]:
-    for term in (atom.source, atom.target):
-        if isinstance(term, Variable):
-            yield term.name

@@ -13,6 +13,7 @@ from .regular_query import (
     Computed,
     Condition,
     Either,
+    LabelSet,
     Missing,
     Negated,
     Output,
@@ -95,3 +96,13 @@ def _operand(value: Value) -> str:
 
 def _quoted(name: str) -> str:
     return name.replace("`", "``")
+
+
+def label_set_text(labels: LabelSet) -> str:
+    """``_``, ``!a``, ``!(a|^b)`` or ``tx._``, as RQ writes it."""
+    prefix = "" if labels.stream is None else f"{name_text(labels.stream)}."
+    left_out = [name_text(name) for name in labels.forward or ()]
+    left_out += [f"^{name_text(name)}" for name in labels.backward or ()]
+    if not left_out:
+        return f"{prefix}_"
+    return f"{prefix}!{left_out[0]}" if len(left_out) == 1 else f"{prefix}!({'|'.join(left_out)})"

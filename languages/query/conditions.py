@@ -6,26 +6,18 @@ Everything here is about one rule, before any catalog; types are in
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
-from ...algebra import scalar
-from ...algebra.predicate import Predicate, PredicateError
-from ...algebra.scalar import Column, Literal
-from .errors import QueryError
+from .disjoint_sets import DisjointSets
 from .regular_query import (
-    OWN_LABEL,
-    OWN_SOURCE,
-    OWN_TARGET,
     Aggregated,
     Atom,
     Both,
     Comparison,
     Computed,
     Condition,
-    Constant,
     Either,
-    Location,
     Missing,
     Negated,
     Output,
@@ -35,12 +27,9 @@ from .regular_query import (
     Term,
     Value,
     Variable,
-    VertexAtom,
     Witnessed,
     with_terms,
 )
-
-TRUE, FALSE = Both(()), Either(())
 
 
 def key(reference: Variable | Property) -> str:
@@ -160,6 +149,13 @@ def references_in(of: Output) -> Iterator[Variable | Property]:
         yield from references_of(value)
 
 
+def provides(atom: Atom, reference: Variable | Property) -> bool:
+    """Whether an atom binds a variable at an end, or has the property of a reference."""
+    if isinstance(reference, Property):
+        return isinstance(atom, Row) and atom.edge == reference.edge
+    return reference in (atom.source, atom.target)
+
+
 def edges_looked_at(rule: Rule) -> set[str]:
     """The edges that the conditions or the head of a rule look at."""
     looked_at = [reference for one in rule.conditions for reference in references(one)]
@@ -178,187 +174,49 @@ def conjuncts(conditions: Iterable[Condition]) -> Iterator[Condition]:
             yield condition
 
 
+def connected(
+    conditions: Iterable[Condition],
+) -> list[tuple[Variable | Property, Variable | Property]]:
+    """The references that conditions say are equal, whatever their types are."""
+    return [
+        (c.left, c.right)
+        for c in conditions
+        if isinstance(c, Comparison)
+        and c.sign == "="
+        and isinstance(c.left, Variable | Property)
+        and isinstance(c.right, Variable | Property)
+    ]
+
+
 # -- equal variables ------------------------------------------------------------------------
 
 
 def unified(rule: Rule) -> Rule:
     """The rule with one variable for those that a condition says are one vertex: ``x = y``."""
     edges = named_edges(rule.body)
-    leader: dict[str, str] = {}
-
-    def leader_of(name: str) -> str:
-        while name in leader:
-            name = leader[name]
-        return name
-
+    same: DisjointSets[str] = DisjointSets()
     kept: list[Condition] = []
     for condition in conjuncts(rule.conditions):
         match condition:
             case Comparison(Variable(one), "=", Variable(other)) if not {one, other} & edges.keys():
-                first, second = leader_of(one), leader_of(other)
-                if first != second:
-                    leader[second] = first
+                same.merge(one, other)
             case _:
                 kept.append(condition)
-    if not leader:
+    if not same:
         return rule
 
     def renamed(term: Term) -> Term:
-        return Variable(leader_of(term.name)) if isinstance(term, Variable) else term
+        return Variable(same.leader(term.name)) if isinstance(term, Variable) else term
 
     def reference(of: Variable | Property) -> Value:
         if isinstance(of, Variable):
-            return Variable(leader_of(of.name))
-        return replace(of, edge=leader_of(of.edge))
+            return Variable(same.leader(of.name))
+        return replace(of, edge=same.leader(of.edge))
 
     return replace(
         rule,
-        variables=tuple(map(leader_of, rule.variables)),
+        variables=tuple(map(same.leader, rule.variables)),
         body=tuple(with_terms(atom, renamed) for atom in rule.body),
         conditions=tuple(with_references(condition, reference) for condition in kept),
         properties=tuple((n, output_with_references(of, reference)) for n, of in rule.properties),
     )
-
-
-# -- edges as values ------------------------------------------------------------------------
-
-
-Origins = Mapping[str, Collection[str]]
-"""Of an edge the labels that it may have, by their tags, each with the properties of its edges."""
-
-
-def written_out(
-    condition: Condition,
-    edges: Mapping[str, Row],
-    origins: Callable[[str], Origins],
-    positive: bool = True,
-) -> Condition:
-    """The condition, or its negation, without edges as values.
-
-    ``origins`` are those of each named edge; ``ts`` is one of the properties. Two edges are one
-    if their labels, ends and all properties agree; a property that both lack is one on which
-    they agree.
-    """
-    match condition:
-        case Negated(part):
-            return written_out(part, edges, origins, not positive)
-        case Both(parts) | Either(parts):
-            inner = tuple(written_out(part, edges, origins, positive) for part in parts)
-            return Both(inner) if isinstance(condition, Both) == positive else Either(inner)
-        case Comparison(Variable(one), sign, Variable(other)) if one in edges:
-            same = (sign == "=") == positive
-            first, second = origins(one), origins(other)
-            common = first.keys() & second.keys()
-            if not common:
-                return FALSE if same else TRUE
-            names = sorted({name for tag in common for name in first[tag]})
-            differ = _difference(edges[one], edges[other], names, condition.location, same)
-            tags = [_tag(edges[name], origins(name)) for name in (one, other)]
-            if not all(isinstance(tag, Literal) for tag in tags) and one != other:
-                label = Comparison(tags[0], "=" if same else "<>", tags[1], condition.location)
-                differ = (label, *differ)
-            return Both(differ) if same else Either(differ)
-        case _:
-            return condition if positive else Negated(condition)
-
-
-def _tag(edge: Row, origins: Origins) -> Value:
-    """What tells the label of an edge."""
-    if len(origins) == 1:
-        return Literal(next(iter(origins)))
-    assert edge.edge is not None
-    return Property(edge.edge, OWN_LABEL)
-
-
-def _difference(
-    one: Row, other: Row, names: Sequence[str], at: Location, same: bool
-) -> tuple[Condition, ...]:
-    """For each end and property, that it is the same, or that it is not."""
-    if one.edge == other.edge:
-        return ()
-    assert one.edge is not None
-    assert other.edge is not None
-    ends = zip(_ends_of(one), _ends_of(other), strict=True)
-    found = [_ends(left, right, at, same) for left, right in ends]
-    for name in names:
-        left, right = Property(one.edge, name), Property(other.edge, name)
-        compared = Comparison(left, "=" if same else "<>", right, at)
-        if name == "ts":
-            found.append(compared)
-        elif same:
-            found.append(Either((compared, Both((Missing(left), Missing(right))))))
-        else:
-            one_is = Both((Missing(left), Negated(Missing(right))))
-            other_is = Both((Negated(Missing(left)), Missing(right)))
-            found.append(Either((compared, one_is, other_is)))
-    return tuple(found)
-
-
-def _ends_of(edge: Row) -> tuple[Value, Value]:
-    """The source and the target of the edge itself."""
-    source, target = map(_end, (edge.source, edge.target))
-    if isinstance(edge, VertexAtom):
-        return source, target
-    if edge.is_undirected:
-        assert edge.edge is not None
-        return Property(edge.edge, OWN_SOURCE), Property(edge.edge, OWN_TARGET)
-    return (target, source) if edge.alternatives[0].inverse else (source, target)
-
-
-def _ends(left: Value, right: Value, at: Location, same: bool) -> Condition:
-    if left == right:
-        return TRUE if same else FALSE
-    if isinstance(left, Literal) and isinstance(right, Literal):
-        # In one stream a number and its text are one vertex.
-        return TRUE if same == (str(left.value) == str(right.value)) else FALSE
-    return Comparison(left, "=" if same else "<>", right, at)
-
-
-def _end(term: Term) -> Value:
-    return Literal(term.value) if isinstance(term, Constant) else term
-
-
-# -- as predicates --------------------------------------------------------------------------
-
-
-def predicate(conditions: Iterable[Condition], place: Mapping[str, int], at: Location) -> Predicate:
-    """The conjunction over columns: ``place`` says which of them holds a reference's :func:`key`.
-
-    Raises:
-        QueryError: E-SIZE if it is too large.
-    """
-    try:
-        return Predicate(_sql(Both(tuple(conditions)), place)).normal
-    except PredicateError as error:
-        raise QueryError(
-            "E-SIZE",
-            "the conditions are too large",
-            at=at,
-            hint=str(error).splitlines()[0][:200],
-        ) from None
-
-
-def _sql(condition: Condition, place: Mapping[str, int]) -> str:
-    match condition:
-        case Comparison(left, sign, right):
-            sides = (scalar.text(scalar_of(side, place)) for side in (left, right))
-            return f" {sign} ".join(sides)
-        case Missing(of):
-            return f"c{place[key(of)]} IS NULL"
-        case Negated(part):
-            return f"NOT ({_sql(part, place)})"
-        case Both(parts):
-            return " AND ".join(f"({_sql(part, place)})" for part in parts) or "TRUE"
-        case Either(parts):
-            return " OR ".join(f"({_sql(part, place)})" for part in parts) or "FALSE"
-
-
-def scalar_of(value: Value, place: Mapping[str, int]) -> scalar.Value:
-    """The value over columns: ``place`` says which of them holds a reference's :func:`key`."""
-    match value:
-        case Literal():
-            return value
-        case Variable() | Property():
-            return Column(place[key(value)])
-        case Computed(function, arguments):
-            return scalar.Call(function, tuple(scalar_of(part, place) for part in arguments))

@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from difflib import get_close_matches
 
 from .answers import location_in
 from .condition_text import value_text
-from .conditions import (
-    named_edges,
-    references,
-    references_in,
-    references_of,
-)
+from .conditions import comparisons, named_edges, references, references_in, references_of
 from .errors import QueryError, listed
 from .regular_query import (
     Aggregated,
-    Both,
     Comparison,
-    Condition,
     EdgeAtom,
-    Either,
     Location,
-    Negated,
     Output,
     PathAtom,
     Property,
@@ -30,6 +21,7 @@ from .regular_query import (
     Rule,
     Value,
     Variable,
+    variables_of,
 )
 
 
@@ -49,7 +41,7 @@ def check_edges(rules: Sequence[Rule], derived: Collection[str]) -> None:
 
 
 def _check_names(rule: Rule) -> None:
-    variables = _vertices(rule)
+    variables = set(variables_of(rule.body))
     names: set[str] = set()
     for atom in rule.body:
         if isinstance(atom, Row) and atom.edge is not None:
@@ -70,13 +62,13 @@ class _Scope:
         self._rule = rule
         self._derived = derived
         self._edges = named_edges(rule.body)
-        self._vertices = _vertices(rule)
+        self._vertices = set(variables_of(rule.body))
         self._paths = {
             atom.alias for atom in rule.body if isinstance(atom, PathAtom) and atom.alias
         }
 
     def check(self) -> None:
-        for comparison in _comparisons(self._rule.conditions):
+        for comparison in comparisons(self._rule.conditions):
             self._check_comparison(comparison)
         for condition in self._rule.conditions:
             for reference in references(condition):
@@ -186,22 +178,6 @@ class _Scope:
 
 
 _NAMING = "an edge gets a name by `as`, as in likes(x, y) as e"
-
-
-def _vertices(rule: Rule) -> set[str]:
-    terms = [term for atom in rule.body for term in (atom.source, atom.target)]
-    return {term.name for term in terms if isinstance(term, Variable)}
-
-
-def _comparisons(conditions: Sequence[Condition]) -> Iterator[Comparison]:
-    for condition in conditions:
-        match condition:
-            case Comparison():
-                yield condition
-            case Negated(part):
-                yield from _comparisons([part])
-            case Both(parts) | Either(parts):
-                yield from _comparisons(parts)
 
 
 def _taken(name: str, what: str, at: Location) -> QueryError:

@@ -149,6 +149,18 @@ _MOST_COMPARED = 5_000
 """Comparing a name with more of them takes seconds."""
 
 
+def suggestion(name: str, names: Iterable[str], introduction: str, also: Iterable[str] = ()) -> str:
+    """The hint of an unknown name: the name that was probably meant, and all ``names``.
+
+    ``introduction`` stands before the names; ``also`` are others that may be meant.
+    """
+    known = sorted(names)
+    everything = f"{introduction} {listed(known)}" if known else "the catalog has none at all"
+    by_folded = {other.casefold(): other for other in likely(name, (*sorted(also), *known))}
+    close = closest(name.casefold(), by_folded)
+    return f"did you mean {by_folded[close]}? {everything}" if close else everything
+
+
 def closest(name: str, names: Iterable[str]) -> str | None:
     """The name that somebody may have meant, of :func:`likely` ones."""
     close = get_close_matches(name, likely(name, names), n=1)

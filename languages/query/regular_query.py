@@ -8,7 +8,7 @@ Two queries are equal whatever the places in the text where their parts stand.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeVar
 from typing import Literal as OneOf
@@ -146,6 +146,14 @@ def with_terms(atom: Atom, new: Callable[[Term], Term]) -> Atom:
     if isinstance(atom, VertexAtom):
         return replace(atom, vertex=new(atom.vertex))
     return replace(atom, source=new(atom.source), target=new(atom.target))
+
+
+def variables_of(atoms: Iterable[Atom]) -> Iterator[str]:
+    """The names of the variables at the ends of atoms, with repeats."""
+    for atom in atoms:
+        for term in (atom.source, atom.target):
+            if isinstance(term, Variable):
+                yield term.name
 
 
 LabelledAtom = TypeVar("LabelledAtom", EdgeAtom, VertexAtom)
@@ -289,6 +297,14 @@ class Rule:
     properties: tuple[tuple[str, Output], ...] = ()
     window: Window | None = None
 
+    @staticmethod
+    def renaming(
+        head: str, predicate: str, location: Location, window: Window | None = None
+    ) -> Rule:
+        """``head(x, y) <- predicate(x, y)``, perhaps under a window."""
+        edge = EdgeAtom.of(predicate, Variable("x"), Variable("y"), location)
+        return Rule(head, ("x", "y"), (edge,), location, window=window)
+
 
 @dataclass(frozen=True, slots=True)
 class LabelSet:
@@ -302,6 +318,13 @@ class LabelSet:
     forward: tuple[str, ...] | None = ()
     backward: tuple[str, ...] | None = None
     stream: str | None = None
+
+    def among(self, labels: Iterable[str]) -> Iterator[tuple[str, bool]]:
+        """The labels that it does not leave out, each with whether it is walked backwards."""
+        labels = list(labels)
+        for inverse, left_out in ((False, self.forward), (True, self.backward)):
+            if left_out is not None:
+                yield from ((label, inverse) for label in labels if label not in left_out)
 
 
 @dataclass(frozen=True, slots=True)

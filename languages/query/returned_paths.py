@@ -8,21 +8,10 @@ atom true.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 
-from ...algebra.logical import LogicalExpression, WScan
 from .answers import Column, is_aggregate
-from .conditions import key_of_end
 from .errors import QueryError
-from .regular_query import (
-    Atom,
-    Emit,
-    Location,
-    PathAtom,
-    Rule,
-    Variable,
-    Witnessed,
-)
+from .regular_query import Atom, Emit, Location, PathAtom, Rule, Variable, Witnessed, variables_of
 
 _LATER = (
     "answer with the vertices that the path joins, or write a query of one answer rule without "
@@ -38,7 +27,7 @@ def with_path_columns(
     Raises:
         QueryError: E-PATHVAR for a path under the name of two atoms.
     """
-    vertices = {t.name for a in atoms for t in (a.source, a.target) if isinstance(t, Variable)}
+    vertices = set(variables_of(atoms))
     named = [atom.alias for atom in atoms if isinstance(atom, PathAtom)]
     paths = [name for name in named if name is not None and name not in vertices]
     found: list[str | Column] = []
@@ -97,60 +86,3 @@ def check_paths(rules: Sequence[Rule], emit: Emit | None) -> None:
                     text=name,
                     hint=_LATER + ("; alternatives may be one path, as a|b" if several else ""),
                 )
-
-
-def check_no_deletions(expression: LogicalExpression, at: Location) -> None:
-    """No stream below an answer with paths has deletions: a path would have to be told anew.
-
-    Raises:
-        QueryError: E-LATER.
-    """
-    pending, seen = [expression], set[int]()
-    while pending:
-        current = pending.pop()
-        if id(current) in seen:
-            continue
-        seen.add(id(current))
-        pending.extend(current.inputs)
-        if isinstance(current.operator, WScan) and current.operator.deletions:
-            raise QueryError(
-                "E-LATER",
-                "paths in the answer over a stream with deletions are not supported yet",
-                at=at,
-                text=current.operator.stream,
-                hint="answer with the vertices that the path joins",
-            )
-
-
-@dataclass(frozen=True, slots=True)
-class Ends:
-    """A path of a rule's body that is returned: its atom, and the columns of its ends."""
-
-    name: str
-    atom: PathAtom
-    source: int
-    target: int
-
-
-def without_paths(rule: Rule) -> tuple[Rule, tuple[Ends, ...]]:
-    """The rule without its path columns, behind which stand the ends of the paths; and those."""
-    paths = path_columns(rule)
-    own = tuple((name, of) for name, of in rule.properties if name not in paths)
-    taken = {name for name, _ in own}
-    columns = [name for name in rule.variables if name not in paths]
-    found: list[Ends] = []
-    for name, of in paths.items():
-        number, atom = next(
-            (number, atom)
-            for number, atom in enumerate(rule.body)
-            if isinstance(atom, PathAtom) and atom.alias == of.path
-        )
-        places: list[int] = []
-        for column, term in enumerate((atom.source, atom.target)):
-            # A constant has a column without a name (languages.canonical).
-            end = term.name if isinstance(term, Variable) else key_of_end(number, column)
-            if end not in columns or end in taken:
-                columns.append(end)
-            places.append(columns.index(end))
-        found.append(Ends(name, atom, *places))
-    return replace(rule, variables=tuple(columns), properties=own), tuple(found)

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any, Final
 
 from lark import Token, Transformer
 
-from ...algebra.scalar import DEEPEST_VALUE, Literal
-from ..parsing.tokens import (
-    location_of,
-    name_of,
-    string,
-    whole_number,
-)
+from ...algebra.scalar import Literal
+from ..parsing.tokens import SIGNS, location_of, name_of, nested, number, string, whole_number
 from ..query.answers import Column, aggregate
 from ..query.errors import QueryError
 from ..query.regular_query import (
@@ -23,25 +17,10 @@ from ..query.regular_query import (
     Computed,
     Location,
     Property,
-    Sign,
     Value,
     Variable,
 )
 
-SIGNS: Final[dict[str, Sign]] = {
-    "==": "=",
-    "=": "=",
-    "!=": "<>",
-    "≠": "<>",
-    "<>": "<>",
-    "<": "<",
-    "<=": "<=",
-    "≤": "<=",
-    ">": ">",
-    ">=": ">=",
-    "≥": ">=",
-}
-"""The ways to write each sign."""
 _TRUTHS: Final = {"true": True, "false": False}
 
 
@@ -122,14 +101,7 @@ def _no_aggregate(part: Any) -> Any:
 
 
 def _computed(function: str, at: Location, parts: tuple[Read, ...]) -> Read:
-    depth = 1 + max(_no_aggregate(part).depth for part in parts)
-    if depth > DEEPEST_VALUE:
-        raise QueryError(
-            "E-SIZE",
-            f"arithmetic is nested more than {DEEPEST_VALUE} deep",
-            at=at,
-            hint="say less in one comparison",
-        )
+    depth = nested((_no_aggregate(part).depth for part in parts), at)
     return Read(Computed(function, tuple(part.value for part in parts)), at, depth)
 
 
@@ -137,26 +109,16 @@ def _value(token: Token) -> Value:
     match token.type:
         case "STRING":
             return Literal(string(token))
-        case "NUMBER" if set(token) & set(".eE"):
-            number = float(token)
-            if math.isfinite(number):
-                return Literal(number)
         case "NUMBER":
-            whole = whole_number(token)
-            if -(2**63) <= whole < 2**63:
-                return Literal(whole)
+            if not set(token) & set(".eE"):
+                whole_number(token)  # refuses leading zeros
+            return Literal(number(token))
         case "PROPERTY":
             return _property(token)
         case _ if token.lower() in _TRUTHS:
             return Literal(_TRUTHS[token.lower()])
         case _:
             return Variable(token.removeprefix("?"))
-    raise QueryError(
-        "E-SYNTAX",
-        "the number is beyond what 64 bits hold",
-        at=location_of(token),
-        text=str(token),
-    )
 
 
 def _property(token: Token) -> Property:

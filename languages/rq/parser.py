@@ -17,16 +17,11 @@ from lark import Token
 from ...algebra import regex
 from ...algebra.deadline import NO_DEADLINE, Deadline
 from ...algebra.scalar import Literal
+from ..parsing.emit import EmitText, with_emit
 from ..parsing.lark_parser import Parser
 from ..parsing.paths import PathExpression, joined
-from ..parsing.reports import EmitText, report_mode, with_emit
-from ..parsing.tokens import (
-    location_of,
-    name_of,
-    string,
-    whole_number,
-)
-from ..parsing.windows import Length
+from ..parsing.tokens import location_of, name_of, repeats, string, whole_number
+from ..parsing.windows import WindowText
 from ..query.answers import Column, named_columns
 from ..query.checks import checked
 from ..query.errors import QueryError
@@ -44,30 +39,14 @@ from ..query.regular_query import (
     Term,
     Variable,
     VertexAtom,
+    variables_of,
 )
 from ..query.returned_paths import with_path_columns
 from .conditions import Conditions
-from .rules import (
-    ANONYMOUS,
-    ANSWER,
-    variables_of,
-    with_aliases,
-    with_named_answer,
-    with_names_for_anonymous,
-)
-from .steps import (
-    MARK,
-    Filter,
-    OwnWindow,
-    Steps,
-    finished,
-    of_edge,
-    step_of,
-    with_edge,
-    with_names_for_edges,
-)
+from .rules import ANONYMOUS, ANSWER, with_aliases, with_named_answer, with_names_for_anonymous
+from .steps import MARK, Filter, Steps, finished, of_edge, step_of, with_edge, with_names_for_edges
 from .syntax_errors import explained
-from .windows import WindowText, windows_of
+from .windows import ClauseText, windows_of
 
 
 def parse(text: str, time_unit: str = "second", deadline: Deadline = NO_DEADLINE) -> RegularQuery:
@@ -131,7 +110,7 @@ class _Program:
     """A whole text."""
 
     rules: tuple[Rule, ...]
-    windows: tuple[WindowText, ...]
+    windows: tuple[ClauseText, ...]
     warnings: tuple[str, ...]
     steps: Steps
     emit: EmitText | None = None
@@ -144,7 +123,7 @@ class _Builder(Conditions):
         rules = [part for part in parts if isinstance(part, tuple)]
         return _Program(
             tuple(rule for rule, _ in rules),
-            tuple(part for part in parts if isinstance(part, WindowText)),
+            tuple(part for part in parts if isinstance(part, ClauseText)),
             tuple(warning for _, body in rules for warning in body.warnings),
             tuple(step for _, body in rules for step in body.steps),
             next((part for part in parts if isinstance(part, EmitText)), None),
@@ -220,7 +199,7 @@ class _Builder(Conditions):
     def _edge_of_several(self, parts: list[Any], terms: list[Term]) -> _Body:
         """``(a|^b)[amount > 5](x, y)``."""
         choices = [part for part in parts if isinstance(part, _Choice)]
-        windows = [part for part in parts if isinstance(part, OwnWindow)]
+        windows = [part for part in parts if isinstance(part, WindowText)]
         labels: dict[regex.Symbol, None] = {}
         steps: Steps = ()
         for one in choices:
@@ -249,9 +228,8 @@ class _Builder(Conditions):
     def filter(self, parts: list[Comparison]) -> Filter:
         return Filter(tuple(parts))
 
-    def own_window(self, parts: list[Token]) -> OwnWindow:
-        range_, *slide = (Length(str(token), location_of(token)) for token in parts)
-        return OwnWindow(range_, slide[0] if slide else None)
+    def own_window(self, parts: list[Token]) -> WindowText:
+        return WindowText.of(parts)
 
     def vertex(self, parts: list[Any]) -> _Body:
         label, place = parts
@@ -286,9 +264,7 @@ class _Builder(Conditions):
         )
 
     def emit(self, parts: list[Token]) -> EmitText:
-        word, mode, *every = parts
-        length = Length(str(every[0]), location_of(every[0])) if every else None
-        return EmitText(report_mode(str(mode)), length, location_of(word))
+        return EmitText.of(parts)
 
     def label(self, parts: list[Any]) -> PathExpression:
         ref, steps = step_of(parts)
@@ -342,12 +318,11 @@ class _Builder(Conditions):
         path, least, most = parts
         return _repeated(path, least, most)
 
-    def window(self, parts: list[Any]) -> WindowText:
+    def window(self, parts: list[Any]) -> ClauseText:
         on: tuple[Token | None, tuple[str, ...]] = (None, ())
         if isinstance(parts[0], tuple):
             on, *parts = parts
-        length, *slide = (Length(str(token), location_of(token)) for token in parts)
-        return WindowText(on[0], on[1], length, slide[0] if slide else None)
+        return ClauseText(*on, WindowText.of(parts))
 
     def on(self, parts: list[Token]) -> tuple[Token, tuple[str, ...]]:
         stream, *labels = parts
@@ -393,13 +368,10 @@ def _tested(atom: EdgeAtom, tests: Sequence[Filter], steps: Steps) -> _Body:
 
 
 def _repeated(path: PathExpression, least: Token | None, most: Token | None) -> PathExpression:
-    def count(token: Token) -> int:
-        return int(token[:9])  # nine digits are too many already
-
     first = least if least is not None else most
     assert first is not None
-    bound = None if most is None else count(most)
-    return path.repeat(0 if least is None else count(least), bound, location_of(first))
+    bound = None if most is None else repeats(most)
+    return path.repeat(0 if least is None else repeats(least), bound, location_of(first))
 
 
 PARSER = Parser(Path(__file__).with_name("rq.lark"), _Builder, explained)

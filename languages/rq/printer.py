@@ -15,11 +15,11 @@ from ...algebra.regex import Ref, Regex
 from ...algebra.window import Window
 from ..query.condition_text import (
     condition_text,
+    label_set_text,
     name_text,
     output_text,
     value_text,
 )
-from ..query.label_sets import label_set_text
 from ..query.regular_query import (
     Atom,
     Constant,

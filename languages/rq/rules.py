@@ -5,17 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from dataclasses import replace
 
-from ..query.checks import predicates
 from ..query.conditions import edges_looked_at
-from ..query.generated_names import first_free
-from ..query.regular_query import (
-    Atom,
-    EdgeAtom,
-    Rule,
-    Term,
-    Variable,
-    with_terms,
-)
+from ..query.predicates import first_free, read_by
+from ..query.regular_query import Atom, EdgeAtom, Rule, Term, Variable, variables_of, with_terms
 from .steps import MARK
 
 ANONYMOUS = Variable("_")
@@ -27,7 +19,7 @@ def with_named_answer(rules: Sequence[Rule]) -> tuple[tuple[Rule, ...], tuple[st
     """The rules with a head for those that say none: ``Answer``, or another name if the text reads
     a label that is called so. Behind it that name, unless the text gives it to a rule itself."""
     heads = {rule.head for rule in rules}
-    read = {name for rule in rules for atom in rule.body for name in predicates(atom)}
+    read = read_by(rules)
     name = "Answer" if "Answer" in heads else first_free("Answer", read | heads)
     named = [replace(r, head=name) if r.head == ANSWER else r for r in rules]
     return tuple(named), () if name in heads or ANSWER not in heads else (name,)
@@ -36,7 +28,7 @@ def with_named_answer(rules: Sequence[Rule]) -> tuple[tuple[Rule, ...], tuple[st
 def with_aliases(rules: Sequence[Rule]) -> tuple[Rule, ...]:
     """``label(x, y) as d`` names an edge; where some rule reads ``d``, or has it as its head, ``d``
     is a predicate too, as the name of a closure is."""
-    read = {name for rule in rules for atom in rule.body for name in predicates(atom)}
+    read = read_by(rules)
     read |= {rule.head for rule in rules}
 
     def named(atom: Atom, looked_at: Set[str]) -> Atom:
@@ -50,14 +42,9 @@ def with_aliases(rules: Sequence[Rule]) -> tuple[Rule, ...]:
     )
 
 
-def variables_of(atoms: Sequence[Atom]) -> set[str]:
-    """The names of the variables that atoms bind."""
-    return {t.name for a in atoms for t in (a.source, a.target) if isinstance(t, Variable)}
-
-
 def with_names_for_anonymous(atoms: Sequence[Atom]) -> tuple[Atom, ...]:
     """Every ``_`` becomes a variable of its own: ``_1``, ``_2``, ... where these are free."""
-    used = variables_of(atoms)
+    used = set(variables_of(atoms))
     numbers = iter(n for n in range(1, 2 * len(atoms) + len(used) + 1) if f"_{n}" not in used)
 
     def named(term: Term) -> Term:

@@ -8,24 +8,19 @@ the rule that it stands in, which then needs a name for the edge.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 from lark import Token
 
-from ...algebra import regex
-from ...algebra.regex import Regex
 from ...algebra.window import Window
 from ..parsing.tokens import location_of, name_of
-from ..parsing.windows import Length, window_of
-from ..query.checks import aliases, predicates
-from ..query.condition_text import condition_text, name_text, value_text
+from ..parsing.windows import WindowText
+from ..query.condition_text import condition_text, label_set_text, name_text, value_text
 from ..query.conditions import named_edges, with_references
 from ..query.errors import QueryError
-from ..query.generated_names import first_free
-from ..query.label_sets import label_set_text
+from ..query.predicates import derived_by, first_free, read_by, renamed
 from ..query.regular_query import (
-    Atom,
     Comparison,
     Computed,
     Condition,
@@ -33,26 +28,17 @@ from ..query.regular_query import (
     LabelSet,
     Leaf,
     Location,
-    PathAtom,
     Property,
     Rule,
     Value,
     Variable,
-    with_labels,
+    variables_of,
 )
 
 MARK = "\n"
 """Begins what no label, edge or variable of a text can be called."""
 _EDGE = "e"
 _X, _Y = Variable("x"), Variable("y")
-
-
-@dataclass(frozen=True, slots=True)
-class OwnWindow:
-    """``[WINDOW 5 SLIDE 2]`` while it is read."""
-
-    range: Length
-    slide: Length | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +55,7 @@ class Windowed:
     """The edges of a label, a mark or a predicate, under a window of their own."""
 
     label: str
-    window: OwnWindow
+    window: WindowText
     at: Location
 
 
@@ -86,7 +72,7 @@ class Filter:
 
 
 def step_of(
-    parts: Sequence[Token | OwnWindow | Filter], left_out: Iterable[tuple[bool, str]] = ()
+    parts: Sequence[Token | WindowText | Filter], left_out: Iterable[tuple[bool, str]] = ()
 ) -> tuple[str, Steps]:
     """What a path calls ``a``, ``_``, ``tx._`` or ``!``, perhaps with a filter behind it.
 
@@ -104,9 +90,8 @@ def step_of(
         ref = name_of(tokens[-1])
         shown = name_text(ref)
     for part in parts:
-        if isinstance(part, OwnWindow):
-            slide = f" SLIDE {part.slide.text}" if part.slide else ""
-            shown += f"[WINDOW {part.range.text}{slide}]"
+        if isinstance(part, WindowText):
+            shown += f"[{part}]"
             steps.append((MARK + shown, Windowed(ref, part, location_of(tokens[0]))))
             ref = MARK + shown
         if isinstance(part, Filter):
@@ -139,7 +124,7 @@ def finished(rules: Sequence[Rule], steps: Steps, time_unit: str) -> Finished:
         return Finished(tuple(rules))
     naming = _Naming(rules, known, time_unit)
     for rule in naming.read:
-        naming.rules.append(_renamed(rule, naming.name))
+        naming.rules.append(renamed(rule, naming.name))
     return Finished(
         tuple(naming.rules),
         tuple(naming.label_sets.items()),
@@ -161,9 +146,8 @@ class _Naming:
         self._known = known
         self._time_unit = time_unit
         self.generated: set[str] = set()
-        self._derived = {rule.head for rule in read} | aliases(read).keys()
-        self._taken = {n for rule in read for atom in rule.body for n in predicates(atom)}
-        self._taken |= self._derived
+        self._derived = derived_by(read)
+        self._taken = read_by(read) | self._derived
         self._names: dict[str, str] = {}
         self._windowed: dict[tuple[str, Window], str] = {}
 
@@ -188,18 +172,15 @@ class _Naming:
                 name = self._free(text)
                 self.rules.append(Rule(name, ("x", "y"), (atom,), at, tests))
             case Windowed(label, written, at):
-                lengths = (written.range, *([written.slide] if written.slide else []))
-                self.has_unit |= any(length.has_unit for length in lengths)
-                window = window_of(written.range, written.slide, self._time_unit)
-                name = self._of_window(self.name(label), window, at)
+                self.has_unit |= written.has_unit
+                name = self._of_window(self.name(label), written.window(self._time_unit), at)
         return name
 
     def _of_window(self, base: str, window: Window, at: Location) -> str:
         if (base, window) not in self._windowed:
             name = self._windowed[base, window] = self._free(f"{base}[{window}]")
             if base in self._derived:
-                edge = EdgeAtom.of(base, _X, _Y, at)
-                self.rules.append(Rule(name, ("x", "y"), (edge,), at, window=window))
+                self.rules.append(Rule.renaming(name, base, at, window))
             else:
                 self.leaves[name] = Leaf(base, window)
         return self._windowed[base, window]
@@ -262,15 +243,13 @@ def with_edge(condition: Condition, old: str, new: str) -> Condition:
 def with_names_for_edges(rules: Sequence[Rule]) -> tuple[Rule, ...]:
     """The rules with a name for each edge that is called by a mark: ``e``, ``e_2``, ... where
     nothing else of the rule, no predicate and no head is called so."""
-    known = {name for rule in rules for atom in rule.body for name in predicates(atom)}
-    known |= {rule.head for rule in rules} | aliases(rules).keys()
+    known = read_by(rules)
+    known |= derived_by(rules)
     return tuple(_with_names(rule, known) for rule in rules)
 
 
 def _with_names(rule: Rule, known: Set[str]) -> Rule:
-    taken = {*known, *rule.variables}
-    taken |= {t.name for a in rule.body for t in (a.source, a.target) if isinstance(t, Variable)}
-    taken |= named_edges(rule.body).keys()
+    taken = {*known, *rule.variables, *variables_of(rule.body), *named_edges(rule.body)}
     body, conditions = list(rule.body), rule.conditions
     for number, atom in enumerate(body):
         if isinstance(atom, EdgeAtom) and atom.edge is not None and atom.edge.startswith(MARK):
@@ -279,19 +258,3 @@ def _with_names(rule: Rule, known: Set[str]) -> Rule:
             body[number] = replace(atom, edge=name)
             conditions = tuple(with_edge(one, atom.edge, name) for one in conditions)
     return replace(rule, body=tuple(body), conditions=conditions)
-
-
-def _renamed(rule: Rule, name: Callable[[str], str]) -> Rule:
-    def path(of: Regex) -> Regex:
-        return regex.substitute(of, lambda s: regex.Symbol(name(str(s.ref)), s.inverse))
-
-    def atom(of: Atom) -> Atom:
-        match of:
-            case PathAtom():
-                return replace(of, regex=path(of.regex))
-            case EdgeAtom():
-                return with_labels(of, name)
-            case _:
-                return of
-
-    return replace(rule, body=tuple(map(atom, rule.body)))

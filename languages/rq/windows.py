@@ -8,31 +8,29 @@ from dataclasses import dataclass
 from lark import Token
 
 from ..parsing.tokens import location_of, name_of
-from ..parsing.windows import Length, window_of
+from ..parsing.windows import WindowText
 from ..query.regular_query import WindowClause
 
 
 @dataclass(frozen=True, slots=True)
-class WindowText:
-    """A window clause as written."""
+class ClauseText:
+    """``ON stream (label, ...) WINDOW ...`` as written; without a stream it is for all of them."""
 
     stream: Token | None
     labels: tuple[str, ...]
-    range: Length
-    slide: Length | None
+    window: WindowText
 
 
 def windows_of(
-    written: Sequence[WindowText], time_unit: str
+    clauses: Sequence[ClauseText], time_unit: str
 ) -> tuple[tuple[WindowClause, ...], str | None]:
     """The window clauses in ticks, and the unit if any of them was written with one."""
-    lengths = [length for clause in written for length in (clause.range, clause.slide) if length]
-    unit = time_unit if any(length.has_unit for length in lengths) else None
-    return tuple(_clause(clause, time_unit) for clause in written), unit
+    unit = time_unit if any(clause.window.has_unit for clause in clauses) else None
+    return tuple(_clause(clause, time_unit) for clause in clauses), unit
 
 
-def _clause(written: WindowText, time_unit: str) -> WindowClause:
-    window = window_of(written.range, written.slide, time_unit)
-    stream = None if written.stream is None else name_of(written.stream)
-    at = location_of(written.stream) if written.stream else written.range.at
-    return WindowClause(window, stream, written.labels, at)
+def _clause(clause: ClauseText, time_unit: str) -> WindowClause:
+    window = clause.window.window(time_unit)
+    stream = None if clause.stream is None else name_of(clause.stream)
+    at = location_of(clause.stream) if clause.stream else clause.window.range.at
+    return WindowClause(window, stream, clause.labels, at)

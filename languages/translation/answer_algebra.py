@@ -19,15 +19,9 @@ from dataclasses import dataclass, replace
 
 from ...algebra.aggregates import AggregateCall
 from ...algebra.logical import Aggregate, Compute
-from ...algebra.scalar import (
-    Column,
-    Literal,
-    Value,
-    normal,
-)
+from ...algebra.scalar import Column, Literal, Value, normal
 from ...algebra.values import PropertyType
-from ..query.conditions import key, references_in, scalar_of
-from ..query.join_keys import JoinKeys
+from ..query.conditions import key, references_in
 from ..query.regular_query import (
     Aggregated,
     EdgeAtom,
@@ -35,9 +29,12 @@ from ..query.regular_query import (
     Rule,
     Variable,
     Witnessed,
+    variables_of,
 )
 from ..query.regular_query import Value as Written
+from .filters import scalar_of
 from .inputs import Inputs
+from .join_keys import JoinKeys
 
 Types = tuple[PropertyType | None, ...]
 
@@ -84,8 +81,7 @@ class Columns:
 def bindings(rule: Rule, identity: Sequence[Property], keys: JoinKeys) -> tuple[str, ...]:
     """The columns of a rule's full bindings: its vertices, what tells its edges apart, and the
     properties that its head looks at."""
-    terms = (term for atom in rule.body for term in (atom.source, atom.target))
-    names = [term.name for term in terms if isinstance(term, Variable)]
+    names = [*variables_of(rule.body)]
     looked_at = [r for _, of in rule.properties for r in references_in(of)]
     names += [key(r) for r in (*identity, *looked_at) if isinstance(r, Property)]
     return tuple(dict.fromkeys(map(keys.column, names)))

@@ -12,23 +12,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
-from ...algebra.logical import (
-    Compute,
-    LogicalExpression,
-    PathSemantics,
-    WScan,
-)
+from ...algebra.logical import Compute, LogicalExpression, PathSemantics, WScan
 from ...algebra.predicate import Predicate
 from ...algebra.regex import Regex, Symbol
 from ...algebra.scalar import Column, Literal
 from ...algebra.scalar import Value as Computed
-from ..query.conditions import (
-    key,
-    key_of_end,
-    predicate,
-    with_references,
-)
-from ..query.join_keys import JoinKeys
+from ..query.conditions import key, key_of_end, with_references
 from ..query.regular_query import (
     OWN_LABEL,
     OWN_SOURCE,
@@ -48,17 +37,11 @@ from ..query.regular_query import (
 )
 from .answer_algebra import types_of
 from .condition_types import vertex
+from .filters import predicate
 from .inputs import Inputs, Origin
-from .relations import (
-    Relation,
-    filtered,
-    nothing,
-    over,
-    projected,
-    union,
-    vertex_type_of,
-)
-from .required_columns import Needs
+from .join_keys import JoinKeys
+from .relations import Relation, filtered, nothing, over, projected, union, vertex_type_of
+from .required_columns import RequiredColumns
 
 _PADDING = Literal(0)
 """Stands for a property that the edges of a label do not have; another column tells the label."""
@@ -97,7 +80,7 @@ class Atoms:
         return self.path(atom.regex, atom.location)
 
     def bound(
-        self, atom: Atom, number: int, wanted: Needs, keys: JoinKeys
+        self, atom: Atom, number: int, required: RequiredColumns, keys: JoinKeys
     ) -> tuple[Relation, tuple[str, ...]]:
         """The filtered relation of the rule's atom of this ``number``, and the variable that each
         column is bound to.
@@ -115,14 +98,14 @@ class Atoms:
             names = [n for n, t in zip(names, terms, strict=False) if isinstance(t, Variable)]
             names = names or [ends[0]]
         if isinstance(atom, Row) and atom.edge is not None:
-            names += [key(Property(atom.edge, name)) for name in wanted.kept[number]]
-        parts = [self._part(atom, label, number, wanted) for label in labels]
+            names += [key(Property(atom.edge, name)) for name in required.kept[number]]
+        parts = [self._part(atom, label, number, required) for label in labels]
         if len(parts) == 1:
             relation, columns = parts[0].relation, parts[0].columns
         else:
             columns = tuple(names)
             relation = _united([_arranged(part, columns) for part in parts], len(columns))
-        if len(wanted.own) == 1:  # of a single atom, the head is all that is kept
+        if len(required.own) == 1:  # of a single atom, the head is all that is kept
             return relation, columns
         kept = {keys.column(name): columns.index(name) for name in reversed(names)}
         binding = tuple(dict.fromkeys(map(keys.column, names)))
@@ -140,10 +123,12 @@ class Atoms:
         relation = self.relations[str(label.ref)]
         return projected(relation, [1, 0]) if label.inverse else relation
 
-    def _part(self, atom: Atom, label: Symbol | None, number: int, wanted: Needs) -> _Part:
+    def _part(
+        self, atom: Atom, label: Symbol | None, number: int, required: RequiredColumns
+    ) -> _Part:
         """The rows of an atom, of one of its labels if it is an edge, that satisfy its own
         conditions."""
-        relation, properties, origin = self._scanned(atom, label, wanted.scanned[number])
+        relation, properties, origin = self._scanned(atom, label, required.scanned[number])
         terms, names = (atom.source, atom.target), _names_of_ends(atom, number)
         if label is not None and label.inverse:
             terms, names = terms[::-1], names[::-1]
@@ -164,10 +149,10 @@ class Atoms:
                 OWN_TARGET: Column(1),
             }
             known = {key(Property(edge, name)): value for name, value in own.items()}
-        if wanted.own[number]:
+        if required.own[number]:
             place = {name: column for column, name in enumerate(columns)}
             place |= {n: of.position for n, of in known.items() if isinstance(of, Column)}
-            conditions = [_of_label(one, edge, origin) for one in wanted.own[number]]
+            conditions = [_of_label(one, edge, origin) for one in required.own[number]]
             relation = filtered(relation, predicate(conditions, place, atom.location))
         return _Part(relation, columns, known)
 

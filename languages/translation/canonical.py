@@ -37,46 +37,27 @@ from ...algebra.logical import (
 from ...algebra.regex import Regex
 from ...algebra.window import Window
 from ...catalog.model import Catalog, PropertyType
-from ..parsing.reports import reported
 from ..query.answers import computes, is_aggregate
-from ..query.checks import aliases, evaluation_order
-from ..query.conditions import key_text, predicate, unified
+from ..query.checks import evaluation_order
+from ..query.conditions import key_text, unified
 from ..query.errors import QueryError, line_of
-from ..query.generated_names import apart_from_labels
-from ..query.join_keys import JoinKeys, join_keys
-from ..query.label_sets import expanded
-from ..query.regular_query import (
-    EdgeAtom,
-    Location,
-    PathAtom,
-    Property,
-    RegularQuery,
-    Rule,
-)
-from ..query.returned_paths import (
-    Ends,
-    check_no_deletions,
-    check_paths,
-    path_columns,
-    without_paths,
-)
+from ..query.predicates import aliases
+from ..query.regular_query import EdgeAtom, Location, PathAtom, Property, RegularQuery, Rule
+from ..query.returned_paths import check_paths, path_columns
 from . import answer_algebra
 from .atoms import Atoms
 from .condition_types import resolved, types_in
+from .filters import predicate
+from .generated_names import apart_from_labels
 from .inputs import Inputs
-from .relations import (
-    Relation,
-    called,
-    filtered,
-    nothing,
-    over,
-    projected,
-    sized,
-    union,
-)
-from .required_columns import Needs, keys_above, needs
+from .join_keys import JoinKeys, join_keys
+from .label_sets import expanded
+from .relations import Relation, called, filtered, nothing, over, projected, sized, union
+from .reports import reported, streams_with_deletions
+from .required_columns import RequiredColumns, columns_above_join, required_columns
 from .vertex_properties import with_rows_of_vertices
 from .views import with_views
+from .witnesses import Ends, check_no_deletions, without_paths
 
 
 def translate(
@@ -245,25 +226,25 @@ class _Translation:
         vertex_types = [self.atoms.plain(atom).types for atom in rule.body] if looked_at else []
         conditions = resolved(rule, self.inputs, vertex_types)
         conditions, keys = join_keys(rule, conditions, types_in(rule, self.inputs, vertex_types))
-        wanted = needs(rule, conditions, [*keys.properties, *identity])
-        head, others = keys_above(rule, wanted.residual, keys)
+        required = required_columns(rule, conditions, [*keys.properties, *identity])
+        head, others = columns_above_join(rule, required.residual, keys)
         if counted:
             head = answer_algebra.bindings(rule, identity, keys)
             others = tuple(name for name in others if name not in head)
-        relation = self._joined(rule, wanted, keys, head, others)
+        relation = self._joined(rule, required, keys, head, others)
         return answer_algebra.Columns(rule, head, keys), relation
 
     def _joined(
         self,
         rule: Rule,
-        wanted: Needs,
+        required: RequiredColumns,
         keys: JoinKeys,
         head: tuple[str, ...],
         others: tuple[str, ...],
     ) -> Relation:
         """The columns ``head`` of the join of the atoms; ``others`` are for its conditions."""
         atoms = [
-            self.atoms.bound(atom, number, wanted, keys) for number, atom in enumerate(rule.body)
+            self.atoms.bound(atom, number, required, keys) for number, atom in enumerate(rule.body)
         ]
         if any(relation.empty for relation, _ in atoms):
             return nothing(len(head))
@@ -290,10 +271,10 @@ class _Translation:
         )
         inputs = [relation for relation, _ in atoms]
         joined = over(pattern, inputs, tuple(types[name] for name in output))
-        if wanted.residual:
+        if required.residual:
             place = {name: column for column, name in reversed(list(enumerate(output)))}
             place |= {name: place[lead] for name, lead in keys.leader.items() if lead in place}
-            condition = predicate(wanted.residual, place, rule.location)
+            condition = predicate(required.residual, place, rule.location)
             joined = projected(filtered(joined, condition), range(len(head)))
         return called(sized(joined, rule.head, rule.location), rule.head)
 
@@ -357,21 +338,14 @@ class _Translation:
 
 def _check_no_deletions(expression: LogicalExpression, rule: Rule) -> None:
     """Refuses a window over results that deletions may take back."""
-    pending, seen = [expression], {id(expression)}
-    while pending:
-        current = pending.pop()
-        if isinstance(current.operator, WScan) and current.operator.deletions:
-            raise QueryError(
-                "E-LATER",
-                f"a window over results of {current.operator.stream}, a stream with deletions, "
-                "is not supported yet",
-                at=rule.location,
-                text=rule.head,
-                hint="give the stream inside its window, and leave this one out",
-            )
-        new = [part for part in current.inputs if id(part) not in seen]
-        seen.update(map(id, new))
-        pending += new
+    for stream in streams_with_deletions(expression):
+        raise QueryError(
+            "E-LATER",
+            f"a window over results of {stream}, a stream with deletions, is not supported yet",
+            at=rule.location,
+            text=rule.head,
+            hint="give the stream inside its window, and leave this one out",
+        )
 
 
 def _distinct(names: Sequence[str]) -> tuple[str, ...]:

@@ -15,17 +15,8 @@ from ...algebra.scalar import Literal
 from ...algebra.values import PropertyType, VertexType
 from ..query.answers import computes, location_in
 from ..query.condition_text import value_text
-from ..query.conditions import (
-    conjuncts,
-    key,
-    named_edges,
-    references,
-    references_in,
-    value_in,
-    written_out,
-)
+from ..query.conditions import conjuncts, key, named_edges, references, references_in, value_in
 from ..query.errors import QueryError
-from ..query.join_keys import TypeOf
 from ..query.regular_query import (
     Aggregated,
     Both,
@@ -43,7 +34,9 @@ from ..query.regular_query import (
     Value,
     Variable,
 )
+from .edges_as_values import written_out
 from .inputs import Inputs
+from .join_keys import TypeOf
 
 LARGEST_VERTEX: Final = 2**63
 _NAMING: Final = ("=", "<>")

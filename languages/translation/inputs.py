@@ -9,26 +9,15 @@ names it is an error.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from ...algebra.logical import WScan
 from ...algebra.remedy import Remedy
 from ...algebra.window import Window
-from ...catalog.model import (
-    Catalog,
-    PropertyType,
-    Stream,
-    VertexType,
-)
-from ..query.checks import aliases, predicates
-from ..query.errors import (
-    QueryError,
-    closest,
-    likely,
-    line_of,
-    listed,
-)
+from ...catalog.model import Catalog, PropertyType, Stream, VertexType
+from ..query.errors import QueryError, line_of, listed, suggestion
+from ..query.predicates import aliases, derived_by, predicates
 from ..query.regular_query import (
     OWN_LABEL,
     OWN_SOURCE,
@@ -84,8 +73,7 @@ class Inputs:
     def __post_init__(self) -> None:
         self.locations = _first_uses(self.query)
         self._leaves = dict(self.query.leaves)
-        heads = {rule.head for rule in self.query.rules}
-        self._derived = frozenset(heads | aliases(self.query.rules).keys())
+        self._derived = frozenset(derived_by(self.query.rules))
         for rule in self.query.rules:
             self._check_is_no_label(rule.head, rule.location)
         for name in aliases(self.query.rules):
@@ -391,12 +379,3 @@ def _first_uses(query: RegularQuery) -> dict[str, Location]:
             if not isinstance(atom, VertexAtom) and atom.alias is not None:
                 places.setdefault(atom.alias, atom.location)
     return places
-
-
-def suggestion(name: str, known: Iterable[str], introduction: str, also: Iterable[str] = ()) -> str:
-    """What there is; first the name that is most like the wrong one, if any is."""
-    names = sorted(known)
-    everything = f"{introduction} {listed(names)}" if names else "the catalog has none at all"
-    by_folded = {k.casefold(): k for k in likely(name, (*sorted(also), *names))}
-    close = closest(name.casefold(), by_folded)
-    return f"did you mean {by_folded[close]}? {everything}" if close else everything

@@ -6,20 +6,9 @@ from collections.abc import Container, Iterator
 from dataclasses import dataclass
 
 from ...catalog.model import Catalog
-from ..query.checks import aliases, predicates
-from ..query.conditions import (
-    comparisons,
-    named_edges,
-    references,
-    references_in,
-)
-from ..query.regular_query import (
-    Aggregated,
-    Property,
-    RegularQuery,
-    Variable,
-    VertexAtom,
-)
+from ..query.conditions import comparisons, named_edges, references, references_in
+from ..query.predicates import derived_by, predicates
+from ..query.regular_query import Aggregated, Property, RegularQuery, Variable, VertexAtom
 from .views import queries_of_views
 
 _LEAST = ("min", "max")
@@ -69,7 +58,7 @@ def reads(query: RegularQuery, catalog: Catalog) -> Reads:
 
 def input_labels(query: RegularQuery) -> tuple[str, ...]:
     """The labels of edges that a query reads from streams, in the order of their first use."""
-    derived = {rule.head for rule in query.rules} | set(aliases(query.rules))
+    derived = derived_by(query.rules)
     derived |= dict(query.label_sets).keys()
     own = dict(query.leaves)
     used = [name for rule in query.rules for atom in rule.body for name in predicates(atom)]

@@ -1,8 +1,9 @@
-"""What each atom of a rule has to give for the rule's conditions and head, and no more.
+"""The columns that each atom of a rule must provide for the rule's conditions and head.
 
-A condition over the columns of one atom is checked there, below the join; the others above
-it. A property is scanned where something looks at it, and kept above its atom only if something
-above looks at it.
+In: a rule and its conditions. Out: for each atom the conditions to check on it, and the properties
+to scan and to keep. A condition over the columns of one atom is checked there, below the join; the
+others are checked above it. A property is scanned if a condition or the head refers to it, and kept
+above its atom only if something above refers to it.
 """
 
 from __future__ import annotations
@@ -11,70 +12,73 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ..query.answers import computes
-from ..query.conditions import key, references, references_in
-from ..query.join_keys import JoinKeys
-from ..query.regular_query import (
-    Atom,
-    Condition,
-    Property,
-    Row,
-    Rule,
-    Variable,
-)
+from ..query.conditions import key, provides, references, references_in
+from ..query.regular_query import Atom, Condition, Property, Rule, Variable
+from .join_keys import JoinKeys
 
 
 @dataclass(frozen=True, slots=True)
-class Needs:
-    """For each atom: its ``own`` conditions, the properties that are ``scanned`` for it, and
-    those of them that are ``kept`` above it, in the order of their names. ``residual`` are the
-    conditions over several atoms."""
+class RequiredColumns:
+    """The required columns of a rule; all but ``residual`` have an entry for each atom.
+
+    Attributes:
+        own: the conditions that are checked on the atom alone.
+        scanned: the properties that its scan provides, sorted by name.
+        kept: those of them that are kept above the atom.
+        residual: the conditions over several atoms, which are checked above the join.
+    """
 
     own: tuple[tuple[Condition, ...], ...]
-    residual: tuple[Condition, ...]
     scanned: tuple[tuple[str, ...], ...]
     kept: tuple[tuple[str, ...], ...]
+    residual: tuple[Condition, ...]
 
 
-def needs(rule: Rule, conditions: Iterable[Condition], joined: Sequence[Property] = ()) -> Needs:
-    """The needs of a rule with these conditions, which say nothing of edges as values.
+def required_columns(
+    rule: Rule, conditions: Iterable[Condition], joined: Sequence[Property] = ()
+) -> RequiredColumns:
+    """The required columns of a rule with these conditions, which compare no edges.
 
-    ``joined`` are properties that are needed above all atoms, whether the head or a condition
-    looks at them or not: that the PATTERN joins on, or that tell edges apart.
+    ``joined`` are properties that are required above all atoms whatever the head and the conditions
+    refer to: the PATTERN joins on them, or they tell edges apart.
 
-    A condition over vertices alone is checked at every atom that binds them all, since each
-    has fewer rows to keep then.
+    A condition over vertices alone is checked on every atom that binds them all, so that each of
+    these keeps fewer rows.
     """
     own: list[list[Condition]] = [[] for _ in rule.body]
     residual: list[Condition] = []
     for condition in conditions:
-        looked_at = set(references(condition))
-        places = [i for i, atom in enumerate(rule.body) if _gives(atom, looked_at)]
-        if not looked_at:
+        referred = set(references(condition))
+        places = [
+            place
+            for place, atom in enumerate(rule.body)
+            if all(provides(atom, reference) for reference in referred)
+        ]
+        if not referred:
             places = places[:1]
         for place in places:
             own[place].append(condition)
         if not places:
             residual.append(condition)
-    above = [r for _, of in rule.properties for r in references_in(of) if isinstance(r, Property)]
-    above += joined
-    above += [p for c in residual for p in references(c) if isinstance(p, Property)]
-    return Needs(
+    above = [*joined, *(r for _, of in rule.properties for r in references_in(of))]
+    above += (r for condition in residual for r in references(condition))
+    return RequiredColumns(
         tuple(map(tuple, own)),
-        tuple(residual),
         tuple(
-            _of(atom, [*above, *(r for c in mine for r in references(c))])
+            _properties(atom, [*above, *(r for condition in mine for r in references(condition))])
             for atom, mine in zip(rule.body, own, strict=True)
         ),
-        tuple(_of(atom, above) for atom in rule.body),
+        tuple(_properties(atom, above) for atom in rule.body),
+        tuple(residual),
     )
 
 
-def keys_above(
+def columns_above_join(
     rule: Rule, residual: Iterable[Condition], keys: JoinKeys
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The columns of the head, and of those the residual conditions need besides.
+    """The columns of the head, and the further ones that the residual conditions refer to.
 
-    Of a head that computes, each column that it looks at once.
+    A head that computes has each column that it refers to once.
     """
     properties = dict(rule.properties)
     head = tuple(
@@ -88,16 +92,7 @@ def keys_above(
     return head, tuple(other for other in others if other not in head)
 
 
-def _gives(atom: Atom, looked_at: set[Variable | Property]) -> bool:
-    return all(
-        _is_of(atom, r) if isinstance(r, Property) else r in (atom.source, atom.target)
-        for r in looked_at
-    )
-
-
-def _of(atom: Atom, looked_at: Sequence[Variable | Property]) -> tuple[str, ...]:
-    return tuple(sorted({r.name for r in looked_at if isinstance(r, Property) and _is_of(atom, r)}))
-
-
-def _is_of(atom: Atom, reference: Property) -> bool:
-    return isinstance(atom, Row) and atom.edge == reference.edge
+def _properties(atom: Atom, referred: Iterable[Variable | Property]) -> tuple[str, ...]:
+    """The names of the properties among references that the atom provides."""
+    own = {r.name for r in referred if isinstance(r, Property) and provides(atom, r)}
+    return tuple(sorted(own))

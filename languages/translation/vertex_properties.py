@@ -19,14 +19,7 @@ from ..query.conditions import (
     with_references,
 )
 from ..query.errors import QueryError, listed
-from ..query.regular_query import (
-    Atom,
-    Property,
-    Rule,
-    Value,
-    Variable,
-    VertexAtom,
-)
+from ..query.regular_query import Atom, Property, Rule, Value, Variable, VertexAtom
 from .inputs import Inputs
 
 Relation = tuple[str, str]

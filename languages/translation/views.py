@@ -16,27 +16,13 @@ from ...algebra.deadline import NO_DEADLINE, Deadline
 from ...algebra.window import Window
 from ...catalog.model import Catalog
 from .. import registry
-from ..query.checks import aliases, predicates
 from ..query.edge_checks import check_edges
-from ..query.errors import (
-    QueryError,
-    closest,
-    line_of,
-    listed,
-)
-from ..query.generated_names import first_free, labels_of, renamed
-from ..query.label_sets import expanded, with_steps
-from ..query.regular_query import (
-    EdgeAtom,
-    LabelSet,
-    Leaf,
-    Location,
-    RegularQuery,
-    Rule,
-    Variable,
-    VertexAtom,
-)
+from ..query.errors import QueryError, line_of, listed, suggestion
+from ..query.predicates import derived_by, first_free, predicates, renamed
+from ..query.regular_query import LabelSet, Leaf, Location, RegularQuery, Rule, Variable, VertexAtom
+from .generated_names import labels_of
 from .inputs import Inputs
+from .label_sets import expanded, with_steps
 
 T = TypeVar("T")
 _X, _Y = Variable("x"), Variable("y")
@@ -134,7 +120,7 @@ class _Reading:
         )
         rules = (*(self.rules if outside else ()), *rules)
         if outside:
-            check_edges(rules, {rule.head for rule in rules} | aliases(rules).keys())
+            check_edges(rules, derived_by(rules))
         whole = replace(
             query,
             rules=rules,
@@ -225,10 +211,7 @@ class _Reading:
         query, _ = self.of(parsed, inside)
         labels = _labels(query)
         query, _ = expanded(query, self.catalog)
-        names = {
-            name: self._free(f"{view}.{name}")
-            for name in {rule.head for rule in query.rules} | aliases(query.rules).keys()
-        }
+        names = {name: self._free(f"{view}.{name}") for name in derived_by(query.rules)}
         inputs = Inputs(query, self.catalog, self.default_window)
         ready = self._known_names()
         for rule in query.rules:
@@ -256,13 +239,12 @@ class _Reading:
         own = label.removeprefix(f"{view}.")
         if own in known:
             return known[own]
-        close = closest(own, known)
         raise QueryError(
             "E-UNKNOWN",
             f"the view {view} constructs no such edges",
             at=at,
             text=own,
-            hint=f"did you mean {close}?" if close else f"it constructs {listed(list(known))}",
+            hint=suggestion(own, known, "it constructs"),
         )
 
     def _under(self, predicate: str, window: Window | None, at: Location) -> str:
@@ -270,8 +252,7 @@ class _Reading:
             return predicate
         if (predicate, window) not in self._windowed:
             name = self._windowed[predicate, window] = self._free(f"{predicate}[{window}]")
-            edge = EdgeAtom.of(predicate, _X, _Y, at)
-            self.rules.append(Rule(name, ("x", "y"), (edge,), at, window=window))
+            self.rules.append(Rule.renaming(name, predicate, at, window))
         return self._windowed[predicate, window]
 
     def _any_of(
@@ -279,11 +260,8 @@ class _Reading:
     ) -> tuple[regex.Symbol, ...]:
         """The predicates of the labels of a view but some."""
         return tuple(
-            regex.Symbol(self._under(predicate, window, at), inverse)
-            for inverse, left_out in ((False, labels.forward), (True, labels.backward))
-            if left_out is not None
-            for label, predicate in known.items()
-            if label not in left_out
+            regex.Symbol(self._under(known[label], window, at), inverse)
+            for label, inverse in labels.among(known)
         )
 
     def _free(self, name: str) -> str:
@@ -298,7 +276,7 @@ class _Names:
     def __init__(self, query: RegularQuery) -> None:
         self.sets = dict(query.label_sets)
         self.leaves = dict(query.leaves)
-        derived = {rule.head for rule in query.rules} | aliases(query.rules).keys()
+        derived = derived_by(query.rules)
         self.read: dict[str, Location] = {}
         for rule in query.rules:
             for atom in rule.body:

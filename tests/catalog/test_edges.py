@@ -566,10 +566,10 @@ def test_both_ways_through_csv_agree(lines: list[str]) -> None:
     quoted = Block(1, block.data + b'\n"a","b","c"')
     (careful,) = delimited.Reader("x", iter([quoted]), ",").rows(3, [2, 0])
     assert fast is not None
-    assert careful.rows == fast.rows + 1
+    assert len(careful.lines) == len(fast.lines) + 1
     assert [c.to_pylist() for c in fast.columns] == [c.to_pylist()[:-1] for c in careful.columns]
-    for row in range(fast.rows):
-        assert (fast.line(row), fast.text(row)) == (careful.line(row), careful.text(row))
+    for row in range(len(fast.lines)):
+        assert (fast.lines[row], fast.text(row)) == (careful.lines[row], careful.text(row))
 
 
 values = st.one_of(st.integers(-5, 5), st.integers(-(2**63), 2**63 - 1), st.text(max_size=3))
@@ -586,8 +586,8 @@ def test_both_ways_through_json_agree(rows: list[dict[str, object]]) -> None:
         assert [[str(v) for v in c.to_pylist()] for c in fast.columns] == [
             c.to_pylist() for c in careful.columns
         ]
-        for row in range(fast.rows):
-            assert (fast.line(row), fast.text(row)) == (careful.line(row), careful.text(row))
+        for row in range(len(fast.lines)):
+            assert (fast.lines[row], fast.text(row)) == (careful.lines[row], careful.text(row))
 
 
 @given(st.binary(max_size=200))

@@ -1,4 +1,4 @@
-"""Properties of edges: declared in catalogs, offered by files, read in every format."""
+"""Properties of edges: declared in catalogs, inferred from files, read in every format."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from headrace.catalog import (
     measured_catalog,
 )
 from headrace.catalog.edges import format_of, read
-from headrace.catalog.schema_inference import offered_properties
+from headrace.catalog.schema_inference import inferred_schema
 from tests.strategies.amount import examples
 
 TYPES: Mapping[str, PropertyType] = {
@@ -90,7 +90,7 @@ def test_the_same_values_in_every_format(tmp_path: Path) -> None:
         file = EdgeFile(path, format_of(path), properties=TYPES)
         assert values_of(file) == ROWS, path
         assert file.schema.names == NAMES
-        assert offered_properties([EdgeFile(path, format_of(path))]).properties == TYPES, path
+        assert inferred_schema([EdgeFile(path, format_of(path))]).properties == TYPES, path
 
 
 @given(
@@ -300,14 +300,14 @@ def test_text_that_is_nearly_all_numbers_is_doubtful(
     rows = [{"src": 1, "trg": 2, "ts": 3, "n": value} for value in values]
     lines.write_text("".join(json.dumps(row) + "\n" for row in rows))
     for path in (csv, lines):
-        offered = offered_properties([EdgeFile(str(path), format_of(str(path)))])
+        schema = inferred_schema([EdgeFile(str(path), format_of(str(path)))])
         if said is None:
-            assert offered.doubts == ()
+            assert schema.warnings == ()
         else:
-            assert offered.properties == {"n": "string"}
-            (doubt,) = offered.doubts
-            assert said in doubt
-            assert doubt.startswith("the property n is read as text")
+            assert schema.properties == {"n": "string"}
+            (warning,) = schema.warnings
+            assert said in warning
+            assert warning.startswith("the property n is read as text")
 
 
 def test_text_in_one_file_alone_is_doubtful(tmp_path: Path) -> None:
@@ -317,4 +317,4 @@ def test_text_in_one_file_alone_is_doubtful(tmp_path: Path) -> None:
     files = [EdgeFile(str(tmp_path / f"{name}.csv"), label="a") for name in ("a", "b")]
     catalog, (measured,) = measured_catalog(files)
     assert catalog.streams["input"].properties == {"n": "string"}
-    assert "of 42 values 41 are numbers, but 'none' is none" in measured.doubts[0]
+    assert "of 42 values 41 are numbers, but 'none' is none" in measured.warnings[0]

@@ -2,7 +2,10 @@
 
 import pytest
 
-from headrace.languages import detect, parse
+from headrace import PlanRequest, optimize
+from headrace.catalog import from_document
+from headrace.languages import QueryError, detect, parse, registry
+from headrace.languages.language import Language, Read
 from headrace.languages.registry import LANGUAGES, language_named
 
 
@@ -49,3 +52,53 @@ def test_names_and_endings_are_taken_once() -> None:
     assert len(set(names)) == len(names)
     assert len(set(endings)) == len(endings)
     assert all(ending.startswith(".") and ending == ending.lower() for ending in endings)
+
+
+CATALOG = from_document(
+    {
+        "streams": {"s": {"labels": {"a": {"rate": 1, "distinct_src": 9, "distinct_trg": 9}}}},
+        "views": {"v": {"query": "EDGES a", "language": "toy"}},
+    }
+)
+
+
+@pytest.fixture
+def toy(monkeypatch: pytest.MonkeyPatch) -> Language:
+    """``EDGES label`` is read as the edges of a label."""
+
+    def read_as(head: str) -> Read:
+        return lambda text, unit, deadline: parse(
+            f"{head}(x, y) <- {text.removeprefix('EDGES ')}(x, y) WINDOW 5", "rq", unit, deadline
+        )
+
+    language = Language(
+        name="toy",
+        title="Toy",
+        endings=(".toy",),
+        comment="#",
+        recognizes=lambda text: text.startswith("EDGES "),
+        read=read_as("Answer"),
+        read_view=read_as("b"),
+    )
+    monkeypatch.setattr(registry, "LANGUAGES", (language, *LANGUAGES))
+    return language
+
+
+def test_a_registered_language_is_planned_by_ending_text_and_name(toy: Language) -> None:
+    by_ending = optimize(PlanRequest("a", "query.TOY", catalog=CATALOG))
+    by_text = optimize(PlanRequest("EDGES a", catalog=CATALOG))
+    by_name = optimize(PlanRequest("EDGES a", language="Toy", catalog=CATALOG))
+    in_rq = optimize(PlanRequest("Answer(x, y) <- a(x, y) WINDOW 5", catalog=CATALOG))
+    assert {one.plan.digest for one in (by_ending, by_text, by_name)} == {in_rq.plan.digest}
+
+
+def test_a_registered_language_may_be_that_of_a_view(toy: Language) -> None:
+    planned = optimize(PlanRequest("Answer(x, y) <- b(x, y) WINDOW 5", catalog=CATALOG))
+    assert [stream.name for stream in planned.plan.streams] == ["s"]
+
+
+def test_messages_list_a_registered_language(toy: Language) -> None:
+    with pytest.raises(QueryError, match="known are toy, gcore, rq"):
+        language_named("sql")
+    with pytest.raises(QueryError, match="queries are written in RQ, G-CORE or Toy here"):
+        parse("g.V()", "toy")

@@ -4,28 +4,11 @@ from hypothesis import given
 
 from headrace.languages import parse
 from headrace.languages.query.regular_query import Atom as ParsedAtom
-from headrace.languages.query.regular_query import (
-    Constant,
-    EdgeAtom,
-    PathAtom,
-    RegularQuery,
-)
+from headrace.languages.query.regular_query import Constant, EdgeAtom, PathAtom, RegularQuery
 from headrace.languages.query.regular_query import Term as ParsedTerm
 from headrace.languages.rq import printer
-from tests.oracles.query import (
-    Atom,
-    BodyAtom,
-    Const,
-    Query,
-    Rule,
-    Source,
-    Term,
-    Var,
-    text,
-)
-from tests.oracles.query import (
-    PathAtom as OraclePath,
-)
+from tests.oracles.query import Atom, BodyAtom, Const, Query, Rule, Source, Term, Var, text
+from tests.oracles.query import PathAtom as OraclePath
 from tests.oracles.snapshot import Truth
 from tests.properties.algebra import as_written
 from tests.strategies.amount import examples

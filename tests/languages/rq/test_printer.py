@@ -149,6 +149,11 @@ comparisons = st.builds(
 )
 
 
+def test_the_argument_of_a_function_may_be_text_with_commas() -> None:
+    text = 'Answer(x) <- a(x, y) as e, e.k = abs(","), e.k = abs(e.`a,b`).'
+    assert printer.text(parse(text, "rq")) == text
+
+
 @given(
     conditions=st.lists(comparisons, min_size=1, max_size=3),
     columns=st.lists(

@@ -1,13 +1,11 @@
-"""The EMIT clause: when answers are reported, and which of them."""
+"""Answers at the instants of reports: the operator of an EMIT clause."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import gcd
-from typing import Final
 
-from ...algebra.aggregates import ReportMode
 from ...algebra.logical import (
     Aggregate,
     Empty,
@@ -18,53 +16,7 @@ from ...algebra.logical import (
     WScanUnion,
 )
 from ...algebra.window import Window
-from ..query.errors import QueryError
-from ..query.regular_query import Emit, Location, RegularQuery
-from .windows import Length
-
-_MODES: Final[dict[str, ReportMode]] = {
-    "entering": "entering",
-    "exit": "exit",
-    "snapshot": "snapshot",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class EmitText:
-    """``EMIT ON ENTERING EVERY 1h`` as written."""
-
-    mode: ReportMode
-    every: Length | None
-    at: Location
-
-
-def report_mode(word: str) -> ReportMode:
-    """The mode of a word in any case of letters."""
-    return _MODES[word.lower()]
-
-
-def with_emit(query: RegularQuery, written: EmitText | None, time_unit: str) -> RegularQuery:
-    """The query with its EMIT clause, a period with a unit counted in ``time_unit``.
-
-    Raises:
-        QueryError: E-WINDOW if the period is no length of time.
-    """
-    if written is None:
-        return query
-    every = written.every
-    if every is None:
-        return replace(query, emit=Emit(written.mode, None, written.at))
-    ticks = every.ticks(time_unit)
-    if ticks == 0:
-        raise QueryError(
-            "E-WINDOW",
-            "between two reports lies some time",
-            at=every.at,
-            text=every.text,
-            hint="write EVERY 1h, or leave EVERY out: reports come at each slide then",
-        )
-    unit = time_unit if every.has_unit else query.time_unit
-    return replace(query, emit=Emit(written.mode, ticks, written.at), time_unit=unit)
+from ..query.regular_query import Emit
 
 
 def reported(expression: LogicalExpression, emit: Emit | None) -> LogicalExpression:
@@ -99,3 +51,10 @@ def windows_in(expression: LogicalExpression) -> list[Window]:
     reading = (o for o in operators_in(expression) if isinstance(o, WScan | WScanUnion))
     windows = (scan.window for operator in reading for scan in operator.scans)
     return [window for window in windows if window is not None]
+
+
+def streams_with_deletions(expression: LogicalExpression) -> Iterator[str]:
+    """The names of the streams below that have deletions."""
+    for operator in operators_in(expression):
+        if isinstance(operator, WScan) and operator.deletions:
+            yield operator.stream

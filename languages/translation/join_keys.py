@@ -15,8 +15,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from ...algebra.values import PropertyType
-from .conditions import key
-from .regular_query import (
+from ..query.conditions import connected, key, provides
+from ..query.disjoint_sets import DisjointSets
+from ..query.regular_query import (
     OWN_LABEL,
     OWN_SOURCE,
     OWN_TARGET,
@@ -26,7 +27,6 @@ from .regular_query import (
     Missing,
     Negated,
     Property,
-    Row,
     Rule,
     Variable,
 )
@@ -58,13 +58,7 @@ def join_keys(
 
     A property that is always there, as the time of an edge, is not asked for.
     """
-    leader: dict[Reference, Reference] = {}
-
-    def leader_of(reference: Reference) -> Reference:
-        while reference in leader:
-            reference = leader[reference]
-        return reference
-
+    equal: DisjointSets[Reference] = DisjointSets()
     left: list[Condition] = []
     joined: dict[Reference, None] = {}
     for condition in conditions:
@@ -74,30 +68,16 @@ def join_keys(
             continue
         joined |= dict.fromkeys(sides)
         # A vertex leads, so that the column has its name.
-        one, other = sorted(map(leader_of, sides), key=lambda side: isinstance(side, Property))
-        if one != other:
-            leader[other] = one
+        equal.merge(*sorted(map(equal.leader, sides), key=lambda side: isinstance(side, Property)))
     for reference in joined:
         if isinstance(reference, Property) and reference.name not in _ALWAYS:
             left.append(Negated(Missing(reference)))
     for atom in rule.body:
-        left += _equal_within(atom, joined, leader_of, rule)
+        left += _equal_within(atom, joined, equal, rule)
     return left, JoinKeys(
         tuple(reference for reference in joined if isinstance(reference, Property)),
-        {key(reference): key(leader_of(reference)) for reference in joined},
+        {key(reference): key(equal.leader(reference)) for reference in joined},
     )
-
-
-def connected(conditions: Iterable[Condition]) -> list[tuple[Reference, Reference]]:
-    """The references that conditions say are equal, whatever their types are."""
-    return [
-        (c.left, c.right)
-        for c in conditions
-        if isinstance(c, Comparison)
-        and c.sign == "="
-        and isinstance(c.left, Reference)
-        and isinstance(c.right, Reference)
-    ]
 
 
 def _join(
@@ -105,7 +85,7 @@ def _join(
 ) -> tuple[Reference, Reference] | None:
     """The two sides of an equality that no atom can check by itself."""
     for left, right in connected([condition]):
-        if any({left, right} <= _given(atom, (left, right)) for atom in body):
+        if any(provides(atom, left) and provides(atom, right) for atom in body):
             return None
         if isinstance(left, Variable) and isinstance(right, Variable):
             return left, right
@@ -114,31 +94,17 @@ def _join(
     return None
 
 
-def _given(atom: Atom, asked: Iterable[Reference]) -> set[Reference]:
-    """Those of the references asked for that an atom gives."""
-    return {
-        r
-        for r in asked
-        if (
-            isinstance(atom, Row) and atom.edge == r.edge
-            if isinstance(r, Property)
-            else r in (atom.source, atom.target)
-        )
-    }
-
-
 def _equal_within(
     atom: Atom,
     joined: Iterable[Reference],
-    leader_of: Callable[[Reference], Reference],
+    equal: DisjointSets[Reference],
     rule: Rule,
 ) -> list[Condition]:
     """That columns of one atom are equal which are one variable by way of other atoms."""
-    given = _given(atom, joined)
     first: dict[Reference, Reference] = {}
     found: list[Condition] = []
-    for reference in (r for r in joined if r in given):
-        one = first.setdefault(leader_of(reference), reference)
+    for reference in (r for r in joined if provides(atom, r)):
+        one = first.setdefault(equal.leader(reference), reference)
         if one != reference:
             found.append(Comparison(one, "=", reference, rule.location))
     return found

@@ -6,29 +6,12 @@ only a catalog knows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Set
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import count
 
-from ...algebra import regex
 from ...catalog.model import Catalog
-from .checks import aliases, predicates
-from .regular_query import (
-    Atom,
-    EdgeAtom,
-    Output,
-    RegularQuery,
-    Rule,
-    VertexAtom,
-    Witnessed,
-    with_labels,
-)
-
-
-def first_free(base: str, taken: Set[str]) -> str:
-    """``base``, or ``base_2``, ...: the first that is not taken."""
-    names = (base if number == 1 else f"{base}_{number}" for number in count(1))
-    return next(name for name in names if name not in taken)
+from ..query.predicates import derived_by, first_free, read_by, renamed
+from ..query.regular_query import RegularQuery, Rule
 
 
 def labels_of(catalog: Catalog) -> frozenset[str]:
@@ -66,35 +49,10 @@ def apart_from_labels(query: RegularQuery, catalog: Catalog) -> RegularQuery:
     )
 
 
-def renamed(rule: Rule, called: Callable[[str], str], *, vertices: bool = False) -> Rule:
-    """The rule with other names of predicates and labels of edges, of ``vertices`` too if so."""
-
-    def atom(of: Atom) -> Atom:
-        if isinstance(of, VertexAtom):
-            return with_labels(of, called) if vertices else of
-        alias = None if of.alias is None else called(of.alias)
-        if isinstance(of, EdgeAtom):
-            return replace(with_labels(of, called), alias=alias)
-        path = regex.substitute(of.regex, lambda s: regex.Symbol(called(str(s.ref)), s.inverse))
-        return replace(of, regex=path, alias=alias)
-
-    def output(of: Output) -> Output:
-        return replace(of, path=called(of.path)) if isinstance(of, Witnessed) else of
-
-    return replace(
-        rule,
-        head=called(rule.head),
-        body=tuple(map(atom, rule.body)),
-        properties=tuple((name, output(of)) for name, of in rule.properties),
-    )
-
-
 def _base(label: str, query: RegularQuery, called: Callable[[str], str]) -> str:
     """What a leaf is a window over: a set of labels, or a label."""
     return called(label) if label in dict(query.label_sets) else label
 
 
-def _names(rules: Iterable[Rule]) -> set[str]:
-    rules = tuple(rules)
-    read = {name for rule in rules for atom in rule.body for name in predicates(atom)}
-    return read | {rule.head for rule in rules} | aliases(rules).keys()
+def _names(rules: Sequence[Rule]) -> set[str]:
+    return read_by(rules) | derived_by(rules)

@@ -16,16 +16,11 @@ from ...algebra.regex import Symbol
 from ...algebra.remedy import Remedy
 from ...algebra.window import Window
 from ...catalog.model import Catalog, Stream
-from .checks import aliases, predicates
-from .condition_text import name_text
-from .conditions import edges_looked_at
-from .errors import (
-    QueryError,
-    closest,
-    line_of,
-    listed,
-)
-from .regular_query import (
+from ..query.condition_text import label_set_text
+from ..query.conditions import edges_looked_at
+from ..query.errors import QueryError, line_of, suggestion
+from ..query.predicates import derived_by, read_by
+from ..query.regular_query import (
     Atom,
     EdgeAtom,
     LabelSet,
@@ -38,16 +33,6 @@ from .regular_query import (
 
 MOST_LABELS = 10_000
 """The most labels that the sets of one path, or of one edge, may stand for."""
-
-
-def label_set_text(labels: LabelSet) -> str:
-    """``_``, ``!a``, ``!(a|^b)`` or ``tx._``, as RQ writes it."""
-    prefix = "" if labels.stream is None else f"{name_text(labels.stream)}."
-    left_out = [name_text(name) for name in labels.forward or ()]
-    left_out += [f"^{name_text(name)}" for name in labels.backward or ()]
-    if not left_out:
-        return f"{prefix}_"
-    return f"{prefix}!{left_out[0]}" if len(left_out) == 1 else f"{prefix}!({'|'.join(left_out)})"
 
 
 def expanded(
@@ -68,9 +53,9 @@ def expanded(
     sets = dict(query.label_sets)
     windows = {name: leaf for name, leaf in query.leaves if leaf.label in sets}
     sets |= {name: sets[leaf.label] for name, leaf in windows.items()}
-    read = {name for rule in query.rules for atom in rule.body for name in predicates(atom)}
+    read = read_by(query.rules)
     labels = {label for stream in catalog.streams.values() for label in stream.labels}
-    derived = {rule.head for rule in query.rules} | aliases(query.rules).keys()
+    derived = derived_by(query.rules)
     expansion = _Expansion(
         catalog, sets, read, (read - sets.keys()) | labels | derived, windows, deadline
     )
@@ -177,14 +162,13 @@ class _Expansion:
         names = {name for one in known for name in _names_of(*one)}
         for label in (*(labels.forward or ()), *(labels.backward or ())):
             if label not in names:
-                close = closest(label, everything)
                 self.warnings.append(
                     line_of(
                         "W-UNUSED",
                         at,
                         shown,
                         f"there is no label {label} to leave out",
-                        f"did you mean {close}?" if close else f"they are {listed(everything)}",
+                        suggestion(label, everything, "they are"),
                     )
                 )
         found = [
@@ -212,13 +196,12 @@ class _Expansion:
             return [streams[name] for name in sorted(streams) if not streams[name].vertices]
         if labels.stream in streams:
             return [streams[labels.stream]]
-        close = closest(labels.stream, streams)
         raise QueryError(
             "E-UNKNOWN",
             "there is no such stream",
             at=at,
             text=labels.stream,
-            hint=f"did you mean {close}?" if close else f"there are {listed(sorted(streams))}",
+            hint=suggestion(labels.stream, streams, "the streams are"),
         )
 
     def _name(self, labels: LabelSet, stream: Stream, label: str) -> str:

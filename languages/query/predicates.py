@@ -1,0 +1,77 @@
+"""The predicates of rules: which ones they read and derive, and rules with other names of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence, Set
+from dataclasses import replace
+from itertools import count
+
+from ...algebra import regex
+from .regular_query import (
+    Atom,
+    EdgeAtom,
+    Output,
+    PathAtom,
+    Rule,
+    VertexAtom,
+    Witnessed,
+    with_labels,
+)
+
+
+def predicates(atom: Atom) -> tuple[str, ...]:
+    """The labels of edges and derived predicates that an atom reads."""
+    if isinstance(atom, VertexAtom):
+        return ()
+    if isinstance(atom, EdgeAtom):
+        return tuple(map(str, atom.refs))
+    return tuple(map(str, regex.refs(atom.regex)))
+
+
+def aliases(rules: Iterable[Rule]) -> dict[str, EdgeAtom | PathAtom]:
+    """The atoms that names given by ``as`` stand for, where these are predicates."""
+    return {
+        atom.alias: atom
+        for rule in rules
+        for atom in rule.body
+        if not isinstance(atom, VertexAtom) and atom.alias is not None
+    }
+
+
+def read_by(rules: Iterable[Rule]) -> set[str]:
+    """The labels of edges and derived predicates that the bodies of rules read."""
+    return {name for rule in rules for atom in rule.body for name in predicates(atom)}
+
+
+def derived_by(rules: Sequence[Rule]) -> set[str]:
+    """The predicates that rules define: their heads, and names given by ``as``."""
+    return {rule.head for rule in rules} | aliases(rules).keys()
+
+
+def first_free(base: str, taken: Set[str]) -> str:
+    """``base``, or ``base_2``, ...: the first that is not taken."""
+    names = (base if number == 1 else f"{base}_{number}" for number in count(1))
+    return next(name for name in names if name not in taken)
+
+
+def renamed(rule: Rule, called: Callable[[str], str], *, vertices: bool = False) -> Rule:
+    """The rule with other names of predicates and labels of edges, of ``vertices`` too if so."""
+
+    def atom(of: Atom) -> Atom:
+        if isinstance(of, VertexAtom):
+            return with_labels(of, called) if vertices else of
+        alias = None if of.alias is None else called(of.alias)
+        if isinstance(of, EdgeAtom):
+            return replace(with_labels(of, called), alias=alias)
+        path = regex.substitute(of.regex, lambda s: regex.Symbol(called(str(s.ref)), s.inverse))
+        return replace(of, regex=path, alias=alias)
+
+    def output(of: Output) -> Output:
+        return replace(of, path=called(of.path)) if isinstance(of, Witnessed) else of
+
+    return replace(
+        rule,
+        head=called(rule.head),
+        body=tuple(map(atom, rule.body)),
+        properties=tuple((name, output(of)) for name, of in rule.properties),
+    )

@@ -1,0 +1,123 @@
+"""Comparisons of edges, ``e = f``, written out over their labels, ends and properties."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+
+from ...algebra.scalar import Literal
+from ..query.regular_query import (
+    OWN_LABEL,
+    OWN_SOURCE,
+    OWN_TARGET,
+    Both,
+    Comparison,
+    Condition,
+    Constant,
+    Either,
+    Location,
+    Missing,
+    Negated,
+    Property,
+    Row,
+    Term,
+    Value,
+    Variable,
+    VertexAtom,
+)
+
+TRUE, FALSE = Both(()), Either(())
+
+
+Origins = Mapping[str, Collection[str]]
+"""Of an edge the labels that it may have, by their tags, each with the properties of its edges."""
+
+
+def written_out(
+    condition: Condition,
+    edges: Mapping[str, Row],
+    origins: Callable[[str], Origins],
+    positive: bool = True,
+) -> Condition:
+    """The condition, or its negation, without edges as values.
+
+    ``origins`` are those of each named edge; ``ts`` is one of the properties. Two edges are one
+    if their labels, ends and all properties agree; a property that both lack is one on which
+    they agree.
+    """
+    match condition:
+        case Negated(part):
+            return written_out(part, edges, origins, not positive)
+        case Both(parts) | Either(parts):
+            inner = tuple(written_out(part, edges, origins, positive) for part in parts)
+            return Both(inner) if isinstance(condition, Both) == positive else Either(inner)
+        case Comparison(Variable(one), sign, Variable(other)) if one in edges:
+            same = (sign == "=") == positive
+            first, second = origins(one), origins(other)
+            common = first.keys() & second.keys()
+            if not common:
+                return FALSE if same else TRUE
+            names = sorted({name for tag in common for name in first[tag]})
+            differ = _difference(edges[one], edges[other], names, condition.location, same)
+            tags = [_tag(edges[name], origins(name)) for name in (one, other)]
+            if not all(isinstance(tag, Literal) for tag in tags) and one != other:
+                label = Comparison(tags[0], "=" if same else "<>", tags[1], condition.location)
+                differ = (label, *differ)
+            return Both(differ) if same else Either(differ)
+        case _:
+            return condition if positive else Negated(condition)
+
+
+def _tag(edge: Row, origins: Origins) -> Value:
+    """What tells the label of an edge."""
+    if len(origins) == 1:
+        return Literal(next(iter(origins)))
+    assert edge.edge is not None
+    return Property(edge.edge, OWN_LABEL)
+
+
+def _difference(
+    one: Row, other: Row, names: Sequence[str], at: Location, same: bool
+) -> tuple[Condition, ...]:
+    """For each end and property, that it is the same, or that it is not."""
+    if one.edge == other.edge:
+        return ()
+    assert one.edge is not None
+    assert other.edge is not None
+    ends = zip(_ends_of(one), _ends_of(other), strict=True)
+    found = [_ends(left, right, at, same) for left, right in ends]
+    for name in names:
+        left, right = Property(one.edge, name), Property(other.edge, name)
+        compared = Comparison(left, "=" if same else "<>", right, at)
+        if name == "ts":
+            found.append(compared)
+        elif same:
+            found.append(Either((compared, Both((Missing(left), Missing(right))))))
+        else:
+            one_is = Both((Missing(left), Negated(Missing(right))))
+            other_is = Both((Negated(Missing(left)), Missing(right)))
+            found.append(Either((compared, one_is, other_is)))
+    return tuple(found)
+
+
+def _ends_of(edge: Row) -> tuple[Value, Value]:
+    """The source and the target of the edge itself."""
+    source, target = map(_end, (edge.source, edge.target))
+    if isinstance(edge, VertexAtom):
+        return source, target
+    if edge.is_undirected:
+        assert edge.edge is not None
+        return Property(edge.edge, OWN_SOURCE), Property(edge.edge, OWN_TARGET)
+    return (target, source) if edge.alternatives[0].inverse else (source, target)
+
+
+def _ends(left: Value, right: Value, at: Location, same: bool) -> Condition:
+    if left == right:
+        return TRUE if same else FALSE
+    if isinstance(left, Literal) and isinstance(right, Literal):
+        # In one stream a number and its text are one vertex.
+        return TRUE if same == (str(left.value) == str(right.value)) else FALSE
+    return Comparison(left, "=" if same else "<>", right, at)
+
+
+def _end(term: Term) -> Value:
+    return Literal(term.value) if isinstance(term, Constant) else term
