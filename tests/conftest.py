@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -49,6 +50,40 @@ settings.register_profile(
     suppress_health_check=SLOW_IS_FINE,
 )
 settings.load_profile("more" if os.environ.get(MORE) else "same")
+
+
+MOST_WORKERS = 4
+"""Processes that run the tests at once, at most: each may start a Spark of its own."""
+
+
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """The whole of the tests runs in several processes; files or folders that are named in one."""
+    if config.args_source is not pytest.Config.ArgsSource.TESTPATHS:
+        return 0
+    return min(max(2, (os.cpu_count() or 2) // 2), MOST_WORKERS)
+
+
+TALLY = pytest.StashKey[Counter[str]]()
+"""How much the properties tried, in all processes."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[TALLY] = Counter()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Adds up what the workers tried; one that was killed says nothing."""
+    node.config.stash[TALLY].update(getattr(node, "workeroutput", {}).get("properties", {}))
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """Says how much the properties tried."""
+    if config.stash[TALLY]:
+        tried = ", ".join(f"{count:,} {what}" for what, count in config.stash[TALLY].items())
+        terminalreporter.write_line(f"properties: {tried}")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -96,7 +96,6 @@ def test_data_beside_the_code_is_shipped() -> None:
     assert missing == []
 
 
-@pytest.mark.slow
 def test_the_wheel_installs_headrace_and_nothing_else(tmp_path: Path) -> None:
     page = [str(path.relative_to(ROOT)) for path in (ROOT / "api" / "page").rglob("*.*")]
     tracked = _tracked()

@@ -23,7 +23,6 @@ def test_lint() -> None:
     _check(sys.executable, "-m", "ruff", "check", ".")
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_types() -> None:
     _check(sys.executable, "-m", "tests.check_types")

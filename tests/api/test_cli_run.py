@@ -128,6 +128,7 @@ def test_a_plan_to_stdout_as_csv(tmp_path: Path) -> None:
     assert sorted(p.name for p in tmp_path.iterdir()) == ["edges.csv", "plan.json"]
 
 
+@pytest.mark.long
 def test_a_reader_of_results_that_has_seen_enough() -> None:
     with subprocess.Popen(
         command_line("run", EXAMPLES / "chains.rq", "--catalog", CATALOG),
@@ -149,6 +150,7 @@ def test_a_reader_of_results_that_has_seen_enough() -> None:
             running.kill()
 
 
+@pytest.mark.long
 def test_a_bad_row_stops_a_strict_run_and_nothing_is_left(tmp_path: Path) -> None:
     edges, out = edges_file(tmp_path), tmp_path / "out"
     done = process("run", QUERY, "-i", edges, "-o", out, "--strict")
@@ -157,6 +159,7 @@ def test_a_bad_row_stops_a_strict_run_and_nothing_is_left(tmp_path: Path) -> Non
     assert not list(tmp_path.glob("out/part-*"))
 
 
+@pytest.mark.long
 def test_stopped_and_taken_up_again(tmp_path: Path) -> None:
     """By SIGTERM, then by Ctrl-C; neither leaves temporary files."""
     out, temporary = tmp_path / "out", tmp_path / "tmp"
@@ -189,6 +192,7 @@ def test_stopped_and_taken_up_again(tmp_path: Path) -> None:
     assert before < {part.name for part in out.glob("part-*.jsonl")}
 
 
+@pytest.mark.long
 def test_the_demo_shows_every_step_and_ends(tmp_path: Path) -> None:
     out = tmp_path / "results"
     done = process("demo", "--output", out)

@@ -14,6 +14,7 @@ from tests.api.serving import LOOPBACK, served, settings
 AMLSIM = Path(__file__).parents[2] / "examples" / "amlsim"
 
 
+@pytest.mark.long
 @pytest.mark.spark
 @pytest.mark.timeout(900)
 def test_the_example_runs_on_spark(

@@ -128,6 +128,7 @@ def test_plans_with_deletions_or_reports_of_their_own_are_refused(
             PhysicalPlan.from_document(document | {"evaluate_every": 5})
 
 
+@pytest.mark.long
 @pytest.mark.spark
 @pytest.mark.timeout(900)
 def test_a_run_on_spark(edges: str, tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ def test_the_image_is_built_with_compiled_kernels() -> None:
     assert "COPY --from=build /opt/headrace /opt/headrace\n" in text
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_image_serves_is_healthy_and_ends(tmp_path: Path) -> None:
     kept, home = tmp_path / "kept", tmp_path / "home"
     kept.mkdir()

@@ -146,6 +146,7 @@ def test_streams_with_deletions_are_refused(headrace: Commands, tmp_path: Path) 
     assert "do not go with deletions, which s has" in done.error
 
 
+@pytest.mark.long
 @pytest.mark.spark
 @pytest.mark.timeout(900)
 def test_a_run_on_spark(edges: str, tmp_path: Path) -> None:

@@ -89,6 +89,7 @@ def test_the_commands_do_what_is_said_of_them(
     golden(PAGE, inside.sub(lambda _: wanted, TEXT))
 
 
+@pytest.mark.long
 @pytest.mark.spark
 @pytest.mark.parametrize(
     ("number", "said"),

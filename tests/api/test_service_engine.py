@@ -20,7 +20,7 @@ from tests.api.serving import LOOPBACK, ROWS, metric, served, settings
 from tests.executor.spark.plans import csv_file, expected, random_edges, snapshots
 from tests.waiting import until
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
+pytestmark = [pytest.mark.spark, pytest.mark.long]
 
 EDGES = random_edges(200, seed=5, vertices=24)
 SHORT = {"query": "Answer(x, y) <- a(x, y) WINDOW 30s"}

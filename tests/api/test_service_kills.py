@@ -18,7 +18,7 @@ from tests.api.serving import ROWS, running
 from tests.executor.spark.plans import csv_file, expected, random_edges, snapshots
 from tests.waiting import until
 
-pytestmark = [pytest.mark.soak, pytest.mark.spark, pytest.mark.slow]
+pytestmark = [pytest.mark.soak, pytest.mark.spark]
 
 EDGES = random_edges(600, seed=8, vertices=24)
 BODY = {"query": "Answer(x, y) <- a+(x, y) WINDOW 30s SLIDE 5s", "largest_batch": 15}

@@ -58,7 +58,7 @@ def test_the_service_is_there_again_when_its_database_is(
 
 
 @pytest.mark.spark
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_query_goes_on_when_the_database_is_back(
     own_server: Postgres,
     tmp_path: Path,

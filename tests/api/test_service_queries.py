@@ -28,7 +28,7 @@ from tests.executor.spark.plans import csv_file, expected, random_edges, snapsho
 from tests.strategies.amount import MORE
 from tests.waiting import until
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
+pytestmark = [pytest.mark.spark, pytest.mark.long]
 
 EDGES = random_edges(320, seed=5, vertices=24)
 BODY = {"query": "Answer(x, y) <- a+(x, y) WINDOW 30s SLIDE 5s", "largest_batch": 20}

@@ -11,7 +11,7 @@ import pytest
 from bench import leave_alone, load
 from bench.leave_alone import Held, per_hour
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 
 def test_load_counts_every_answer(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from headrace.executor.local import run_plan
 from tests.executor.spark.test_roots import planned
 
 
+@pytest.mark.long
 @pytest.mark.spark
 def test_results_of_a_run_whose_workers_are_killed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -145,6 +145,7 @@ def test_killed_and_taken_up_again(kafka: Broker, tmp_path: Path) -> None:
     assert not (tmp_path / "out/_headrace/late.jsonl").exists()
 
 
+@pytest.mark.long
 def test_a_stream_that_is_put_into_a_service_that_runs(kafka: Broker, tmp_path: Path) -> None:
     catalog = yaml.safe_load(CATALOG.format(address=kafka.address, delay=DELAY))
     stream = catalog["streams"]["payments"]

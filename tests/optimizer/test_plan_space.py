@@ -83,7 +83,7 @@ def test_counts_are_those_of_theory(shape: str, n: int, reference: bool) -> None
     assert outcome.memo.merges == 0, "the fingerprint makes twins impossible"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("shape", FORMS)
 @pytest.mark.parametrize("n", [7, 8])
 def test_counts_are_those_of_theory_for_large_queries(shape: str, n: int) -> None:

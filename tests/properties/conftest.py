@@ -2,10 +2,14 @@
 
 import pytest
 
+from tests.conftest import TALLY
 from tests.properties.tally import TRIED
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    if TRIED:
-        tried = ", ".join(f"{count:,} {what}" for what, count in TRIED.items())
-        terminalreporter.write_line(f"properties: {tried}")
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Hands the tally on: a worker to the process that reports, or this one to its summary."""
+    handed: dict[str, object] | None = getattr(session.config, "workeroutput", None)
+    if handed is not None:
+        handed["properties"] = dict(TRIED)
+    else:
+        session.config.stash[TALLY].update(TRIED)

@@ -10,7 +10,7 @@ import pytest
 from bench.warm import copied, measured
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_each_kernel_is_compiled_once_by_two_processes_and_then_loaded(tmp_path: Path) -> None:
     sources = copied(str(tmp_path))
     first, second = measured("two at once", sources, 2)

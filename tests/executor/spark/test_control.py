@@ -99,6 +99,7 @@ def kept(spark: SparkSession) -> tuple[int, int, int]:
     )
 
 
+@pytest.mark.long
 def test_spark_keeps_nothing_of_runs_that_have_ended(spark: SparkSession, tmp_path: Path) -> None:
     """Else a service would have a thread, a session and open files more with each start."""
     inputs = {"input": [csv_file(tmp_path / "in.csv", EDGES)]}
@@ -118,6 +119,7 @@ def test_spark_keeps_nothing_of_runs_that_have_ended(spark: SparkSession, tmp_pa
     until(as_before, lambda: f"{before} before, {kept(spark)} after")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seconds", [0.2, 0.6, 1.2])
 def test_a_run_that_is_stopped_while_it_starts_leaves_no_process(
     spark: SparkSession, tmp_path: Path, seconds: float
@@ -158,6 +160,7 @@ def test_stopped_before_it_began(spark: SparkSession, tmp_path: Path) -> None:
     assert [p.name for p in tmp_path.iterdir()] == ["in.csv"]
 
 
+@pytest.mark.long
 def test_a_run_with_an_interval_ends_wherever_it_was_killed(
     spark: SparkSession, tmp_path: Path
 ) -> None:

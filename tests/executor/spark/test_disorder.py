@@ -204,6 +204,7 @@ def test_files_out_of_order_on_spark(spark: SparkSession, tmp_path: Path) -> Non
     assert snapshots(found) == snapshots(expected(reach(), in_order(edges, late)))
 
 
+@pytest.mark.long
 @pytest.mark.spark
 def test_a_stream_out_of_order_over_a_restart(rocksdb: SparkSession, tmp_path: Path) -> None:
     """The second start has what waited, and the watermark that the first one came to."""

@@ -72,6 +72,7 @@ def processes(spark: SparkSession, which: str) -> list[int]:
             return [p.pid for p in jvm.children(recursive=True)]
 
 
+@pytest.mark.long
 def test_a_run_goes_on_when_there_is_room_again(
     spark: SparkSession, folder: Path, shortage: ExitStack
 ) -> None:
@@ -104,6 +105,7 @@ def stop() -> None:
     raise Stopped
 
 
+@pytest.mark.long
 def test_damaged_state_is_refused_by_name_and_a_copy_goes_on(
     spark: SparkSession, folder: Path
 ) -> None:
@@ -134,6 +136,7 @@ def test_damaged_state_is_refused_by_name_and_a_copy_goes_on(
     assert Counter(read_jsonl(folder / "run/out")) == RIGHT
 
 
+@pytest.mark.long
 def test_a_clock_that_is_set_back_holds_up_nothing(
     spark: SparkSession, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -50,6 +50,7 @@ def test_partitions_are_worked_on_by_different_tasks(spark: SparkSession) -> Non
         assert {row.key: row.task for row in rows} == dict(zip(keys, range(count), strict=True))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["join", "path", "shared"])
 def test_stopped_and_taken_up_again(spark: SparkSession, tmp_path: Path, name: str) -> None:
     plan = {"join": HASH_JOIN, "path": OWN_ROOTS, "shared": SHARED}[name]
@@ -79,6 +80,7 @@ def test_stopped_and_taken_up_again(spark: SparkSession, tmp_path: Path, name: s
     assert set(report.operators) == operators | leaves | ports
 
 
+@pytest.mark.long
 def test_plans_of_random_queries(spark: SparkSession) -> None:
     @given(case=cases(), seed=st.integers(0, 999))
     @examples(3)

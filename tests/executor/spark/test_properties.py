@@ -80,6 +80,7 @@ def test_files(spark: SparkSession, tmp_path: Path, name: str) -> None:
     assert report.edges == len(EDGES)
 
 
+@pytest.mark.long
 def test_taken_up_again(spark: SparkSession, tmp_path: Path) -> None:
     """What lies in state has the properties that the plan needs."""
     inputs = {"s": [parquet_of(tmp_path / "in.parquet", EDGES)]}
@@ -100,6 +101,7 @@ def test_taken_up_again(spark: SparkSession, tmp_path: Path) -> None:
     agree(found, "joined", EDGES)
 
 
+@pytest.mark.long
 def test_types_in_files_of_results(spark: SparkSession, tmp_path: Path) -> None:
     plan = plan_of(
         (scan("weight", "new", "count", "name", "ts"), ()),
@@ -157,6 +159,7 @@ def pushed_filters(frame: DataFrame) -> str:
     return str(filters)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("condition", "pushed"),
     [

@@ -67,6 +67,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.long
 def test_killed_and_taken_up_again(spark: SparkSession, folder: Path) -> None:
     first = Child(folder)
     first.until(3)

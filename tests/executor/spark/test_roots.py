@@ -64,6 +64,7 @@ def found_in(folder: Path) -> list[dict[str, object]]:
     return [json.loads(line) for file in sorted(folder.glob("part-*")) for line in file.open()]
 
 
+@pytest.mark.long
 def test_an_aggregate_taken_up_again(spark: SparkSession, tmp_path: Path) -> None:
     query = (
         "Answer(x, count(*) as pairs, sum(e.n) as total) <- a(x, y) as e, b(y, z). "

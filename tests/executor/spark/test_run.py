@@ -50,6 +50,7 @@ def _check(spark: SparkSession, case: Case, seed: int) -> None:
     assert report.results == len(found)
 
 
+@pytest.mark.long
 def test_plans_of_random_queries(spark: SparkSession) -> None:
     @given(case=cases(), seed=st.integers(0, 999))
     @examples(6)
@@ -59,6 +60,7 @@ def test_plans_of_random_queries(spark: SparkSession) -> None:
     check()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["Table 5.1 Q4", "Table 5.1 Q5", "Table 5.1 Q7"])
 def test_plans_of_named_queries(spark: SparkSession, name: str) -> None:
     @given(case=cases(st.just(NAMED[name])), seed=st.integers(0, 999))

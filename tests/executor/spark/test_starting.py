@@ -46,6 +46,7 @@ def driver_worker() -> psutil.Process | None:
     return None
 
 
+@pytest.mark.long
 @pytest.mark.spark
 def test_a_worker_may_take_longer_to_import_than_spark_waits(
     spark: SparkSession, tmp_path: Path
@@ -82,6 +83,7 @@ def test_a_worker_may_take_longer_to_import_than_spark_waits(
     assert snapshots(read_jsonl(tmp_path / "out")) == snapshots(expected(edges_of_a(), EDGES))
 
 
+@pytest.mark.long
 @pytest.mark.spark
 def test_a_run_starts_again_as_often_as_it_takes(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -109,6 +111,7 @@ def test_a_run_starts_again_as_often_as_it_takes(
     assert snapshots(read_jsonl(tmp_path / "out")) == snapshots(expected(edges_of_a(), EDGES))
 
 
+@pytest.mark.long
 @pytest.mark.spark
 def test_a_run_that_waits_for_its_start_can_be_stopped(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

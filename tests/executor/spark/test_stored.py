@@ -118,6 +118,7 @@ def test_the_spool_begins_with_what_is_stored(tmp_path: Path) -> None:
     assert [row["ts"] for row in rows] == sorted(row["ts"] for row in rows)
 
 
+@pytest.mark.long
 @pytest.mark.spark
 def test_a_run_is_taken_up_again(spark: SparkSession, tmp_path: Path) -> None:
     def stop(progress: Progress) -> None:

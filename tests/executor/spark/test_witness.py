@@ -23,6 +23,7 @@ RANGE = 12
 QUERY = f"Answer(x, p as way, z) <- x (a/^b)+ y as p, a(y, z). WINDOW {RANGE}"
 
 
+@pytest.mark.long
 def test_paths_of_a_query_taken_up_again(spark: SparkSession, tmp_path: Path) -> None:
     plan = planned(QUERY, 2)
     assert plan.nodes[plan.root].op == "WITNESS"

@@ -56,6 +56,7 @@ def other_python(folder: Path) -> Path:
     return folder
 
 
+@pytest.mark.long
 @pytest.mark.spark
 @pytest.mark.parametrize(
     ("script", "activated"),
@@ -95,6 +96,7 @@ def test_a_script_runs_from_any_folder(tmp_path: Path, script: str, activated: b
     assert found
 
 
+@pytest.mark.long
 @pytest.mark.spark
 def test_a_python_that_lacks_what_workers_need_is_told(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
