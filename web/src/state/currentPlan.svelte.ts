@@ -13,6 +13,8 @@ import { route } from "./route.svelte";
 /** A document about the plan that is fetched when a view first needs it. */
 class LazyDocument<T> {
   value = $state.raw<T | null>(null);
+  /** The id of the plan that `value` is about. */
+  of = $state<string | null>(null);
   problem = $state.raw<Problem | null>(null);
   busy = $state(false);
   #id: string | null = null;
@@ -45,7 +47,7 @@ class LazyDocument<T> {
     this.busy = true;
     try {
       const value = await this.#fetch(id, request.signal);
-      if (this.#id === id) this.value = value;
+      if (this.#id === id) [this.value, this.of] = [value, id];
     } catch (error) {
       if (this.#id !== id) return;
       this.value = null;
