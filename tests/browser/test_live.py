@@ -37,7 +37,7 @@ def test_from_a_query_to_its_results(page: Page) -> None:
     expect(chip).to_be_visible()
     expect(page.locator(".tiles")).to_contain_text("1.6k")
     # Measured beside estimated, on the plan that ran.
-    expect(page.locator(".measured").first).to_contain_text(re.compile(r"did [\d.]+/h"))
+    expect(page.locator(".measured").first).to_contain_text(re.compile(r"measured [\d.]+/h"))
     results.first.click()
     drawn = page.get_by_role("group", name="Results", exact=True)
     # Of the one that is looked at: there is one vertex in the column x.

@@ -1,99 +1,74 @@
-/** Asks the service. Every answer that is none is a `ProblemError` with its problem document. */
+/**
+ * The client of the service: openapi-fetch, with tokens and problem details.
+ *
+ * openapi-fetch stays at 0.16: the types of 0.17 turn readonly arrays into objects
+ * (openapi-typescript issue 2615).
+ */
 
+import createClient, { type Middleware } from "openapi-fetch";
+
+import { isCancelled, problemOf, ProblemError, UnreachableError } from "./problems";
 import type { paths } from "./schema";
 
-export type Problem =
-  paths["/optimize"]["post"]["responses"][422]["content"]["application/problem+json"];
-
-export class ProblemError extends Error {
-  constructor(readonly problem: Problem) {
-    super(problem.detail);
-  }
-}
-
-/** The service did not answer at all. */
-export class LostError extends Error {}
-
-export interface Asking {
-  readonly method?: "GET" | "POST" | "PUT" | "DELETE";
-  readonly body?: unknown;
-  readonly signal?: AbortSignal | undefined;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
-/** What the page around this does when there is no answer, and who it says it is. */
-export interface Host {
+/** The token of this tab, and what happens when the service refuses it or does not answer. */
+export interface Session {
   token(): string | null;
-  /** Resolves with another token, or null if there is none. */
-  refused(): Promise<string | null>;
-  lost(): void;
-  back(): void;
+  /** Resolves with whether there is another token now. */
+  requestToken(): Promise<boolean>;
+  unreachable(): void;
+  reachable(): void;
 }
 
-let host: Host = {
+let session: Session = {
   token: () => null,
-  refused: () => Promise.resolve(null),
-  lost: () => undefined,
-  back: () => undefined,
+  requestToken: () => Promise.resolve(false),
+  unreachable: () => undefined,
+  reachable: () => undefined,
 };
 
-export function setHost(given: Host): void {
-  host = given;
+export function setSession(next: Session): void {
+  session = next;
 }
 
-/** Sends a request; asks for a token and tries again where one is needed. */
-export async function send(path: string, asking: Asking = {}): Promise<Response> {
-  for (let token = host.token(); ; ) {
-    const response = await once(path, asking, token);
-    if (response.status !== 401) return response;
-    token = await host.refused();
-    if (token === null) return response;
-  }
+const middleware: Middleware = {
+  onRequest({ request }) {
+    const token = session.token();
+    if (token !== null) request.headers.set("Authorization", `Bearer ${token}`);
+  },
+  onResponse() {
+    session.reachable();
+  },
+  onError({ error }) {
+    if (isCancelled(error)) return;
+    session.unreachable();
+    return new UnreachableError("The service does not answer.");
+  },
+};
+
+/** A client of the service at `baseUrl`. */
+export function clientOf(baseUrl: string) {
+  const client = createClient<paths>({ baseUrl, headers: { Accept: "application/json" } });
+  client.use(middleware);
+  return client;
 }
 
-async function once(path: string, asking: Asking, token: string | null): Promise<Response> {
-  const headers: Record<string, string> = { Accept: "application/json", ...asking.headers };
-  if (asking.body !== undefined) headers["Content-Type"] = "application/json";
-  if (token !== null) headers["Authorization"] = `Bearer ${token}`;
-  try {
-    const response = await fetch(`./${path.replace(/^\//, "")}`, {
-      method: asking.method ?? "GET",
-      headers,
-      ...(asking.body === undefined ? {} : { body: JSON.stringify(asking.body) }),
-      ...(asking.signal === undefined ? {} : { signal: asking.signal }),
-    });
-    host.back();
-    return response;
-  } catch (error) {
-    if (error instanceof DOMException && error.name === "AbortError") throw error;
-    host.lost();
-    throw new LostError("The service does not answer.");
-  }
+interface Answer<T> {
+  readonly data?: T;
+  readonly error?: unknown;
+  readonly response: Response;
 }
 
-/** The JSON of an answer. */
-export async function ask<T>(path: string, asking: Asking = {}): Promise<T> {
-  const response = await send(path, asking);
-  if (!response.ok) throw new ProblemError(await problemOf(response));
-  return (response.status === 204 ? undefined : await response.json()) as T;
-}
-
-export async function problemOf(response: Response): Promise<Problem> {
-  try {
-    const document: unknown = await response.json();
-    if (typeof document === "object" && document !== null && "detail" in document)
-      return document as Problem;
-  } catch {
-    // It says nothing that we can read.
-  }
-  const title = response.statusText || `Status ${response.status}`;
-  return { type: "about:blank", title, status: response.status, detail: title };
-}
-
-/** What to show of an error; null if it is only that nobody waits for the answer any more. */
-export function shownProblem(error: unknown): Problem | null {
-  if (error instanceof ProblemError) return error.problem;
-  if (error instanceof DOMException && error.name === "AbortError") return null;
-  const detail = error instanceof Error ? error.message : String(error);
-  return { type: "about:blank", title: "No answer", status: 0, detail };
+/**
+ * The body of the answer to a request of a client. The request is made again with another token
+ * where the service wants one.
+ *
+ * @throws ProblemError if the answer is a problem.
+ * @throws UnreachableError if there is no answer.
+ */
+export async function bodyOf<T>(request: () => Promise<Answer<T>>): Promise<T> {
+  let answer = await request();
+  while (answer.response.status === 401 && (await session.requestToken()))
+    answer = await request();
+  if (!answer.response.ok) throw new ProblemError(problemOf(answer.error, answer.response));
+  return answer.data as T;
 }

@@ -592,19 +592,19 @@ export interface components {
              * @description with the cost formula of each operator
              * @default false
              */
-            readonly costs: boolean;
+            readonly costs?: boolean;
             /**
              * Explain
              * @description its explanation will be asked for: keep it at hand
              * @default false
              */
-            readonly explain: boolean;
+            readonly explain?: boolean;
             /**
              * Format
              * @default json
              * @enum {string}
              */
-            readonly format: "text" | "json" | "dot" | "mermaid" | "html";
+            readonly format?: "text" | "json" | "dot" | "mermaid" | "html";
             /** Language */
             readonly language?: string | null;
             /**
@@ -617,7 +617,7 @@ export interface components {
              *       "simple_budget": 1000000
              *     }
              */
-            readonly options: components["schemas"]["OptionsBody"];
+            readonly options?: components["schemas"]["OptionsBody"];
             /** Query */
             readonly query: string;
             /**
@@ -625,7 +625,7 @@ export interface components {
              * @default physical
              * @enum {string}
              */
-            readonly stage: "query" | "logical" | "memo" | "physical" | "plan";
+            readonly stage?: "query" | "logical" | "memo" | "physical" | "plan";
             /**
              * Streams
              * @description only the catalog's streams
@@ -638,13 +638,13 @@ export interface components {
              * @description with each step of the search
              * @default false
              */
-            readonly trace: boolean;
+            readonly trace?: boolean;
             /**
              * Why
              * @description with what decided for each operator
              * @default false
              */
-            readonly why: boolean;
+            readonly why?: boolean;
         };
         /**
          * Explanation
@@ -1046,7 +1046,7 @@ export interface components {
              * @description its explanation will be asked for: keep it at hand
              * @default false
              */
-            readonly explain: boolean;
+            readonly explain?: boolean;
             /** Language */
             readonly language?: string | null;
             /**
@@ -1059,7 +1059,7 @@ export interface components {
              *       "simple_budget": 1000000
              *     }
              */
-            readonly options: components["schemas"]["OptionsBody"];
+            readonly options?: components["schemas"]["OptionsBody"];
             /** Query */
             readonly query: string;
             /**
@@ -1113,38 +1113,38 @@ export interface components {
              * @default saturating
              * @enum {string}
              */
-            readonly cost_model: "saturating" | "thesis";
+            readonly cost_model?: "saturating" | "thesis";
             /**
              * Disabled Rules
              * @default []
              */
-            readonly disabled_rules: readonly string[];
+            readonly disabled_rules?: readonly string[];
             /**
              * Evaluate
              * @description slide: results are right once per slide, at its end
              * @default eager
              * @enum {string}
              */
-            readonly evaluate: "eager" | "slide";
+            readonly evaluate?: "eager" | "slide";
             /**
              * Parallelism
              * @description partitions to plan for
              * @default 1
              */
-            readonly parallelism: number;
+            readonly parallelism?: number;
             /**
              * Path Semantics
              * @description simple: a path may not repeat a vertex
              * @default arbitrary
              * @enum {string}
              */
-            readonly path_semantics: "arbitrary" | "simple";
+            readonly path_semantics?: "arbitrary" | "simple";
             /**
              * Simple Budget
              * @description steps that simple paths may take for an edge
              * @default 1000000
              */
-            readonly simple_budget: number;
+            readonly simple_budget?: number;
             /** Slide */
             readonly slide?: string | null;
             /**
@@ -1410,7 +1410,7 @@ export interface components {
              * @description stop at the first row that is no edge
              * @default false
              */
-            readonly strict: boolean;
+            readonly strict?: boolean;
         };
         /**
          * QueryDocument

@@ -1,35 +1,82 @@
-/** The routes of the service that the page uses. */
+/** The routes of the service that the page uses; types and paths are those of its OpenAPI. */
 
-import { ask, type Asking } from "./client";
-import type {
-  Alternatives,
-  ExampleDocument,
-  Explanation,
-  Memo,
-  OptimizeBody,
-  Optimized,
-  StreamDocument,
-  Traced,
-} from "./schema";
+import { bodyOf, clientOf } from "./client";
+import type { OptimizeBody, QueryBody } from "./schema";
 
-type Signal = Pick<Asking, "signal">;
+/** The page lies beside the routes of the service, wherever the service is mounted. */
+const BASE = ".";
+const client = clientOf(BASE);
 
-/** What may be left out of the options; OpenAPI tells defaults of ours as if they had to be there. */
-export type Question = Omit<OptimizeBody, "options" | "explain"> & {
-  readonly options: Partial<NonNullable<OptimizeBody["options"]>>;
-};
+type Signal = AbortSignal | null;
 
-export const optimize = (question: Question, signal?: AbortSignal) =>
-  ask<Optimized>("optimize", { method: "POST", body: { ...question, explain: true }, signal });
+const of = (id: string, signal: Signal = null) => ({ params: { path: { id } }, signal });
 
-const about = <T>(path: (id: string) => string) =>
-  (id: string, signal: Signal = {}) => ask<T>(path(id), signal);
+export const optimize = (body: OptimizeBody, signal: Signal = null) =>
+  bodyOf(() => client.POST("/optimize", { body: { ...body, explain: true }, signal }));
 
-export const explanation = about<Explanation>((id) => `plans/${id}/explanation`);
-export const memo = about<Memo>((id) => `plans/${id}/memo`);
-export const trace = about<Traced>((id) => `plans/${id}/trace?steps=50000&tried=true`);
-export const alternatives = about<Alternatives>((id) => `plans/${id}/alternatives?limit=20`);
+/** Parses a query without planning it. */
+export const parse = (body: OptimizeBody, signal: Signal = null) =>
+  bodyOf(() => client.POST("/explain", { body: { ...body, stage: "query" }, signal }));
 
-export const examples = () => ask<readonly ExampleDocument[]>("examples");
-export const streams = () => ask<readonly StreamDocument[]>("streams");
-export const health = () => ask<{ status: string; version: string }>("healthz");
+export const getExplanation = (id: string, signal: Signal = null) =>
+  bodyOf(() => client.GET("/plans/{id}/explanation", of(id, signal)));
+
+export const getMemo = (id: string, signal: Signal = null) =>
+  bodyOf(() => client.GET("/plans/{id}/memo", of(id, signal)));
+
+export const getTrace = (id: string, signal: Signal = null) =>
+  bodyOf(() =>
+    client.GET("/plans/{id}/trace", {
+      params: { path: { id }, query: { steps: 50_000, tried: true } },
+      signal,
+    }),
+  );
+
+export const getAlternatives = (id: string, signal: Signal = null) =>
+  bodyOf(() =>
+    client.GET("/plans/{id}/alternatives", { params: { path: { id }, query: { limit: 20 } }, signal }),
+  );
+
+export const listExamples = () => bodyOf(() => client.GET("/examples"));
+
+export const listQueries = () => bodyOf(() => client.GET("/queries"));
+export const getQuery = (id: string) => bodyOf(() => client.GET("/queries/{id}", of(id)));
+export const getQueryPicture = (id: string) =>
+  bodyOf(() => client.GET("/queries/{id}/picture", of(id)));
+export const startQuery = (body: QueryBody) => bodyOf(() => client.POST("/queries", { body }));
+export const pauseQuery = (id: string) =>
+  bodyOf(() => client.POST("/queries/{id}/pause", of(id)));
+export const resumeQuery = (id: string) =>
+  bodyOf(() => client.POST("/queries/{id}/resume", of(id)));
+export const stopQuery = (id: string) => bodyOf(() => client.POST("/queries/{id}/stop", of(id)));
+export const deleteQuery = (id: string) => bodyOf(() => client.DELETE("/queries/{id}", of(id)));
+
+/** The results of a running query as a stream of server-sent events: those after an event, or the
+ * newest `tail` and all later ones. */
+export const streamResults = (
+  id: string,
+  from: { readonly lastEvent: string } | { readonly tail: number },
+  signal: AbortSignal,
+) =>
+  bodyOf(() =>
+    client.GET("/queries/{id}/results", {
+      params: {
+        path: { id },
+        ...("tail" in from
+          ? { query: { tail: from.tail } }
+          : { header: { "last-event-id": from.lastEvent } }),
+      },
+      headers: { Accept: "text/event-stream" },
+      parseAs: "stream",
+      signal,
+    }),
+  );
+
+/** Whether the service is ready; asked without a token, and without telling the session. */
+export async function ready(): Promise<boolean> {
+  try {
+    return (await fetch(`${BASE}/readyz`, { cache: "no-store" })).ok;
+  } catch {
+    return false;
+  }
+}

@@ -1,4 +1,4 @@
-/** How wide text is, and as much of it as there is room for. */
+/** Measures text, and cuts it to the room that there is. */
 
 /** A font of the page for measuring: `font("mono", 12)`. */
 export function font(family: "font" | "mono", size: number, weight = 400): string {
@@ -22,6 +22,9 @@ export function widthOf(text: string, font: string): number {
   widths.set(key, width);
   return width;
 }
+
+/** The width of the text of a line. */
+export const lineTextWidth = (text: string): number => widthOf(text, font("font", 10.5));
 
 /** The text, or its beginning and an ellipsis. */
 export function fitted(text: string, font: string, room: number, width = widthOf): string {

@@ -1,4 +1,4 @@
-/** Where the boxes and lines of a graph are: layered, by dagre. Sizes are in pixels. */
+/** Places the boxes and lines of a graph in layers, by dagre. Sizes are in pixels. */
 
 import { Graph, layout } from "@dagrejs/dagre";
 
@@ -12,7 +12,7 @@ export interface Line {
   readonly id: string;
   readonly from: string;
   readonly to: string;
-  /** The width of what is written on it, for which room is left. */
+  /** The width of the text on the line, for which room is left. */
   readonly label?: number;
 }
 
@@ -30,17 +30,19 @@ export interface Placed {
   readonly height: number;
   readonly boxes: Readonly<Record<string, Point>>;
   readonly lines: Readonly<Record<string, readonly Point[]>>;
-  /** The middle of what is written on lines; by default that of the line. */
+  /** The middle of the texts on lines; by default that of the line. */
   readonly labels?: Readonly<Record<string, Point>>;
 }
 
 export interface Spacing {
+  /** Between boxes of a layer. */
   readonly between: number;
+  /** Between layers. */
   readonly layers: number;
 }
 
-/** How high what is written on a line is. */
-export const LABEL = 16;
+/** The height of the text on a line. */
+const LABEL_HEIGHT = 16;
 
 const RANKS = { up: "TB", down: "TB", right: "LR" } as const;
 
@@ -58,12 +60,12 @@ export function placed(
     edgesep: spacing.between / 2,
   });
   for (const { id, width, height } of boxes) graph.setNode(id, { width, height });
-  // Upwards, it is laid out from the top: what goes into a box then stands in its order.
+  // Upwards, dagre begins at the top: then the inputs of a box stand in their order.
   const ends = ({ from, to }: Line) => direction === "up" ? ([to, from] as const) : ([from, to] as const);
-  // A loop is drawn on its box, and no matter of layers.
+  // A loop is drawn on its box and takes no part in the layers.
   const straight = lines.filter(({ from, to }) => from !== to);
   for (const line of straight) {
-    const room = line.label === undefined ? {} : { width: line.label, height: LABEL, labelpos: "c" };
+    const room = line.label === undefined ? {} : { width: line.label, height: LABEL_HEIGHT, labelpos: "c" };
     graph.setEdge(...ends(line), room, line.id);
   }
   layout(graph);
@@ -95,7 +97,7 @@ export function placed(
   };
 }
 
-/** Whether most of what goes into boxes stands from right to left of its order. */
+/** Whether most inputs of boxes stand from right to left. */
 function reversed(lines: readonly Line[], x: (id: string) => number): boolean {
   let right = 0;
   const last = new Map<string, string>();
@@ -128,17 +130,25 @@ export function curve(points: readonly Point[], direction: Direction): string {
 export const loop = ({ x, y }: Point, height: number): string =>
   `M${round(x - 8)},${round(y - height / 2)}c-18,-34 34,-34 16,0`;
 
+const ARROWS = {
+  ArrowUp: [0, -1],
+  ArrowDown: [0, 1],
+  ArrowLeft: [-1, 0],
+  ArrowRight: [1, 0],
+} as const;
+export type ArrowKey = keyof typeof ARROWS;
+
+export const isArrowKey = (key: string): key is ArrowKey => key in ARROWS;
+
 /** The box to go to from another one by an arrow key: near, and in that direction. */
 export function neighbour(
   boxes: Readonly<Record<string, Point>>,
   from: string,
-  key: "ArrowUp" | "ArrowDown" | "ArrowLeft" | "ArrowRight",
+  key: ArrowKey,
 ): string | null {
   const here = boxes[from];
   if (here === undefined) return null;
-  const [dx, dy] = { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] }[
-    key
-  ] as [number, number];
+  const [dx, dy] = ARROWS[key];
   let best: string | null = null;
   let least = Infinity;
   for (const [id, { x, y }] of Object.entries(boxes)) {

@@ -1,8 +1,8 @@
-/** Lays graphs out beside the page, which stays quick however large they are. */
+/** Lays graphs out in a worker, so that the page answers however large a graph is. */
 
 import { placed, type Box, type Direction, type Line, type Placed, type Spacing } from "./layout";
 
-export interface Task {
+export interface LayoutRequest {
   readonly number: number;
   readonly boxes: readonly Box[];
   readonly lines: readonly Line[];
@@ -10,18 +10,18 @@ export interface Task {
   readonly spacing: Spacing;
 }
 
-export type Done = { readonly number: number } & (
+export type LayoutAnswer = { readonly number: number } & (
   | { readonly placed: Placed }
   | { readonly error: string }
 );
 
-addEventListener("message", ({ data }: MessageEvent<Task>) => {
+addEventListener("message", ({ data }: MessageEvent<LayoutRequest>) => {
   const { number, boxes, lines, direction, spacing } = data;
-  let done: Done;
+  let answer: LayoutAnswer;
   try {
-    done = { number, placed: placed(boxes, lines, direction, spacing) };
+    answer = { number, placed: placed(boxes, lines, direction, spacing) };
   } catch (error) {
-    done = { number, error: String(error) };
+    answer = { number, error: String(error) };
   }
-  postMessage(done);
+  postMessage(answer);
 });

@@ -1,26 +1,28 @@
-/** Layouts from the worker, one after the other. */
+/** Layouts from the worker, in the order in which they are asked for. */
 
-import type { Box, Direction, Line, Placed, Spacing } from "./layout";
-import type { Done, Task } from "./layout.worker";
+import { lineTextWidth } from "./fit";
+import type { GraphLine } from "./elements";
+import type { Box, Direction, Placed, Spacing } from "./layout";
+import type { LayoutAnswer, LayoutRequest } from "./layout.worker";
 import LayoutWorker from "./layout.worker?worker";
 
-interface Waiting {
+interface Pending {
   readonly resolve: (placed: Placed) => void;
   readonly reject: (error: Error) => void;
 }
 
 let worker: Worker | null = null;
 let count = 0;
-const waiting = new Map<number, Waiting>();
+const pending = new Map<number, Pending>();
 
 function started(): Worker {
   if (worker !== null) return worker;
   worker = new LayoutWorker();
-  worker.addEventListener("message", ({ data }: MessageEvent<Done>) => {
-    const who = waiting.get(data.number);
-    waiting.delete(data.number);
-    if ("placed" in data) who?.resolve(data.placed);
-    else who?.reject(new Error(data.error));
+  worker.addEventListener("message", ({ data }: MessageEvent<LayoutAnswer>) => {
+    const { number } = data;
+    if ("placed" in data) pending.get(number)?.resolve(data.placed);
+    else pending.get(number)?.reject(new Error(data.error));
+    pending.delete(number);
   });
   return worker;
 }
@@ -28,27 +30,28 @@ function started(): Worker {
 /** Starts the worker, so that the first layout need not wait for it. */
 export const warm = (): void => void started();
 
+/** Places boxes in layers, with room for the texts of lines. */
 export function layoutOf(
   boxes: readonly Box[],
-  lines: readonly Line[],
+  lines: readonly GraphLine[],
   direction: Direction,
   spacing: Spacing,
 ): Promise<Placed> {
   const number = (count += 1);
-  const task: Task = {
+  const request: LayoutRequest = {
     number,
     boxes: boxes.map(({ id, width, height }) => ({ id, width, height })),
-    lines: lines.map(({ id, from, to, label }) => ({
+    lines: lines.map(({ id, from, to, text }) => ({
       id,
       from,
       to,
-      ...(label === undefined ? {} : { label }),
+      ...(text && { label: lineTextWidth(text) + 14 }),
     })),
     direction,
     spacing,
   };
   return new Promise((resolve, reject) => {
-    waiting.set(number, { resolve, reject });
-    started().postMessage(task);
+    pending.set(number, { resolve, reject });
+    started().postMessage(request);
   });
 }

@@ -1,12 +1,12 @@
-/** The course of a run, as far as it was watched. */
+/** Measurements of a running query over the time that it was watched. */
 
 import type { ProgressDocument } from "../api/schema";
 
-export interface Moment {
-  /** Seconds that it ran, over pauses. */
+export interface Sample {
+  /** Seconds that the query ran, without pauses. */
   readonly seconds: number;
-  /** Seconds since it was taken up last, as it tells. */
-  readonly told: number;
+  /** Seconds since the last start or resume, as the service reports them. */
+  readonly reported: number;
   readonly edges: number;
   readonly results: number;
   readonly lag: number | null;
@@ -14,29 +14,30 @@ export interface Moment {
   readonly entries: number;
 }
 
-const MOST = 240;
+const MOST_SAMPLES = 240;
 
-/** The moments with another one, if it is a later one; every other one goes when there are many. */
-export function longer(
-  moments: readonly Moment[],
+/** The samples with a new one, if the service reports later seconds than before; thinned to every
+ * other one when there are many. */
+export function withSample(
+  samples: readonly Sample[],
   progress: ProgressDocument,
-): readonly Moment[] {
-  const last = moments.at(-1);
-  const told = progress.seconds;
-  if (last?.told === told) return moments;
-  // After a pause it counts anew.
-  const since = last && told > last.told ? told - last.told : told;
-  const moment = {
+): readonly Sample[] {
+  const last = samples.at(-1);
+  const reported = progress.seconds;
+  if (last?.reported === reported) return samples;
+  // After a pause the service counts from 0.
+  const since = last && reported > last.reported ? reported - last.reported : reported;
+  const sample = {
     seconds: (last?.seconds ?? 0) + since,
-    told,
+    reported,
     edges: progress.edges_per_second,
     results: progress.results_per_second,
     lag: progress.lag,
     state: progress.state_bytes,
     entries: progress.state_entries,
   };
-  const all = [...moments, moment];
-  return all.length > MOST ? all.filter((_, k) => k % 2 === 0 || k === all.length - 1) : all;
+  const all = [...samples, sample];
+  return all.length > MOST_SAMPLES ? all.filter((_, k) => k % 2 === 0 || k === all.length - 1) : all;
 }
 
 /** A line through values, as the `d` of a path in a box of a size; and the same with its ground. */

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 
 import type { Match, OperatorDocument, PictureDocument, ProgressDocument } from "../api/schema";
 import { eventsOf, EventParser } from "./events";
-import { longer, sparkline } from "./history";
-import { drawingOf, said, type Result } from "./match";
+import { withSample, sparkline } from "./history";
+import { drawingOf, bindingsText, type Result } from "./match";
 import { measuredTexts } from "./measured";
 import { bytes, clock, instant } from "../text/time";
 
@@ -81,21 +81,21 @@ describe("results as a graph", () => {
     expect(shown(found, { edges: [fixed], vertices: ["y"] })).toEqual(["=9 a =2"]);
   });
 
-  it("are said in a line", () => expect(said(result(1, { x: "3", n: null }))).toBe("x = 3, n = none"));
+  it("are bindingsText in a line", () => expect(bindingsText(result(1, { x: "3", n: null }))).toBe("x = 3, n = none"));
 });
 
 describe("the course of a run", () => {
   const at = (seconds: number) =>
     ({ seconds, edges_per_second: seconds, results_per_second: 0, lag: null, state_bytes: 0, state_entries: 0 }) as unknown as ProgressDocument;
 
-  it("has each moment once, and never too many", () => {
-    let moments = longer([], at(1));
-    expect(longer(moments, at(1))).toBe(moments);
-    for (let k = 2; k < 2000; k += 1) moments = longer(moments, at(k));
-    expect(moments.length).toBeLessThan(250);
-    expect(moments.at(-1)!.seconds).toBe(1999);
-    expect(moments[0]!.seconds).toBe(1);
-    expect(longer(moments, at(5)).at(-1)!.seconds).toBe(2004); // it was paused
+  it("has each sample once, and never too many", () => {
+    let samples = withSample([], at(1));
+    expect(withSample(samples, at(1))).toBe(samples);
+    for (let k = 2; k < 2000; k += 1) samples = withSample(samples, at(k));
+    expect(samples.length).toBeLessThan(250);
+    expect(samples.at(-1)!.seconds).toBe(1999);
+    expect(samples[0]!.seconds).toBe(1);
+    expect(withSample(samples, at(5)).at(-1)!.seconds).toBe(2004); // it was paused
   });
 
   it("is a line within its box", () => {
@@ -105,7 +105,7 @@ describe("the course of a run", () => {
   });
 });
 
-it("what was measured stands beside what was expected", () => {
+it("measured numbers are a line for each operator", () => {
   const operator = {
     node: 2,
     rate: 2,
@@ -114,7 +114,7 @@ it("what was measured stands beside what was expected", () => {
     q_error: { rate: 1.5, validity: null, population: 2.5 },
   } as unknown as OperatorDocument;
   const picture = { per: { factor: 1, sign: "s" }, seconds: 1 } as unknown as PictureDocument;
-  expect(measuredTexts([operator], picture).get(2)).toBe("did 2/s · valid 1h · holds 9 · 2.5× off");
+  expect(measuredTexts([operator], picture).get(2)).toBe("measured 2/s · valid 1h · holds 9 · 2.5× off");
 });
 
 it("times and sizes are for people", () => {

@@ -91,8 +91,8 @@ export function drawingOf(results: readonly Result[], match: Match): Drawing {
   };
 }
 
-/** What a result says, in one line: `x = 3, y = 7`. */
-export const said = ({ bindings }: Result): string =>
+/** The bindings of a result in one line: `x = 3, y = 7`. */
+export const bindingsText = ({ bindings }: Result): string =>
   Object.entries(bindings)
     .map(([name, value]) => `${name} = ${value === null ? "none" : String(value)}`)
     .join(", ");

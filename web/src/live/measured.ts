@@ -1,4 +1,4 @@
-/** What operators did, as it stands in their boxes beside what was expected. */
+/** What was measured of operators, in a line of their boxes below the estimates. */
 
 import type { OperatorDocument, PictureDocument } from "../api/schema";
 import { duration, number, per } from "../text/numbers";
@@ -10,7 +10,7 @@ export function measuredTexts(
 ): ReadonlyMap<number, string> {
   return new Map(
     operators.map(({ node, rate, validity, population, q_error }) => {
-      const parts = [`did ${per(rate, unit)}/${unit.sign}`];
+      const parts = [`measured ${per(rate, unit)}/${unit.sign}`];
       if (validity !== null) parts.push(`valid ${duration(validity, seconds)}`);
       parts.push(`holds ${number(population)}`);
       const worst = Math.max(...Object.values(q_error).map((value) => value ?? 1));

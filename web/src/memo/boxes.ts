@@ -2,7 +2,7 @@
 
 import type { MemoExpression } from "../api/schema";
 import { fitted, font, widthOf } from "../graph/fit";
-import type { GraphBox, GraphLine } from "../graph/GraphView.svelte";
+import type { GraphBox, GraphLine } from "../graph/elements";
 import { lineKey, type MemoIndex, type Place } from "./memo";
 import type { Shown } from "./shown";
 
@@ -58,22 +58,22 @@ export function boxesOf(
 /** More lines than these, and nobody can follow one. */
 const MOST_LINES = 110;
 
-/** Which lines are drawn: those of the plan alone; of a group that is pointed at too; or all; or,
- * where these are too many, those of the best expression of each group. */
-export type Drawn = "plan" | "pointed" | "best" | "all";
+/** Which lines are drawn beside those of the plan: none, those of the selected group, all, or, where
+ * these are too many, those of the best expression of each group. */
+export type DrawnLines = "plan" | "selected" | "best" | "all";
 
 /** Lines from groups to those that read them, thicker and lit where the plan goes. */
 export function linesOf(
   index: MemoIndex,
   shown: Shown,
-  wish: "plan" | "pointed" | "all",
-  pointed: number | null = null,
-): { readonly lines: readonly GraphLine[]; readonly drawn: Drawn } {
-  if (wish === "plan") return { lines: between(index, shown, () => []), drawn: "plan" };
-  if (wish === "pointed") {
+  wanted: Exclude<DrawnLines, "best">,
+  selected: number | null = null,
+): { readonly lines: readonly GraphLine[]; readonly drawn: DrawnLines } {
+  if (wanted === "plan") return { lines: between(index, shown, () => []), drawn: "plan" };
+  if (wanted === "selected") {
     const ends = ({ group, inputs }: Place) =>
-      group.id === pointed ? inputs : inputs.filter((input) => input === pointed);
-    return { lines: between(index, shown, ends), drawn: "pointed" };
+      group.id === selected ? inputs : inputs.filter((input) => input === selected);
+    return { lines: between(index, shown, ends), drawn: "selected" };
   }
   const all = between(index, shown, (place) => place.inputs);
   if (all.length <= MOST_LINES) return { lines: all, drawn: "all" };

@@ -1,5 +1,5 @@
 /** Many groups as rows of boxes: where each is does not depend on the lines, so that there can be
- * hundreds, and a group that is pointed at can show its lines without anything moving. */
+ * hundreds, and the lines of the selected group can be shown without moving a box. */
 
 import type { Line, Placed, Point } from "../graph/layout";
 import type { GroupBox } from "./boxes";

@@ -133,7 +133,7 @@ describe("many groups in rows", () => {
   const large = indexed(chain(20));
   const shown = everything(large);
   const boxes = boxesOf(large, shown, String, (text) => text.length * 6);
-  const { lines } = linesOf(large, shown, "pointed", large.memo.root);
+  const { lines } = linesOf(large, shown, "selected", large.memo.root);
   const placed = gridOf(large, boxes, lines);
 
   it("stand beside and above each other", () => {
@@ -153,7 +153,7 @@ describe("many groups in rows", () => {
   it("show the lines of one of them", () => {
     expect(lines.length).toBe(large.places.get(large.memo.root)!.inputs.length);
     for (const { id } of lines) expect(placed.lines[id]?.length).toBe(2);
-    expect(linesOf(large, shown, "pointed", null).lines).toEqual([]);
+    expect(linesOf(large, shown, "selected", null).lines).toEqual([]);
     expect(linesOf(large, shown, "all").drawn).toBe("best");
     expect(linesOf(large, shown, "all").lines.length).toBeLessThan(2 * boxes.length);
   });

@@ -2,7 +2,7 @@
 
 import type { BoxDocument, Estimate, PictureDocument, PlanDocument } from "../api/schema";
 import { fitted, font, widthOf } from "../graph/fit";
-import type { GraphBox, GraphLine } from "../graph/GraphView.svelte";
+import type { GraphBox, GraphLine } from "../graph/elements";
 import { duration, number, per, share } from "../text/numbers";
 
 export interface PlanBox extends GraphBox {

@@ -60,7 +60,7 @@ export function knobs(
 }
 
 /** The catalog with some of its numbers times a factor; what would contradict them follows. */
-export function turned(catalog: Catalog, factors: Readonly<Record<string, number>>): Catalog {
+export function scaledCatalog(catalog: Catalog, factors: Readonly<Record<string, number>>): Catalog {
   const streams = Object.entries(catalog.streams).map(([name, stream]) => {
     const labels = Object.entries(stream.labels ?? {}).map(([label, known]) => {
       const by = (what: Knob["what"]) => factors[keyOf({ stream: name, label, what })] ?? 1;

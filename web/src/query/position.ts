@@ -1,6 +1,6 @@
 /** Places in a text. */
 
-import type { Problem } from "../api/client";
+import type { Problem } from "../api/problems";
 
 export interface Span {
   readonly from: number;

@@ -1,8 +1,8 @@
 import { StringStream } from "@codemirror/language";
 import { describe, expect, it } from "vitest";
 
-import type { Problem } from "../api/client";
-import { keyOf, knobs, labelsOf, turned, type Catalog } from "./catalog";
+import type { Problem } from "../api/problems";
+import { keyOf, knobs, labelsOf, scaledCatalog, type Catalog } from "./catalog";
 import { looksLike, PARSERS, type LanguageName } from "./languages";
 import { spanOf } from "./position";
 import { adviceOf } from "./remedies";
@@ -142,7 +142,7 @@ describe("a catalog", () => {
 
   it("that is turned is still one", () => {
     const key = (what: "rate" | "distinct_src") => keyOf({ stream: "so", label: "a", what });
-    const after = turned(catalog, { [key("rate")]: 10, [key("distinct_src")]: 5 });
+    const after = scaledCatalog(catalog, { [key("rate")]: 10, [key("distinct_src")]: 5 });
     // There are as many vertices at least as sources; pairs are not known any more.
     expect(after.streams["so"]!.labels!["a"]).toEqual({
       rate: 20,
@@ -151,6 +151,6 @@ describe("a catalog", () => {
       vertices: 50,
     });
     expect(after.streams["so"]!.labels!["b"]).toEqual(catalog.streams["so"]!.labels!["b"]);
-    expect(turned(catalog, {})).toEqual(catalog);
+    expect(scaledCatalog(catalog, {})).toEqual(catalog);
   });
 });

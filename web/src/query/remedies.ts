@@ -1,5 +1,5 @@
 /** What to do about a problem, with the page's own names of what can be set. */
-import type { Problem } from "../api/client";
+import type { Problem } from "../api/problems";
 
 type Advice = NonNullable<Problem["advice"]>[number];
 

@@ -3,22 +3,22 @@ import { describe, expect, it } from "vitest";
 import type { Memo, SeenMember, Traced } from "../api/schema";
 import memoSample from "../samples/memo.json";
 import tracedSample from "../samples/traced.json";
-import { Replay, type Step } from "./replay";
-import { rowsThen } from "./then";
+import { Replay, type MemoSnapshot, type Step } from "./replay";
+import { effectsOf, memoRows, type Effects } from "./memoRows";
 
 const memo = memoSample as unknown as Memo;
 const { trace } = tracedSample as unknown as Traced;
 
-/** All that a replay knows, to be compared. */
-function state({ groups, members }: Replay): string {
+/** A memo as text, to be compared. */
+function textOf({ groups, expressions }: MemoSnapshot): string {
   const all = [...groups.values()]
     .sort((a, b) => a.id - b.id)
-    .map(({ id, members: ids, plans }) => [
+    .map(({ id, expressions: ids, plans }) => [
       id,
-      [...ids].sort((a, b) => a - b).map((k) => members.get(k)),
+      [...ids].sort((a, b) => a - b).map((k) => expressions.get(k)),
       [...plans].sort(([a], [b]) => a.localeCompare(b)).map(([r, p]) => [r, p.cost, p.text]),
     ]);
-  return JSON.stringify([all, members.size]);
+  return JSON.stringify([all, expressions.size]);
 }
 
 const e = (id: number, group: number, inputs: readonly number[] = []): SeenMember => ({
@@ -84,35 +84,31 @@ describe.each([
   ["a search", trace.steps],
   ["groups that become one", MERGING],
 ])("following %s", (_, steps) => {
-  it("gives the same state forwards and backwards, from anywhere", () => {
+  it("gives the same memo forwards and backwards, from anywhere", () => {
     const replay = new Replay(steps);
-    const states = [state(replay)];
-    for (let at = 1; at <= steps.length; at += 1) {
-      replay.go(at);
-      states.push(state(replay));
-    }
-    for (let at = steps.length; at >= 0; at -= 1) {
-      replay.go(at);
-      expect(state(replay)).toBe(states[at]);
-    }
+    const memos = Array.from({ length: steps.length + 1 }, (_, at) => replay.goTo(at));
+    // A snapshot stays as it is, wherever the replay goes.
+    const texts = memos.map(textOf);
+    for (let at = steps.length; at >= 0; at -= 1) expect(textOf(replay.goTo(at))).toBe(texts[at]);
     for (let k = 0; k < 50; k += 1) {
       const at = (k * 31) % (steps.length + 1);
-      replay.go(at);
-      expect(replay.at).toBe(at);
-      expect(state(replay)).toBe(states[at]);
+      expect(textOf(replay.goTo(at))).toBe(texts[at]);
+      expect(replay.applied).toBe(at);
     }
+    expect(memos.map(textOf)).toEqual(texts);
   });
 });
 
 describe("following a search", () => {
   it("ends with the memo", () => {
-    const replay = new Replay(trace.steps);
-    replay.go(trace.steps.length);
-    expect([...replay.groups.keys()].sort()).toEqual(memo.groups.map(({ id }) => id).sort());
+    const { groups, expressions } = new Replay(trace.steps).goTo(trace.steps.length);
+    expect([...groups.keys()].sort()).toEqual(memo.groups.map(({ id }) => id).sort());
     for (const group of memo.groups) {
-      const found = replay.groups.get(group.id)!;
-      expect([...found.members].sort((a, b) => a - b)).toEqual(group.expressions.map(({ id }) => id));
-      for (const { id, text } of group.expressions) expect(replay.members.get(id)?.text).toBe(text);
+      const found = groups.get(group.id)!;
+      expect([...found.expressions].sort((a, b) => a - b)).toEqual(
+        group.expressions.map(({ id }) => id),
+      );
+      for (const { id, text } of group.expressions) expect(expressions.get(id)?.text).toBe(text);
       const costs = group.winners.map(({ required, cost }) => [required, cost]);
       expect([...found.plans].map(([required, { cost }]) => [required, cost]).sort()).toEqual(
         costs.sort(),
@@ -122,31 +118,27 @@ describe("following a search", () => {
 
   it("stays within the search", () => {
     const replay = new Replay(trace.steps);
-    replay.go(1e9);
-    expect(replay.at).toBe(trace.steps.length);
-    replay.go(-5);
-    expect(replay.at).toBe(0);
-    expect(replay.groups.size).toBe(0);
+    replay.goTo(1e9);
+    expect(replay.applied).toBe(trace.steps.length);
+    expect(replay.goTo(-5).groups.size).toBe(0);
+    expect(replay.applied).toBe(0);
   });
 
   it("merges groups as the optimizer says", () => {
     const replay = new Replay(MERGING);
-    replay.go(8);
-    expect([...replay.groups.keys()]).toEqual([0, 2]);
-    expect([...replay.groups.get(0)!.members].sort()).toEqual([0, 1, 5]);
-    expect([...replay.groups.get(2)!.members].sort()).toEqual([2, 4]);
-    expect(replay.members.get(4)?.inputs).toEqual([0, 0]);
-    expect(replay.groups.get(0)?.plans.get("")?.cost).toBe(4);
-    replay.go(9);
-    expect(replay.groups.get(2)?.plans.size).toBe(0);
+    const merged = replay.goTo(8);
+    expect([...merged.groups.keys()]).toEqual([0, 2]);
+    expect([...merged.groups.get(0)!.expressions].sort()).toEqual([0, 1, 5]);
+    expect([...merged.groups.get(2)!.expressions].sort()).toEqual([2, 4]);
+    expect(merged.expressions.get(4)?.inputs).toEqual([0, 0]);
+    expect(merged.groups.get(0)?.plans.get("")?.cost).toBe(4);
+    expect(replay.goTo(9).groups.get(2)?.plans.size).toBe(0);
   });
 
-  it("knows groups of which the beginning was not kept", () => {
+  it("has groups whose creation the trace leaves out", () => {
     const replay = new Replay([plan(7, 1)]);
-    replay.go(1);
-    expect(replay.groups.get(7)?.plans.get("")?.cost).toBe(1);
-    replay.go(0);
-    expect(replay.groups.size).toBe(0);
+    expect(replay.goTo(1).groups.get(7)?.plans.get("")?.cost).toBe(1);
+    expect(replay.goTo(0).groups.size).toBe(0);
   });
 
   it("is quick over a long search", () => {
@@ -154,30 +146,27 @@ describe("following a search", () => {
       rule(k % 50 ? { added: [e(k, k - (k % 50))] } : { groups: [k], added: [e(k, k)] }),
     );
     const replay = new Replay(steps);
-    replay.go(50_000);
-    expect(replay.members.size).toBe(50_000);
-    replay.go(1);
-    expect(replay.members.size).toBe(1);
+    expect(replay.goTo(50_000).expressions.size).toBe(50_000);
+    expect(replay.goTo(1).expressions.size).toBe(1);
   });
 });
 
 describe("the rows of the memo at a step", () => {
-  const replay = new Replay(MERGING);
+  const memoThen = new Replay(MERGING).goTo(3);
   const none = new Set<number>();
-  const shown = (looking: Partial<Parameters<typeof rowsThen>[1]>) =>
-    rowsThen(replay, { touched: none, fresh: none, matched: none, open: null, most: 9, ...looking }).map(
+  const rows = (effects: Partial<Effects>, open: number | null = null, most = 9) =>
+    memoRows(memoThen, { groups: none, added: none, matched: none, ...effects }, open, most).map(
       (row) =>
         row.kind === "group"
           ? `G${row.group.id}`
           : row.kind === "expression"
-            ? row.member.id
+            ? row.expression.id
             : `+${row.count}`,
     );
 
   it("begin with what is new, then what was matched", () => {
-    replay.go(3);
-    expect(shown({})).toEqual(["G0", "G1", "G2", "G3"]);
-    expect(shown({ touched: new Set([3]), fresh: new Set([4]) })).toEqual([
+    expect(rows({})).toEqual(["G0", "G1", "G2", "G3"]);
+    expect(rows({ groups: new Set([3]), added: new Set([4]) })).toEqual([
       "G3",
       4,
       3,
@@ -185,8 +174,17 @@ describe("the rows of the memo at a step", () => {
       "G1",
       "G2",
     ]);
-    const both = { touched: new Set([2, 3]), fresh: new Set([2]), matched: new Set([4]) };
-    expect(shown(both)).toEqual(["G2", 2, "G3", 4, "+1", "G0", "G1"]);
-    expect(shown({ open: 3, most: 1 })).toEqual(["G0", "G1", "G2", "G3", 4, "+1"]);
+    const both = { groups: new Set([2, 3]), added: new Set([2]), matched: new Set([4]) };
+    expect(rows(both)).toEqual(["G2", 2, "G3", 4, "+1", "G0", "G1"]);
+    expect(rows({}, 3, 1)).toEqual(["G0", "G1", "G2", "G3", 4, "+1"]);
+  });
+
+  it("are about what a step added, changed and matched", () => {
+    const { groups, added, changed, matched } = effectsOf(MERGING[7]);
+    expect([...added]).toEqual([5]);
+    expect([...changed]).toEqual([4]);
+    expect([...matched]).toEqual([]);
+    expect([...groups].sort()).toEqual([0, 1, 2, 3]);
+    expect(effectsOf(undefined).groups.size).toBe(0);
   });
 });

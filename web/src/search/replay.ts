@@ -1,40 +1,59 @@
-/** The memo as it was after a step of the search. Going on or back by a step takes as long as the
- * step changes things, whichever way. */
+/** The memo as it was after any step of the search. */
 
 import type { PlanFound, SeenMember, Steps } from "../api/schema";
 
 export type Step = Steps["steps"][number];
 
-export interface ReplayedGroup {
+export interface GroupSnapshot {
   readonly id: number;
   /** The ids of its expressions. */
+  readonly expressions: readonly number[];
+  /** The cheapest plan so far, by required properties. */
+  readonly plans: ReadonlyMap<string, PlanFound>;
+}
+
+export interface MemoSnapshot {
+  readonly groups: ReadonlyMap<number, GroupSnapshot>;
+  readonly expressions: ReadonlyMap<number, SeenMember>;
+}
+
+interface ReplayedGroup {
+  readonly id: number;
   readonly members: Set<number>;
-  /** The cheapest plan so far for what is required. */
   readonly plans: Map<string, PlanFound>;
 }
 
 type Undo = () => void;
 
+/** Applies steps one by one, and takes them back: either takes as long as a step changes things. */
 export class Replay {
-  readonly groups = new Map<number, ReplayedGroup>();
-  readonly members = new Map<number, SeenMember>();
   readonly steps: readonly Step[];
+  readonly #groups = new Map<number, ReplayedGroup>();
+  readonly #members = new Map<number, SeenMember>();
   readonly #undo: Undo[][] = [];
 
   constructor(steps: readonly Step[]) {
     this.steps = steps;
   }
 
-  /** How many steps were taken: the memo is as it was after the last of them. */
-  get at(): number {
+  /** How many steps are applied. */
+  get applied(): number {
     return this.#undo.length;
   }
 
-  /** Goes to where so many steps were taken. */
-  go(at: number): void {
-    const to = Math.max(0, Math.min(at, this.steps.length));
-    while (this.at < to) this.#forward(this.steps[this.at]!);
-    while (this.at > to) for (const undo of this.#undo.pop()!.reverse()) undo();
+  /** Applies or takes back steps until `count` are applied, and returns the memo then. */
+  goTo(count: number): MemoSnapshot {
+    const to = Math.max(0, Math.min(count, this.steps.length));
+    while (this.applied < to) this.#forward(this.steps[this.applied]!);
+    while (this.applied > to) for (const undo of this.#undo.pop()!.reverse()) undo();
+    return this.#snapshot();
+  }
+
+  #snapshot(): MemoSnapshot {
+    const groups = new Map<number, GroupSnapshot>();
+    for (const { id, members, plans } of this.#groups.values())
+      groups.set(id, { id, expressions: [...members], plans: new Map(plans) });
+    return { groups, expressions: new Map(this.#members) };
   }
 
   #forward(step: Step): void {
@@ -44,7 +63,7 @@ export class Replay {
         this.#plan(step.plan, undo);
         break;
       case "forget":
-        for (const group of this.groups.values()) {
+        for (const group of this.#groups.values()) {
           const before = new Map(group.plans);
           group.plans.clear();
           undo.push(() => restore(group.plans, before));
@@ -61,23 +80,23 @@ export class Replay {
     this.#undo.push(undo);
   }
 
-  /** The group; a new one if what made it was not kept. */
+  /** The group; a new one if the trace leaves out the step that created it. */
   #group(id: number, undo: Undo[]): ReplayedGroup {
-    const known = this.groups.get(id);
+    const known = this.#groups.get(id);
     if (known) return known;
     const group = { id, members: new Set<number>(), plans: new Map<string, PlanFound>() };
-    this.groups.set(id, group);
-    undo.push(() => this.groups.delete(id));
+    this.#groups.set(id, group);
+    undo.push(() => this.#groups.delete(id));
     return group;
   }
 
   #enter(member: SeenMember, undo: Undo[]): void {
     const { members } = this.#group(member.group, undo);
     members.add(member.id);
-    this.members.set(member.id, member);
+    this.#members.set(member.id, member);
     undo.push(() => {
       members.delete(member.id);
-      this.members.delete(member.id);
+      this.#members.delete(member.id);
     });
   }
 
@@ -91,47 +110,47 @@ export class Replay {
     });
   }
 
-  /** What was in one group is in the other, which keeps the cheaper plans of both. */
+  /** Moves all of one group to another one, which keeps the cheaper plans of both. */
   #merge(into: number, from: number, undo: Undo[]): void {
     const kept = this.#group(into, undo);
-    const gone = this.groups.get(from);
+    const gone = this.#groups.get(from);
     if (!gone) return;
     const plans = new Map(kept.plans);
     for (const id of gone.members) {
       kept.members.add(id);
-      const member = this.members.get(id)!;
-      this.members.set(id, { ...member, group: into });
+      const member = this.#members.get(id)!;
+      this.#members.set(id, { ...member, group: into });
       undo.push(() => {
         kept.members.delete(id);
-        this.members.set(id, member);
+        this.#members.set(id, member);
       });
     }
     for (const [required, plan] of gone.plans)
       if (plan.cost < (kept.plans.get(required)?.cost ?? Infinity))
         kept.plans.set(required, { ...plan, group: into });
-    this.groups.delete(from);
+    this.#groups.delete(from);
     undo.push(() => {
-      this.groups.set(from, gone);
+      this.#groups.set(from, gone);
       restore(kept.plans, plans);
     });
   }
 
   #change(member: SeenMember, undo: Undo[]): void {
-    const before = this.members.get(member.id);
+    const before = this.#members.get(member.id);
     if (!before) return;
-    this.members.set(member.id, member);
-    undo.push(() => this.members.set(member.id, before));
+    this.#members.set(member.id, member);
+    undo.push(() => this.#members.set(member.id, before));
   }
 
   #remove(id: number, undo: Undo[]): void {
-    const member = this.members.get(id);
+    const member = this.#members.get(id);
     if (!member) return;
-    const members = this.groups.get(member.group)?.members;
+    const members = this.#groups.get(member.group)?.members;
     members?.delete(id);
-    this.members.delete(id);
+    this.#members.delete(id);
     undo.push(() => {
       members?.add(id);
-      this.members.set(id, member);
+      this.#members.set(id, member);
     });
   }
 }

@@ -1,4 +1,4 @@
-/** What each rule did in a search, as a table that can be sorted. */
+/** How often each rule was tried and what came of it, as a table that can be sorted. */
 
 import type { RuleMeaning, RuleStatistics } from "../api/schema";
 
@@ -8,7 +8,7 @@ export interface RuleRow {
   readonly algebra: string;
   readonly bindings: number;
   readonly fired: number;
-  /** Results that were new; parts of results may be so too. */
+  /** Results that were new. */
   readonly added: number;
   readonly duplicates: number;
   readonly ms: number;
@@ -35,7 +35,7 @@ export function ruleRows(
     }));
 }
 
-/** Sorted by a column, the largest first; names in their order. */
+/** The rows by a column, then by the names of the rules. */
 export function sorted(
   rows: readonly RuleRow[],
   column: Column,

@@ -1,5 +1,5 @@
-/** The steps of a search as a line to go along: what each is called, which are looked at, where an
- * expression came to be. */
+/** The steps of a search as a timeline: their names, which of them are shown, and which of them
+ * created an expression. */
 
 import type { ChosenNode, Steps } from "../api/schema";
 import type { Step } from "./replay";
@@ -8,30 +8,45 @@ export type Kind = Step["kind"];
 
 export const KINDS: readonly { kind: Kind; name: string; title: string }[] = [
   { kind: "query", name: "Query", title: "The query enters the memo" },
-  { kind: "rule", name: "Rule", title: "A rule adds what is equal" },
-  { kind: "known", name: "Duplicate", title: "A rule finds only what is there already" },
+  { kind: "rule", name: "Rule", title: "A rule adds equal expressions" },
+  { kind: "known", name: "Duplicate", title: "A rule finds only expressions that are in the memo" },
   { kind: "plan", name: "Plan", title: "A group has a cheaper plan" },
-  { kind: "left", name: "Pruned", title: "A way costs too much to be followed" },
+  { kind: "left", name: "Pruned", title: "An alternative costs too much to be searched further" },
 ];
 
-/** Which steps are looked at. */
-export interface Wanted {
+/** Which steps are shown; null: of every rule, of every group. */
+export interface StepFilter {
   readonly kinds: ReadonlySet<Kind>;
   readonly rule: string | null;
   readonly group: number | null;
 }
 
-/** What is in a timeline at first: all that changes the memo. */
+/** The kinds that are shown at first: all that change the memo. */
 export const CHANGES: ReadonlySet<Kind> = new Set<Kind>(["query", "rule", "plan", "forget"]);
 
-/** The positions of the wanted steps, from 0. */
-export function wanted(steps: readonly Step[], want: Wanted): Uint32Array {
-  const names = want.group === null ? null : namesOf(steps, want.group);
+/** The kinds with one more, or one less. Costing all plans anew is shown with the plans. */
+export function toggledKind(kinds: ReadonlySet<Kind>, kind: Kind): ReadonlySet<Kind> {
+  const next = new Set(kinds);
+  for (const one of kind === "plan" ? (["plan", "forget"] as const) : [kind])
+    if (kinds.has(kind)) next.delete(one);
+    else next.add(one);
+  return next;
+}
+
+/** The group in a text such as `G12` or `12`; null if it names none. */
+export function groupIn(text: string): number | null {
+  const id = /^\s*[gG]?(\d+)\s*$/.exec(text)?.[1];
+  return id === undefined ? null : Number(id);
+}
+
+/** The positions of the steps that a filter lets through, counted from 0. */
+export function filteredPositions(steps: readonly Step[], filter: StepFilter): Uint32Array {
+  const names = filter.group === null ? null : namesOf(steps, filter.group);
   const found = new Uint32Array(steps.length);
   let count = 0;
   steps.forEach((step, k) => {
-    if (!want.kinds.has(step.kind)) return;
-    if (want.rule !== null && ruleOf(step) !== want.rule) return;
+    if (!filter.kinds.has(step.kind)) return;
+    if (filter.rule !== null && ruleOf(step) !== filter.rule) return;
     if (names !== null && !groupsOf(step).some((group) => names.has(group))) return;
     found[count] = k;
     count += 1;
@@ -39,7 +54,7 @@ export function wanted(steps: readonly Step[], want: Wanted): Uint32Array {
   return found.slice(0, count);
 }
 
-/** The numbers under which a group was ever known: its own, and those that were merged into it. */
+/** The numbers that a group ever had: its own, and those of the groups merged into it. */
 function namesOf(steps: readonly Step[], group: number): ReadonlySet<number> {
   const names = new Set([group]);
   for (let k = steps.length - 1; k >= 0; k -= 1) {
@@ -50,7 +65,7 @@ function namesOf(steps: readonly Step[], group: number): ReadonlySet<number> {
   return names;
 }
 
-/** The rule that a step applies; of a plan or a way that which proposed it. */
+/** The rule that a step applies, or that proposed its alternative. */
 export function ruleOf(step: Step): string | null {
   switch (step.kind) {
     case "plan":
@@ -84,7 +99,7 @@ export function groupsOf(step: Step): readonly number[] {
   }
 }
 
-/** Where the first wanted position is that is not before `at`; as many as there are if none is. */
+/** The index of the first position that is not before `at`; their count if there is none. */
 export function lowerBound(positions: Uint32Array, at: number): number {
   let [low, high] = [0, positions.length];
   while (low < high) {
@@ -95,7 +110,7 @@ export function lowerBound(positions: Uint32Array, at: number): number {
   return low;
 }
 
-/** The wanted position that is `by` steps further than `at`; `at` itself if there is none. */
+/** The position that is `by` positions after `at`, or the last one; `at` itself if there is none. */
 export function moved(positions: Uint32Array, at: number, by: number): number {
   if (!positions.length) return at;
   const here = lowerBound(positions, at);
@@ -107,45 +122,46 @@ export function moved(positions: Uint32Array, at: number, by: number): number {
   return positions[to]!;
 }
 
-/** By id of an expression the position of the step that added it. */
-export function births(steps: readonly Step[]): ReadonlyMap<number, number> {
-  const found = new Map<number, number>();
+/** The position of the step that added an expression, by the id of the expression. */
+export function creationSteps(steps: readonly Step[]): ReadonlyMap<number, number> {
+  const created = new Map<number, number>();
   steps.forEach((step, k) => {
     if (step.kind === "query" || step.kind === "rule")
-      for (const { id } of step.added) found.set(id, k);
+      for (const { id } of step.added) created.set(id, k);
   });
-  return found;
+  return created;
 }
 
-/** A node of the chosen plan, and the step in which the expression that it runs came to be. */
-export interface Birth {
+/** A node of the chosen plan, and the position of the step that created its expression. */
+export interface Origin {
   readonly node: number;
   readonly group: number;
   readonly expression: number;
   readonly at: number;
 }
 
-export function birthsOf(
+/** The origins of the chosen plan in the order of the search; enforcers have none. */
+export function originsOf(
   chosen: readonly Pick<ChosenNode, "node" | "group" | "expression">[],
-  born: ReadonlyMap<number, number>,
-): readonly Birth[] {
+  created: ReadonlyMap<number, number>,
+): readonly Origin[] {
   return chosen
     .flatMap(({ node, group, expression }) => {
-      const at = expression === null ? undefined : born.get(expression);
+      const at = expression === null ? undefined : created.get(expression);
       return expression === null || at === undefined ? [] : [{ node, group, expression, at }];
     })
     .sort((a, b) => a.at - b.at || a.node - b.node);
 }
 
-/** What rules made comes before what the query had, the root of the plan before what it reads. */
-export const ruleMadeFirst = (births: readonly Birth[], steps: readonly Step[]): readonly Birth[] =>
-  [...births].sort(
+/** Expressions of rules before those of the query, the root of the plan before its inputs. */
+export const rulesFirst = (origins: readonly Origin[], steps: readonly Step[]): readonly Origin[] =>
+  [...origins].sort(
     (a, b) =>
       Number(steps[a.at]?.kind === "query") - Number(steps[b.at]?.kind === "query") ||
       b.node - a.node,
   );
 
-/** How many steps of each kind are in each of so many equal parts of the search. */
+/** How many steps of each kind lie in each of `parts` equal parts of the search. */
 export function density(
   steps: readonly Step[],
   positions: Uint32Array,
@@ -169,8 +185,8 @@ export function density(
 const goal = (group: number, required: string): string =>
   `G${group}${required ? ` [${required}]` : ""}`;
 
-/** A step in a line: what it is, and what of. */
-export function lineOf(step: Step, cost: (value: number) => string): { head: string; text: string } {
+/** A step in two short texts: its rule or goal, and what it did. */
+export function stepTexts(step: Step, cost: (value: number) => string): { head: string; text: string } {
   switch (step.kind) {
     case "query":
       return { head: "query", text: step.added.map((e) => `G${e.group} = ${e.text}`).join("; ") };
@@ -180,7 +196,7 @@ export function lineOf(step: Step, cost: (value: number) => string): { head: str
       return { head: step.rule ?? "", text: [...merged, ...added].join("; ") };
     }
     case "known":
-      return { head: step.rule, text: `of G${step.group}, nothing new` };
+      return { head: step.rule, text: `nothing new in G${step.group}` };
     case "plan": {
       const { plan } = step;
       return { head: goal(plan.group, plan.required), text: `${cost(plan.cost)} ${plan.text}` };
@@ -194,21 +210,21 @@ export function lineOf(step: Step, cost: (value: number) => string): { head: str
       };
     }
     case "forget":
-      return { head: "all plans", text: "costed anew, as groups became one" };
+      return { head: "all plans", text: "costed anew, as groups were merged" };
   }
 }
 
-/** What is said of a trace that is not whole; empty if it is. */
-export function missing({ steps, more, known, left }: Steps): string {
+/** A sentence about the steps that a trace leaves out; empty if it is whole. */
+export function truncationNote({ steps, more, known, left }: Steps): string {
   const kept = { known: 0, left: 0 };
   for (const { kind } of steps) if (kind === "known" || kind === "left") kept[kind] += 1;
   const parts = [
     [more, "steps"],
     [known - kept.known, "duplicates"],
-    [left - kept.left, "pruned ways"],
+    [left - kept.left, "pruned alternatives"],
   ] as const;
-  const said = parts.flatMap(([count, what]) =>
-    count > 0 ? [`${count.toLocaleString("en")} ${what}`] : [],
+  const texts = parts.flatMap(([count, name]) =>
+    count > 0 ? [`${count.toLocaleString("en")} ${name}`] : [],
   );
-  return said.length ? `The search is longer than what is told here, by ${said.join(", ")}.` : "";
+  return texts.length ? `The search was longer. Left out here: ${texts.join(", ")}.` : "";
 }

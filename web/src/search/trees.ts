@@ -1,12 +1,12 @@
-/** What a rule matched and what it made of it, as small trees of operators over groups. */
+/** What a rule matched and what it added, as small trees of operators over groups. */
 
 import type { SeenMember } from "../api/schema";
 import type { Step } from "./replay";
 
 export interface Tree {
-  /** The group that it gives; of a leaf all that is known. */
+  /** The group of the expression; a leaf has a group alone. */
   readonly group: number;
-  readonly member: SeenMember | null;
+  readonly expression: SeenMember | null;
   readonly inputs: readonly Tree[];
   /** Whether the step added the expression, and whether the group too. */
   readonly added: boolean;
@@ -18,26 +18,26 @@ export interface Rewriting {
   readonly after: readonly Tree[];
 }
 
-/** The binding, and what was added for it; expressions found that were there are among these. */
+/** The expressions that were matched, and those that were added for them or found in the memo. */
 export function rewriting(
   step: Extract<Step, { matched: unknown }>,
-  member: (id: number) => SeenMember | undefined,
+  expressions: ReadonlyMap<number, SeenMember>,
 ): Rewriting {
-  const seen = (ids: readonly number[]) => ids.flatMap((id) => member(id) ?? []);
-  const matched = step.kind === "known" ? seen(step.matched) : step.matched;
+  const byIds = (ids: readonly number[]) => ids.flatMap((id) => expressions.get(id) ?? []);
+  const matched = step.kind === "known" ? byIds(step.matched) : step.matched;
   const [root, ...inner] = matched;
-  const before = root ? [grown(root, inner, new Set(), new Set())] : [];
+  const before = root ? [treeOf(root, inner, new Set(), new Set())] : [];
   const added = step.kind === "known" ? [] : step.added;
   const groups = step.kind === "known" ? new Set<number>() : new Set(step.groups);
-  const found = seen(step.known);
+  const found = byIds(step.known);
   const ids = new Set(added.map(({ id }) => id));
   const all = [...added, ...found];
-  // What another one of them reads is drawn below that.
+  // An input of another expression is drawn below that.
   const read = new Set(all.flatMap(({ inputs }) => inputs));
   const roots = all.filter(({ group }) => !read.has(group));
   const used = new Set<number>();
   const after = (roots.length ? roots : all).map((one) =>
-    grown(
+    treeOf(
       one,
       all.filter((other) => other.group !== one.group && !used.has(other.id)),
       ids,
@@ -48,7 +48,7 @@ export function rewriting(
   return { before, after };
 }
 
-function grown(
+function treeOf(
   root: SeenMember,
   parts: readonly SeenMember[],
   added: ReadonlySet<number>,
@@ -60,19 +60,20 @@ function grown(
   const inputs = root.inputs.map((group): Tree => {
     const part =
       depth < 4 ? parts.find((one) => one.group === group && !used.has(one.id)) : undefined;
-    if (part) return grown(part, parts, added, groups, used, depth + 1);
-    return { group, member: null, inputs: [], added: false, newGroup: groups.has(group) };
+    if (part) return treeOf(part, parts, added, groups, used, depth + 1);
+    return { group, expression: null, inputs: [], added: false, newGroup: groups.has(group) };
   });
   return {
     group: root.group,
-    member: root,
+    expression: root,
     inputs,
     added: added.has(root.id),
     newGroup: groups.has(root.group),
   };
 }
 
-/** `PATTERN` and `G0(v0,v1) ⋈ G1(v1,v2) → v0,v2` of an expression's text. */
+/** The operator and the arguments in the text of an expression: `PATTERN` and
+ * `G0(v0,v1) ⋈ G1(v1,v2) → v0,v2`. */
 export function parts(text: string): { operator: string; summary: string } {
   const [, operator = text, rest = ""] = /^([A-Z_]+)(.*)$/s.exec(text) ?? [];
   const inside = /^\[(.*)\](?:\([^()]*\))?$/s.exec(rest);
@@ -86,7 +87,7 @@ export interface PlacedTree {
   readonly lines: readonly { x1: number; y1: number; x2: number; y2: number }[];
 }
 
-/** Where the boxes of a tree are: each above what it reads, in the middle of it. */
+/** Places the boxes of a tree: each above its inputs, in their middle. */
 export function placedTree(
   tree: Tree,
   size: (tree: Tree) => { width: number; height: number },

@@ -1,35 +1,37 @@
 /** Whether the service answers, and the token that it may ask for. */
 
-import { setHost } from "../api/client";
+import { setSession } from "../api/client";
+import { ready } from "../api/service";
 
 const KEY = "headrace.token";
-const EVERY_MS = 1500;
+const RETRY_MS = 1500;
 
 class Connection {
   lost = $state(false);
-  /** Set while somebody is asked for a token. */
+  /** Whether the dialog for a token is open. */
   asking = $state(false);
-  /** Somebody was asked and gave none: it is not asked again until they want to. */
+  /** Whether the dialog was cancelled: it does not open again by itself. */
   declined = $state(false);
-  /** Whether a token was given that the service does not know. */
+  /** Whether the service refused the token that was given. */
   wrong = $state(false);
-  /** Counts how often the service came back: what failed is tried again when it changes. */
-  returns = $state(0);
+
+  /** Called when requests that failed can succeed: the service is back, or there is a token. */
+  onRestored: () => void = () => undefined;
 
   #token: string | null = sessionStorage.getItem(KEY);
-  #waiting: ((token: string | null) => void)[] = [];
+  #waiting: ((given: boolean) => void)[] = [];
   #timer: ReturnType<typeof setInterval> | undefined;
 
   constructor() {
-    setHost({
+    setSession({
       token: () => this.#token,
-      refused: () => this.#refused(),
-      lost: () => this.#lose(),
-      back: () => this.#find(),
+      requestToken: () => this.#requestToken(),
+      unreachable: () => this.#lose(),
+      reachable: () => this.#restore(),
     });
   }
 
-  /** Takes what was typed; null: none. */
+  /** Takes the token that was typed; null if the dialog was cancelled. */
   give(token: string | null): void {
     this.#token = token;
     if (token === null) sessionStorage.removeItem(KEY);
@@ -37,22 +39,24 @@ class Connection {
     this.wrong = token !== null;
     this.declined = token === null;
     this.asking = false;
-    for (const go of this.#waiting.splice(0)) go(token);
+    for (const resolve of this.#waiting.splice(0)) resolve(token !== null);
   }
 
-  /** Asks for a token after all; what was refused is asked again with it. */
+  /** Opens the dialog again after it was cancelled; repeats refused requests with the token. */
   async askAgain(): Promise<void> {
     this.declined = false;
     this.wrong = false;
-    if ((await this.#refused()) !== null) this.returns += 1;
+    if (await this.#requestToken()) this.onRestored();
   }
 
-  retry(): void {
-    void this.#look();
+  /** Checks at once whether the service is back. */
+  async retry(): Promise<void> {
+    // A service that is not ready yet would refuse what is repeated.
+    if (await ready()) this.#restore();
   }
 
-  #refused(): Promise<string | null> {
-    if (this.declined) return Promise.resolve(null);
+  #requestToken(): Promise<boolean> {
+    if (this.declined) return Promise.resolve(false);
     this.asking = true;
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
@@ -60,23 +64,14 @@ class Connection {
   #lose(): void {
     if (this.lost) return;
     this.lost = true;
-    this.#timer = setInterval(() => void this.#look(), EVERY_MS);
+    this.#timer = setInterval(() => void this.retry(), RETRY_MS);
   }
 
-  #find(): void {
+  #restore(): void {
     if (!this.lost) return;
     this.lost = false;
     clearInterval(this.#timer);
-    this.returns += 1;
-  }
-
-  async #look(): Promise<void> {
-    try {
-      // Not ready yet is not back: what is tried again then would be refused.
-      if ((await fetch("./readyz", { cache: "no-store" })).ok) this.#find();
-    } catch {
-      // Still away.
-    }
+    this.onRestored();
   }
 }
 

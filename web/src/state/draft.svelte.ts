@@ -1,23 +1,21 @@
-/** The question that is being written: what `Optimize` and the sliders ask. */
+/** The query and the options that are being written: what `Optimize` and the sliders send. */
 
-import type { Problem } from "../api/client";
-import { shownProblem, ask } from "../api/client";
-import type { ExampleDocument, Explanation } from "../api/schema";
-import type { Question } from "../api/service";
-import { labelsOf, turned, type Catalog } from "../query/catalog";
+import { problemToShow, type Problem } from "../api/problems";
+import type { ExampleDocument, Explanation, OptimizeBody, OptionsBody } from "../api/schema";
+import * as service from "../api/service";
+import { labelsOf, scaledCatalog, type Catalog } from "../query/catalog";
 import { looksLike, type LanguageName } from "../query/languages";
-import { answered } from "./question.svelte";
+import { currentPlan } from "./currentPlan.svelte";
 
-export interface Options {
-  window: string;
-  slide: string;
-  cost_model: "saturating" | "thesis";
-  parallelism: number;
-  path_semantics: "arbitrary" | "simple";
-  evaluate: "eager" | "slide";
-  disabled_rules: readonly string[];
-  constants: Readonly<Record<string, number>>;
-}
+type Chosen = "cost_model" | "parallelism" | "path_semantics" | "evaluate" | "disabled_rules";
+/** The options of the page; a window or slide that is empty is that of the query. */
+export type Options = Readonly<
+  Required<Pick<OptionsBody, Chosen>> & {
+    window: string;
+    slide: string;
+    constants: Readonly<Record<string, number>>;
+  }
+>;
 
 const DEFAULTS: Options = {
   window: "",
@@ -30,49 +28,52 @@ const DEFAULTS: Options = {
   constants: {},
 };
 
-const SOON_MS = 120;
-const TYPED_MS = 350;
+/** After a slider or an option has moved. */
+const OPTIMIZE_AFTER_MS = 120;
+/** After the last key. */
+const VALIDATE_AFTER_MS = 350;
 
 class Draft {
   query = $state("");
-  /** null: what the text looks like. */
-  language = $state<LanguageName | null>(null);
-  options = $state<Options>({ ...DEFAULTS });
-  /** What is known of the streams; null: what the service knows. */
+  /** The language that was chosen; null: the one that the text looks like. */
+  chosenLanguage = $state<LanguageName | null>(null);
+  options = $state.raw<Options>(DEFAULTS);
+  /** The catalog to plan over; null: that of the service. */
   catalog = $state.raw<Catalog | null>(null);
-  /** The example that it began with. */
+  /** The name of the example that is in the editor, while nothing of it is changed. */
   example = $state("");
-  /** By what the numbers of the catalog are multiplied (keys of `keyOf`). */
+  /** Factors that the sliders put on numbers of the catalog, by `keyOf` of the number. */
   factors = $state.raw<Readonly<Record<string, number>>>({});
-  /** What is wrong with the text as it is typed. */
-  typed = $state.raw<{ text: string; problem: Problem } | null>(null);
-
-  /** The catalog that `factors` are of. */
-  base = $state.raw<Catalog | null>(null);
+  /** The catalog that `factors` apply to. */
+  baseCatalog = $state.raw<Catalog | null>(null);
+  /** What the service found wrong with a text while it was typed. */
+  #validation = $state.raw<{ text: string; problem: Problem } | null>(null);
 
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #checking: AbortController | undefined;
+  #request: AbortController | undefined;
 
-  readonly spoken = $derived<LanguageName>(this.language ?? looksLike(this.query));
-  readonly labels = $derived(labelsOf(this.catalog ?? this.base));
-  readonly turned = $derived(
-    Object.values(this.factors).some((f) => f !== 1) ||
+  readonly language = $derived<LanguageName>(this.chosenLanguage ?? looksLike(this.query));
+  readonly labels = $derived(labelsOf(this.catalog ?? this.baseCatalog));
+  /** Whether any slider or rule of `What if` differs from what is known. */
+  readonly modified = $derived(
+    Object.values(this.factors).some((factor) => factor !== 1) ||
       Object.keys(this.options.constants).length > 0 ||
       this.options.disabled_rules.length > 0,
   );
-  /** What is wrong with the text that is there; null where it was changed since. */
+  /** What is wrong with the present text; null if it changed since. */
   readonly problem = $derived.by<Problem | null>(() => {
-    if (this.typed?.text === this.query) return this.typed.problem;
-    return answered.problemOf === this.query ? answered.problem : null;
+    if (this.#validation?.text === this.query) return this.#validation.problem;
+    return currentPlan.problemQuery === this.query ? currentPlan.problem : null;
   });
 
-  get question(): Question {
+  /** The body to ask for a plan with. */
+  get body(): OptimizeBody & { readonly options: OptionsBody } {
     const { window, slide, constants, ...rest } = this.options;
-    const known = this.#known();
+    const catalog = this.#catalogWithFactors();
     return {
       query: this.query,
-      ...(this.language && { language: this.language }),
-      ...(known && { catalog: known as unknown as Record<string, unknown> }),
+      ...(this.chosenLanguage && { language: this.chosenLanguage }),
+      ...(catalog && { catalog: catalog as unknown as Record<string, unknown> }),
       options: {
         ...rest,
         ...(window.trim() && { window: window.trim() }),
@@ -84,92 +85,108 @@ class Draft {
 
   optimize(): void {
     clearTimeout(this.#timer);
-    this.typed = null;
-    if (this.query.trim()) void answered.ask(this.question);
+    this.#validation = null;
+    if (this.query.trim()) void currentPlan.optimize(this.body);
   }
 
-  /** Asks once nothing has changed for a moment. */
-  soon(): void {
+  /** Optimizes once nothing has changed for a moment. */
+  optimizeSoon(): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.optimize(), SOON_MS);
+    this.#timer = setTimeout(() => this.optimize(), OPTIMIZE_AFTER_MS);
   }
 
-  take(example: ExampleDocument): void {
+  setOptions(change: Partial<Options>): void {
+    this.options = { ...this.options, ...change };
+    this.optimizeSoon();
+  }
+
+  openExample(example: ExampleDocument): void {
     this.query = example.query.trimEnd();
-    this.language = null;
+    this.chosenLanguage = null;
     this.catalog = example.catalog as unknown as Catalog;
     this.example = example.name;
-    this.options = { ...DEFAULTS };
-    this.reset();
+    this.options = DEFAULTS;
+    this.forgetFactors();
     this.optimize();
   }
 
-  /** Takes over the question of a plan that was opened. */
-  takeAsked(found: Explanation): void {
-    const { query, language, catalog, options } = found.asked;
-    this.query = query;
-    this.language = language === "rq" || language === "gcore" ? language : null;
-    this.catalog = catalog as unknown as Catalog | null;
-    this.factors = {};
-    this.base = found.catalog as unknown as Catalog;
-    const given = Object.fromEntries(
-      Object.entries(options).filter(([name, value]) => name in DEFAULTS && value !== null),
-    );
-    this.options = { ...DEFAULTS, ...given };
+  /** Shows a plan that the service keeps, with its query and options. */
+  async openPlan(id: string): Promise<void> {
+    const explanation = await currentPlan.open(id);
+    if (explanation) this.#restore(explanation);
   }
 
-  /** Takes over a query that runs, over the streams of the service, and its plan. */
-  async takeRunning(query: string, language: string | null, plan: string): Promise<void> {
-    this.query = query.trimEnd();
-    this.language = language === "rq" || language === "gcore" ? language : null;
-    await answered.open(plan);
-    if (answered.id === plan && answered.explanation && this.query === query.trimEnd())
-      this.takeAsked(answered.explanation);
+  /** Shows a running query, which runs over the streams of the service, and its plan. */
+  async openRunning(query: string, language: string | null, planId: string): Promise<void> {
+    const text = (this.query = query.trimEnd());
+    this.chosenLanguage = languageNamed(language);
+    await currentPlan.open(planId);
+    if (currentPlan.id === planId && currentPlan.explanation && this.query === text)
+      this.#restore(currentPlan.explanation);
   }
 
-  turn(key: string, factor: number): void {
+  /** Scales a number of the catalog; a factor of 1 puts it back. */
+  setFactor(key: string, factor: number): void {
     const { [key]: _, ...others } = this.factors;
     this.factors = factor === 1 ? others : { ...others, [key]: factor };
-    this.soon();
+    this.optimizeSoon();
   }
 
-  /** Back to what is known. */
+  /** Puts back whatever `modified` is about, and optimizes. */
   reset(): void {
     this.factors = {};
-    this.base = null;
-    this.options.disabled_rules = [];
-    this.options.constants = {};
+    this.setOptions({ disabled_rules: [], constants: {} });
   }
 
-  /** Has the text checked while it is typed. */
-  check(): void {
+  /** Puts back whatever `modified` is about, for another catalog. */
+  forgetFactors(): void {
+    this.factors = {};
+    this.baseCatalog = null;
+    this.options = { ...this.options, disabled_rules: [], constants: {} };
+  }
+
+  /** Has the service parse the text once nobody types for a moment. */
+  validateSoon(): void {
     this.example = "";
     clearTimeout(this.#timer);
-    this.#checking?.abort();
+    this.#request?.abort();
     if (!this.query.trim()) return;
-    const stop = (this.#checking = new AbortController());
-    const text = this.query;
-    this.#timer = setTimeout(() => {
-      const body = { ...this.question, stage: "query" };
-      ask("explain", { method: "POST", body, signal: stop.signal }).then(
-        () => {
-          if (this.query === text) this.typed = null;
-        },
-        (error: unknown) => {
-          const problem = shownProblem(error);
-          if (problem?.position && this.query === text) this.typed = { text, problem };
-        },
-      );
-    }, TYPED_MS);
+    const request = (this.#request = new AbortController());
+    this.#timer = setTimeout(() => void this.#validate(request.signal), VALIDATE_AFTER_MS);
   }
 
-  /** The catalog to plan over: turned numbers are sent along, and so is all else then. */
-  #known(): Catalog | null {
-    const turns = Object.values(this.factors).some((factor) => factor !== 1);
-    if (!turns) return this.catalog;
-    const base = this.catalog ?? this.base;
-    return base && turned(base, this.factors);
+  async #validate(signal: AbortSignal): Promise<void> {
+    const text = this.query;
+    try {
+      await service.parse(this.body, signal);
+      if (this.query === text) this.#validation = null;
+    } catch (error) {
+      const problem = problemToShow(error);
+      if (problem?.position && this.query === text) this.#validation = { text, problem };
+    }
+  }
+
+  #restore({ asked, catalog }: Explanation): void {
+    this.query = asked.query;
+    this.chosenLanguage = languageNamed(asked.language);
+    this.catalog = asked.catalog as unknown as Catalog | null;
+    this.factors = {};
+    this.baseCatalog = catalog as unknown as Catalog;
+    const chosen = Object.entries(asked.options).filter(
+      ([name, value]) => name in DEFAULTS && value !== null,
+    );
+    this.options = { ...DEFAULTS, ...Object.fromEntries(chosen) };
+  }
+
+  /** The catalog to send: numbers with factors are sent along with all others. */
+  #catalogWithFactors(): Catalog | null {
+    if (Object.values(this.factors).every((factor) => factor === 1)) return this.catalog;
+    const base = this.catalog ?? this.baseCatalog;
+    return base && scaledCatalog(base, this.factors);
   }
 }
+
+const languageNamed = (name: string | null | undefined): LanguageName | null =>
+  name === "rq" || name === "gcore" ? name : null;
 
 export const draft = new Draft();

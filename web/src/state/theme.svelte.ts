@@ -1,9 +1,9 @@
-/** Light or dark: as the system, until somebody chooses. */
+/** Light or dark colours: those of the system until the user chooses. */
 
 type Theme = "light" | "dark";
 const KEY = "headrace.theme";
 
-class Look {
+class ThemeChoice {
   #chosen = $state<Theme | null>(read());
   #system = $state<Theme>("light");
   readonly current = $derived<Theme>(this.#chosen ?? this.#system);
@@ -13,9 +13,9 @@ class Look {
     this.#system = dark.matches ? "dark" : "light";
     dark.addEventListener("change", () => {
       this.#system = dark.matches ? "dark" : "light";
-      this.#show();
+      this.#apply();
     });
-    this.#show();
+    this.#apply();
   }
 
   toggle(): void {
@@ -23,23 +23,23 @@ class Look {
     try {
       localStorage.setItem(KEY, this.#chosen);
     } catch {
-      // It is chosen for as long as the page is open.
+      // Without storage the choice lasts as long as the page is open.
     }
-    this.#show();
+    this.#apply();
   }
 
-  #show(): void {
+  #apply(): void {
     document.documentElement.dataset["theme"] = this.#chosen ?? this.#system;
   }
 }
 
 function read(): Theme | null {
   try {
-    const kept = localStorage.getItem(KEY);
-    return kept === "light" || kept === "dark" ? kept : null;
+    const stored = localStorage.getItem(KEY);
+    return stored === "light" || stored === "dark" ? stored : null;
   } catch {
     return null;
   }
 }
 
-export const look = new Look();
+export const theme = new ThemeChoice();

@@ -1,0 +1,50 @@
+/** How a graph is moved and scaled to be seen; sizes and places are in pixels. */
+
+import type { Point } from "./layout";
+
+export interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** A point of the graph is seen at `(x, y)` plus `scale` times its place. */
+export interface Transform {
+  readonly x: number;
+  readonly y: number;
+  readonly scale: number;
+}
+
+/** Left free below, where legends are. */
+const FOOT = 24;
+const WIDEST_MARGIN = 28;
+/** A small graph is not made larger than this. */
+const LARGEST_SCALE = 1.1;
+/** Boxes can be read from this scale on. */
+const READABLE_SCALE = 0.7;
+/** A box nearer to the edge of the view than this is not in sight. */
+const EDGE = 40;
+
+/** Shows the whole graph in the middle; null if there is no room. */
+export function fitting(view: Size, graph: Size): Transform | null {
+  if (!view.width || !view.height) return null;
+  const margin = Math.min(WIDEST_MARGIN, view.width * 0.04);
+  const room = { width: view.width - 2 * margin, height: view.height - 2 * margin - FOOT };
+  const scale = Math.min(room.width / graph.width, room.height / graph.height, LARGEST_SCALE);
+  return {
+    x: (view.width - graph.width * scale) / 2,
+    y: (view.height - FOOT - graph.height * scale) / 2,
+    scale,
+  };
+}
+
+/** Shows a point in the middle, large enough to be read. */
+export function centred(view: Size, point: Point, present: Transform): Transform {
+  const scale = Math.max(present.scale, READABLE_SCALE);
+  return { x: view.width / 2 - point.x * scale, y: view.height / 2 - point.y * scale, scale };
+}
+
+export function inSight(view: Size, point: Point, present: Transform): boolean {
+  const x = present.x + point.x * present.scale;
+  const y = present.y + point.y * present.scale;
+  return x > EDGE && y > EDGE && x < view.width - EDGE && y < view.height - EDGE;
+}

@@ -1,0 +1,146 @@
+/**
+ * The plan that all views show.
+ *
+ * Its id is that of the address: `route` decides, and `App.svelte` has the plan of the address
+ * opened. A query that was planned is shown by going to the address of its plan.
+ */
+
+import { ProblemError, problemToShow, UnreachableError, type Problem } from "../api/problems";
+import type { Alternatives, Explanation, Memo, OptimizeBody, Traced } from "../api/schema";
+import * as service from "../api/service";
+import { route } from "./route.svelte";
+
+/** A document about the plan that is fetched when a view first needs it. */
+class LazyDocument<T> {
+  value = $state.raw<T | null>(null);
+  /** The id of the plan that `value` is about. */
+  of = $state<string | null>(null);
+  problem = $state.raw<Problem | null>(null);
+  busy = $state(false);
+  #id: string | null = null;
+  #request: AbortController | undefined;
+  readonly #fetch: (id: string, signal: AbortSignal) => Promise<T>;
+
+  constructor(fetch: (id: string, signal: AbortSignal) => Promise<T>) {
+    this.#fetch = fetch;
+  }
+
+  /** Fetches the document of a plan unless that was done; an effect may call it each time. */
+  load(id: string | null): void {
+    if (id === this.#id) return;
+    this.#id = id;
+    this.#request?.abort();
+    this.problem = null;
+    if (id === null) this.value = null;
+    else void this.#load(id);
+  }
+
+  /** Fetches the document again after a problem. */
+  retry(): void {
+    const id = this.#id;
+    this.#id = null;
+    this.load(id);
+  }
+
+  async #load(id: string): Promise<void> {
+    const request = (this.#request = new AbortController());
+    this.busy = true;
+    try {
+      const value = await this.#fetch(id, request.signal);
+      if (this.#id === id) [this.value, this.of] = [value, id];
+    } catch (error) {
+      if (this.#id !== id) return;
+      this.value = null;
+      this.problem = problemToShow(error);
+    } finally {
+      if (this.#request === request) this.busy = false;
+    }
+  }
+}
+
+class CurrentPlan {
+  id = $state<string | null>(null);
+  /** The plan, the plan of the query as written, pictures, formulas and reasons. */
+  explanation = $state.raw<Explanation | null>(null);
+  /** Why the last request failed. */
+  problem = $state.raw<Problem | null>(null);
+  /** The query text that `problem` is about; empty if a link was opened. */
+  problemQuery = $state("");
+  busy = $state(false);
+
+  readonly memo = new LazyDocument<Memo>(service.getMemo);
+  readonly trace = new LazyDocument<Traced>(service.getTrace);
+  readonly alternatives = new LazyDocument<Alternatives>(service.getAlternatives);
+
+  /** The plan that is shown or being fetched; null while a query is planned. */
+  #requestedId: string | null = null;
+  /** The query to plan again once the service is back, or knows the token. */
+  #unanswered: OptimizeBody | null = null;
+  #request: AbortController | undefined;
+
+  /** Plans a query and goes to the address of its plan; cancels a request that is not answered. */
+  async optimize(body: OptimizeBody): Promise<void> {
+    const previous = this.explanation?.query;
+    this.#requestedId = null;
+    const explanation = await this.#fetch(body.query, body, async (signal) => {
+      const { id } = await service.optimize(body, signal);
+      return service.getExplanation(id, signal);
+    });
+    const { view, id } = route.place;
+    if (explanation === null || view === "live") return;
+    // Back leads to the query before, not to each position of a slider.
+    const replace = id === null || explanation.query === previous;
+    route.go({ view, id: explanation.id }, replace);
+  }
+
+  /**
+   * Shows a plan that the service keeps, unless it is shown already; an effect may call it each
+   * time.
+   *
+   * @returns its explanation if it was fetched now.
+   */
+  async open(id: string): Promise<Explanation | null> {
+    if (id === this.#requestedId) return null;
+    this.#requestedId = id;
+    return this.#fetch("", null, (signal) => service.getExplanation(id, signal));
+  }
+
+  /** Plans the query and fetches the documents again that failed. */
+  async retry(): Promise<void> {
+    if (this.#unanswered) await this.optimize(this.#unanswered);
+    for (const part of [this.memo, this.trace, this.alternatives]) if (part.problem) part.retry();
+  }
+
+  async #fetch(
+    query: string,
+    body: OptimizeBody | null,
+    get: (signal: AbortSignal) => Promise<Explanation>,
+  ): Promise<Explanation | null> {
+    this.#request?.abort();
+    const request = (this.#request = new AbortController());
+    this.#unanswered = null;
+    this.busy = true;
+    try {
+      const explanation = await get(request.signal);
+      if (this.#request !== request) return null;
+      this.explanation = explanation;
+      this.#requestedId = this.id = explanation.id;
+      this.problem = null;
+      return explanation;
+    } catch (error) {
+      if (this.#request !== request) return null;
+      const refused = error instanceof ProblemError && error.problem.status === 401;
+      const unanswered = refused || error instanceof UnreachableError;
+      if (body) this.#requestedId = this.id;
+      else if (unanswered) this.#requestedId = null;
+      this.#unanswered = unanswered ? body : null;
+      this.problem = problemToShow(error);
+      this.problemQuery = query;
+      return null;
+    } finally {
+      if (this.#request === request) this.busy = false;
+    }
+  }
+}
+
+export const currentPlan = new CurrentPlan();
