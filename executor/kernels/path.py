@@ -307,6 +307,7 @@ def _expand(
                     nodes[to, SEEN], nodes[to, WIDTH] = h[SEARCH], now
                 if through > nodes[to, WIDTH]:
                     if h[HEAP_SIZE] == heap.shape[0]:
+                        h[NEED] = h[HEAP_SIZE] + 1
                         return HEAP_FULL
                     nodes[to, WIDTH] = through
                     nodes[to, FROM], nodes[to, UNTIL] = h[IMPROVED_FROM], h[IMPROVED_TO]
@@ -326,7 +327,8 @@ def advance(
     out: IntArray,
     tally: Tally,
 ) -> int:
-    """Works through ``rows`` from where the header stands; returns why it stopped.
+    """Works through ``rows`` from where the header stands, to their end or to a deletion;
+    returns why it stopped.
 
     At SWEEP_DUE and EDGES_FULL no search is in work.
     """
@@ -358,7 +360,7 @@ def advance(
             h[EXPANDING] = EMPTY
         row = h[ROW]
         if h[MOVE] == EMPTY:
-            if row == rows.shape[1]:
+            if row == rows.shape[1] or rows[ROW_EXP, row] < 0:
                 return DONE
             if is_sweep_due(edges.header, rows[ROW_TS, row]):
                 return SWEEP_DUE

@@ -14,18 +14,35 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ..batch import IntArray
+from ..counters import Tally
+from . import path
 from .compiling import kernel
 from .edges import EXPIRY, NEXT_OUT, SOURCE, TARGET, Edges, find_edge
 from .forest import BLOCK, CAPACITY, CODE, NODE, PREVIOUS, STATE, Forest, slot_of
 from .heap import pop, push
-from .path import MOVE_INPUT, MOVE_INVERSE, MOVE_NEXT, MOVE_STATE, Automaton
-from .stops import DONE, LOST_FULL
+from .path import (
+    MOVE_INPUT,
+    MOVE_INVERSE,
+    MOVE_NEXT,
+    MOVE_STATE,
+    NEED,
+    OUT,
+    ROW,
+    ROW_EXP,
+    ROW_INPUT,
+    ROW_SOURCE,
+    ROW_TARGET,
+    ROW_TS,
+    Automaton,
+    Search,
+)
+from .stops import DONE, LOST_FULL, OUT_FULL
 from .tables import EMPTY, find
 
 # The header: what is being done, how many values are lost, how far they were looked at, how
 # many rows of `lost` are in use, and the size of the heap.
 STAGE, LOST, AT, QUEUED, HEAP_SIZE, HEADER_FIELDS = range(6)
-SEEDING, SPREADING, SEEKING, FILLING = range(4)
+SEEDING, SPREADING, SEEKING, FILLING = range(4)  # SEEDING is the stage of an empty header
 
 # Fields of a lost value.
 ROOT, AT_NODE, BEFORE, LOST_FIELDS = range(4)
@@ -203,30 +220,28 @@ def _fill(now: int, automaton: Automaton, edges: Edges, forest: Forest, losses: 
 
 
 @kernel
-def lower(
-    row: IntArray,
-    now: int,
-    expiry: int,
-    automaton: Automaton,
-    edges: Edges,
-    forest: Forest,
-    losses: Losses,
-) -> int:
-    """Lets the edge ``row`` (source, target, input) expire at ``expiry``; 0: at once.
+def _lower(
+    rows: IntArray, row: int, automaton: Automaton, edges: Edges, forest: Forest, losses: Losses
+) -> bool:
+    """Lets the edge of a row last less long; False: ``lost`` has no room.
 
-    Afterwards the first ``LOST`` rows of ``lost`` are the values that were looked at again.
+    In stages: the values that may rest on the edge are forgotten (SEEDING), then those that may
+    rest on them (SPREADING); each is found again from what remains (SEEKING), and what was found
+    is handed on, longest first (FILLING). Called again it goes on where it stopped. Afterwards
+    the first LOST rows of ``lost`` are the values that were looked at again.
     """
     h, lost, pool, moves = losses.header, losses.lost, forest.pool, automaton.moves
-    edge = find_edge(edges, row[0], row[1], row[2], 0)
+    number, now, expiry = rows[ROW_INPUT, row], rows[ROW_TS, row], ~rows[ROW_EXP, row]
+    edge = find_edge(edges, rows[ROW_SOURCE, row], rows[ROW_TARGET, row], number, 0)
     if h[STAGE] == SEEDING:
         if edge == EMPTY or edges.rows[edge, EXPIRY] <= now:
-            return DONE
+            return True
         # Done again after a stop it finds what is left: what was lost is no longer there.
         for k in range(moves.shape[0]):
-            if moves[k, MOVE_INPUT] == row[2] and not _seed(
+            if moves[k, MOVE_INPUT] == number and not _seed(
                 edges.rows[edge], moves[k], now, forest, losses
             ):
-                return LOST_FULL
+                return False
         h[STAGE] = SPREADING
     while h[STAGE] == SPREADING:
         if h[AT] == h[LOST]:
@@ -234,7 +249,7 @@ def lower(
             h[AT], h[STAGE], h[QUEUED] = 0, SEEKING, h[LOST]
         else:
             if not _spread(h[AT], now, automaton, edges, forest, losses):
-                return LOST_FULL
+                return False
             h[AT] += 1
     while h[STAGE] == SEEKING:
         if h[AT] == h[LOST]:
@@ -250,21 +265,19 @@ def lower(
             h[AT] += 1
     while h[HEAP_SIZE] > 0:
         if not _fill(now, automaton, edges, forest, losses):
-            return LOST_FULL
-    h[STAGE] = SEEDING
-    return DONE
+            return False
+    return True
 
 
 @kernel
-def differences(
-    now: int, accepting: IntArray, forest: Forest, losses: Losses, out: IntArray
+def _report(
+    now: int, accepting: IntArray, forest: Forest, losses: Losses, out: IntArray, written: int
 ) -> int:
     """Writes how the lost values of accepting nodes changed: the new one, then the old one back.
 
-    ``out`` has room for two rows for each; returns how many there are.
+    ``out`` has room for two rows for each; returns how many are written.
     """
     nodes, lost = forest.nodes, losses.lost
-    written = 0
     for at in range(losses.header[LOST]):
         root, node, before = lost[at, ROOT], lost[at, AT_NODE], lost[at, BEFORE]
         after = forest.pool[_slot(forest, node, root), 1]
@@ -276,3 +289,36 @@ def differences(
                 out[2, written], out[3, written] = now, exp
                 written += 1
     return written
+
+
+@kernel
+def advance(
+    rows: IntArray,
+    automaton: Automaton,
+    edges: Edges,
+    forest: Forest,
+    search: Search,
+    losses: Losses,
+    out: IntArray,
+    tally: Tally,
+) -> int:
+    """Works through changes of edges from where the header stands; returns why it stopped.
+
+    A row says how long an edge lasts from now on: ``exp`` if that is longer than before, and
+    ``~exp`` if it is less long.
+    """
+    h, lost = search.header, losses.header
+    while True:
+        status = path.advance(rows, automaton, edges, forest, search, out, tally)
+        row = h[ROW]
+        if status != DONE or row == rows.shape[1]:
+            return status
+        if not _lower(rows, row, automaton, edges, forest, losses):
+            return LOST_FULL
+        h[NEED] = 2 * lost[LOST]
+        if h[OUT] + h[NEED] > out.shape[1]:
+            return OUT_FULL
+        now = rows[ROW_TS, row]
+        h[OUT] = _report(now, automaton.accepting, forest, losses, out, h[OUT])
+        lost[:] = 0
+        h[ROW] += 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
@@ -77,11 +77,7 @@ class PathOperator(EdgesOperator):
         if not any(map(len, inputs)):
             return Batch.empty(2)
         results = Results(2, wanted)
-        self._grow(merged_rows(inputs), results)
-        return results.batch()
-
-    def _grow(self, rows: IntArray, results: Results) -> None:
-        """Takes edges in, in the form of :func:`merged_rows`."""
+        rows = self._changes(merged_rows(inputs))
         mark_roots(rows, self._is_root)
         h = self._search.header
 
@@ -91,22 +87,36 @@ class PathOperator(EdgesOperator):
 
         h[kernel.ROW] = 0
         drive(
-            lambda: kernel.advance(
-                rows, self._automaton, self._edges, self._forest, self._search,
-                results.buffer, self.tally,
-            ),
+            lambda: self._advance(rows, results.buffer),
             {
+                **self._enlargements(),
                 stops.SWEEP_DUE: lambda: self.purge(int(rows[kernel.ROW_TS, h[kernel.ROW]])),
-                stops.EDGES_FULL: self._enlarge_edges,
-                stops.NODES_FULL: self._enlarge_nodes,
-                stops.POOL_FULL: self._enlarge_pool,
-                stops.MEMBERS_FULL: self._enlarge_members,
-                stops.HEAP_FULL: self._enlarge_heap,
-                stops.ARENA_FULL: self._enlarge_arena,
                 stops.OUT_FULL: take,
             },
-        )  # fmt: skip
+        )
         take()
+        return results.batch()
+
+    def _advance(self, rows: IntArray, out: IntArray) -> int:
+        """Calls the kernel."""
+        return kernel.advance(
+            rows, self._automaton, self._edges, self._forest, self._search, out, self.tally
+        )
+
+    def _changes(self, rows: IntArray) -> IntArray:
+        """The rows that the kernel is to see."""
+        return rows
+
+    def _enlargements(self) -> dict[int, Callable[[], None]]:
+        """What to enlarge when a kernel stops for want of room."""
+        return {
+            stops.EDGES_FULL: self._enlarge_edges,
+            stops.NODES_FULL: self._enlarge_nodes,
+            stops.POOL_FULL: lambda: self._enlarge_forest("pool"),
+            stops.MEMBERS_FULL: lambda: self._enlarge_forest("members"),
+            stops.HEAP_FULL: lambda: self._enlarge_search("heap"),
+            stops.ARENA_FULL: lambda: self._enlarge_search("arena"),
+        }
 
     def _enlarge_edges(self) -> None:
         super()._enlarge_edges()
@@ -120,25 +130,17 @@ class PathOperator(EdgesOperator):
         nodes, node_map = enlarged(old.nodes, length), enlarged_table(old.node_map, length)
         self._forest = old._replace(nodes=nodes, node_map=node_map)
 
-    def _enlarge_pool(self) -> None:
-        pool = self._forest.pool
-        self._forest = self._forest._replace(pool=enlarged(pool, self._needed(pool)))
+    def _enlarge_forest(self, field: str) -> None:
+        array = self._needed(getattr(self._forest, field))
+        self._forest = self._forest._replace(**{field: array})
 
-    def _enlarge_members(self) -> None:
-        members = self._forest.members
-        self._forest = self._forest._replace(members=enlarged(members, self._needed(members)))
+    def _enlarge_search(self, field: str) -> None:
+        array = self._needed(getattr(self._search, field))
+        self._search = self._search._replace(**{field: array})
 
-    def _enlarge_heap(self) -> None:
-        heap = self._search.heap
-        self._search = self._search._replace(heap=enlarged(heap, 2 * len(heap)))
-
-    def _enlarge_arena(self) -> None:
-        arena = self._search.arena
-        self._search = self._search._replace(arena=enlarged(arena, self._needed(arena)))
-
-    def _needed(self, array: IntArray) -> int:
-        """The length with which the kernel can go on."""
-        return max(2 * len(array), int(self._search.header[kernel.NEED]))
+    def _needed(self, array: IntArray) -> IntArray:
+        """An array with which the kernel can go on."""
+        return enlarged(array, max(2 * len(array), int(self._search.header[kernel.NEED])))
 
     def purge(self, now: int) -> None:
         """Drops what expired at or before ``now``; leaves room for half as much again."""

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
 from ...algebra.physical import SPath
-from ..batch import Batch, IntArray
+from ..batch import IntArray
 from ..kernels import path_deletion as kernel
 from ..kernels import stops, taking_back
 from ..kernels.path import ROW_EXP, ROW_FIELDS, ROW_TS
 from ..kernels.tables import enlarged
 from .bag import Bag
-from .base import Results, drive
-from .edges import IsRoot, merged_rows
+from .edges import IsRoot
 from .path import PathOperator
 
 _SMALLEST = 256
@@ -38,21 +37,11 @@ class PathWithDeletions(PathOperator):
             np.empty((_SMALLEST, 2), np.int64),
         )
 
-    def process(self, inputs: Sequence[Batch], wanted: bool) -> Batch:
-        """Pairs whose paths last longer than was said, and pairs taken back."""
-        if not any(map(len, inputs)):
-            return Batch.empty(2)
-        results = Results(2, wanted)
-        rows = self._changes(merged_rows(inputs))
-        start = 0
-        for row in np.flatnonzero(rows[ROW_EXP] < 0).tolist():
-            if row > start:
-                self._grow(np.ascontiguousarray(rows[:, start:row]), results)
-            self._lower(rows[:, row], results)
-            start = row + 1
-        if start < rows.shape[1]:
-            self._grow(np.ascontiguousarray(rows[:, start:]), results)
-        return results.batch()
+    def _advance(self, rows: IntArray, out: IntArray) -> int:
+        return kernel.advance(
+            rows, self._automaton, self._edges, self._forest, self._search, self._losses,
+            out, self.tally,
+        )  # fmt: skip
 
     def _changes(self, rows: IntArray) -> IntArray:
         """How long each edge lasts, where that changes; ``~expiry`` where it shrinks."""
@@ -71,22 +60,8 @@ class PathWithDeletions(PathOperator):
         changes[: _EDGE_COLUMNS + 2] = out[:, :changed]
         return changes
 
-    def _lower(self, row: IntArray, results: Results) -> None:
-        """Lets an edge last less long."""
-        now, expiry = int(row[ROW_TS]), ~int(row[ROW_EXP])
-        edge = np.ascontiguousarray(row[:_EDGE_COLUMNS])
-        self._losses.header[:] = 0
-        drive(
-            lambda: kernel.lower(
-                edge, now, expiry, self._automaton, self._edges, self._forest, self._losses
-            ),
-            {stops.LOST_FULL: self._enlarge_losses},
-        )
-        results.take(0, 2 * int(self._losses.header[kernel.LOST]))
-        written = kernel.differences(
-            now, self._automaton.accepting, self._forest, self._losses, results.buffer
-        )
-        results.take(written)
+    def _enlargements(self) -> dict[int, Callable[[], None]]:
+        return super()._enlargements() | {stops.LOST_FULL: self._enlarge_losses}
 
     def _enlarge_losses(self) -> None:
         header, lost, heap = self._losses
