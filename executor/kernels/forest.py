@@ -1,4 +1,4 @@
-"""The state of S-PATH: edges, product nodes, and a column of trees at each node.
+"""The state of S-PATH: product nodes, and a column of trees at each node.
 
 The spanning forest of the thesis (Definitions 36 and 37) is kept by *column*: each product
 node (vertex, automaton state) has a small hash table from the root of a tree to the expiry
@@ -9,46 +9,57 @@ index from a node to the trees that hold it. Roots themselves, (x, start), are i
 Columns lie in blocks of a common pool, each block a power of two slots of (root, expiry);
 free blocks are chained by size. The node that a value came through, which gives the path
 itself, would be a third field of a slot.
+
+Over a stream with deletions there is also the index from a root to the nodes of its tree, as
+a list of *members*: what leads to a node in a tree is found from the tree or from the node,
+whichever is smaller (:mod:`headrace.executor.kernels.path_deletion`). A node is in the list
+once for each time that its value came anew into its column; expired values stay in it until
+a sweep.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from ..batch import FOREVER, IntArray
 from .compiling import kernel
-from .tables import EMPTY, find, mixed, put
+from .tables import EMPTY, find, mixed
 
-# The header: counts, and the cursors of executor.kernels.path.
-(
-    EDGES,
-    NODES,
-    POOL_TOP,
-    ENTRIES,  # values held in all columns
-    ADDED,  # edges and values added since the last sweep
-    SWEEP_AT,  # a sweep is due from this time on,
-    SWEEP_AFTER,  # once so much was added
-    NEED,  # how much room was missing
-    ROW,  # the input row in work
-    MOVE,  # the next of its moves; EMPTY: the row is not begun
-    NEW_EDGE,  # the edge that it brought
-    SEARCH,  # the number of the search in work
-    EXPANDING,  # the node whose successors are being looked at, or EMPTY
-    IMPROVED_FROM,  # the trees that it improved, in the arena
-    IMPROVED_TO,
-    HEAP_SIZE,
-    ARENA_TOP,
-    OUT,  # result rows written
-    SIGNED,  # whether values may be taken back: what a new one replaces is then said, too
-    HEADER_LENGTH,
-) = range(20)
+# The header: product nodes, the used part of the pool, values held in all columns, members of
+# all trees, and whether there are deletions, so that members are listed.
+NODES, POOL_TOP, VALUES, MEMBERS, WITH_DELETIONS, HEADER_FIELDS = range(6)
 
-# Fields of an edge.
-SOURCE, TARGET, INPUT, EXPIRY, NEXT_OUT, NEXT_IN, EDGE_FIELDS = range(7)
 # Fields of a product node: its column (BLOCK, CAPACITY, USED), and what the search SEEN in
 # last knows of it: the widest way to it, and the trees (in the arena) that came that way.
 CODE, STATE, BLOCK, CAPACITY, USED, SEEN, WIDTH, FROM, UNTIL, NODE_FIELDS = range(10)
 
+# Fields of a member: its node, and the member of the same tree that was listed before.
+NODE, PREVIOUS, MEMBER_FIELDS = range(3)
+
 SMALLEST_BLOCK = 4
 BLOCK_SIZES = 48
+
+
+class Forest(NamedTuple):
+    """The arrays of a forest.
+
+    Attributes:
+        header: counts.
+        nodes: a product node in each row.
+        node_map: the node of a (vertex, state).
+        pool: slots of (root, expiry).
+        free: the first free block of each size; a block's first slot leads to the next.
+        trees: the member of a root's tree that was listed last, by (root, 0).
+        members: a member of a tree in each row.
+    """
+
+    header: IntArray
+    nodes: IntArray
+    node_map: IntArray
+    pool: IntArray
+    free: IntArray
+    trees: IntArray
+    members: IntArray
 
 
 @kernel
@@ -70,8 +81,9 @@ def _size_class(capacity: int) -> int:
 
 
 @kernel
-def _new_block(h: IntArray, pool: IntArray, free: IntArray, capacity: int) -> int:
+def _new_block(forest: Forest, capacity: int) -> int:
     """A block without values; the caller has seen to room at the pool's end."""
+    h, pool, free = forest.header, forest.pool, forest.free
     size = _size_class(capacity)
     block = free[size]
     if block == EMPTY:
@@ -120,27 +132,27 @@ def pool_room(capacity: int, entries: int) -> int:
 
 
 @kernel
-def make_room(
-    h: IntArray, nodes: IntArray, pool: IntArray, free: IntArray, node: int, now: int
-) -> None:
+def make_room(forest: Forest, node: int, now: int) -> None:
     """Moves a full column to a block of the same size or of twice that, without the expired."""
+    nodes, pool, free = forest.nodes, forest.pool, forest.free
     block, capacity, used = nodes[node, BLOCK], nodes[node, CAPACITY], nodes[node, USED]
     valid = _valid_in(pool, block, capacity, now)
     size = max(capacity, SMALLEST_BLOCK)
     if 2 * valid > used:
         size = 2 * capacity
-    new = _new_block(h, pool, free, size)
+    new = _new_block(forest, size)
     _copy_valid(pool, block, capacity, now, pool, new, size)
     if capacity > 0:
         pool[block, 1] = free[_size_class(capacity)]
         free[_size_class(capacity)] = block
     nodes[node, BLOCK], nodes[node, CAPACITY], nodes[node, USED] = new, size, valid
-    h[ENTRIES] += valid - used
+    forest.header[VALUES] += valid - used
 
 
 @kernel
-def node_of(h: IntArray, nodes: IntArray, node_map: IntArray, code: int, state: int) -> int:
+def node_of(forest: Forest, code: int, state: int) -> int:
     """The product node, made if there is none yet; EMPTY if there is no room for it."""
+    h, nodes, node_map = forest.header, forest.nodes, forest.node_map
     slot = find(node_map, code, state)
     if node_map[slot, 2] != EMPTY:
         return node_map[slot, 2]
@@ -155,28 +167,6 @@ def node_of(h: IntArray, nodes: IntArray, node_map: IntArray, code: int, state: 
 
 
 @kernel
-def link(edges: IntArray, heads: IntArray, walked: IntArray, edge: int) -> None:
-    """Puts an edge into the adjacency lists that the automaton walks.
-
-    ``heads`` knows the first edge by (vertex, 2 · input + inverse), ``walked`` says which
-    of ``2 · input + inverse`` occur in a move.
-    """
-    for inverse in range(2):
-        key = 2 * edges[edge, INPUT] + inverse
-        if walked[key] != 0:
-            vertex = edges[edge, SOURCE + inverse]
-            slot = find(heads, vertex, key)
-            edges[edge, NEXT_OUT + inverse] = heads[slot, 2]
-            heads[slot, 0], heads[slot, 1], heads[slot, 2] = vertex, key, edge
-
-
-@kernel
-def edge_key(target: int, number: int, inputs: int) -> int:
-    """The second half of an edge's key; the first is its source."""
-    return target * inputs + number
-
-
-@kernel
 def _fitting(entries: int) -> int:
     capacity = SMALLEST_BLOCK
     while 5 * capacity < 8 * entries:
@@ -185,70 +175,51 @@ def _fitting(entries: int) -> int:
 
 
 @kernel
-def count_valid(
-    h: IntArray, edges: IntArray, nodes: IntArray, pool: IntArray, now: int
-) -> tuple[int, int, int, int, int]:
-    """What :func:`sweep` will keep.
+def list_member(forest: Forest, root: int, node: int) -> None:
+    """Lists a node as a member of a root's tree; the caller sees to room."""
+    trees, members = forest.trees, forest.members
+    member = forest.header[MEMBERS]
+    forest.header[MEMBERS] = member + 1
+    slot = find(trees, root, 0)
+    members[member, NODE], members[member, PREVIOUS] = node, trees[slot, 2]
+    trees[slot, 0], trees[slot, 1], trees[slot, 2] = root, 0, member
 
-    Edges, nodes and pool slots; how many edges and values never expire; the latest expiry
-    of the others.
-    """
-    edge_count = node_count = slots = lasting = 0
-    latest = now
-    for edge in range(h[EDGES]):
-        if edges[edge, EXPIRY] > now:
-            edge_count += 1
-            if edges[edge, EXPIRY] == FOREVER:
-                lasting += 1
-            else:
-                latest = max(latest, edges[edge, EXPIRY])
-    for node in range(h[NODES]):
+
+@kernel
+def count_valid(forest: Forest, now: int) -> tuple[int, int, int, int]:
+    """What :func:`copy_valid` keeps: nodes, pool slots and values; and how many values never
+    expire."""
+    nodes, pool = forest.nodes, forest.pool
+    node_count = slots = values = lasting = 0
+    for node in range(forest.header[NODES]):
         block, capacity = nodes[node, BLOCK], nodes[node, CAPACITY]
         valid = _valid_in(pool, block, capacity, now)
         if valid > 0:
             node_count += 1
             slots += _fitting(valid)
+            values += valid
             lasting += _valid_in(pool, block, capacity, FOREVER - 1)
-    return edge_count, node_count, slots, lasting, latest
+    return node_count, slots, values, lasting
 
 
 @kernel
-def sweep(
-    h: IntArray,
-    walked: IntArray,
-    free: IntArray,
-    old_edges: IntArray,
-    old_nodes: IntArray,
-    old_pool: IntArray,
-    edges: IntArray,
-    edge_map: IntArray,
-    heads: IntArray,
-    nodes: IntArray,
-    node_map: IntArray,
-    pool: IntArray,
-    now: int,
-) -> None:
-    """Copies what is valid after ``now`` into fresh arrays."""
-    edge_count, node_count = h[EDGES], h[NODES]
-    h[EDGES] = h[NODES] = h[POOL_TOP] = h[ENTRIES] = h[ADDED] = 0
-    for size in range(free.shape[0]):
-        free[size] = EMPTY
-    for old in range(edge_count):
-        if old_edges[old, EXPIRY] > now:
-            edge = h[EDGES]
-            h[EDGES] += 1
-            for part in range(EDGE_FIELDS):
-                edges[edge, part] = old_edges[old, part]
-            key = edge_key(edges[edge, TARGET], edges[edge, INPUT], walked.shape[0] // 2)
-            put(edge_map, edges[edge, SOURCE], key, edge)
-            link(edges, heads, walked, edge)
-    for old in range(node_count):
-        block, capacity = old_nodes[old, BLOCK], old_nodes[old, CAPACITY]
-        valid = _valid_in(old_pool, block, capacity, now)
+def copy_valid(old: Forest, fresh: Forest, now: int) -> None:
+    """Copies the values valid after ``now`` into fresh arrays under the same header."""
+    h, nodes, pool = fresh.header, fresh.nodes, fresh.pool
+    count = h[NODES]
+    h[NODES] = h[POOL_TOP] = h[VALUES] = h[MEMBERS] = 0
+    fresh.free[:] = EMPTY
+    for number in range(count):
+        block, capacity = old.nodes[number, BLOCK], old.nodes[number, CAPACITY]
+        valid = _valid_in(old.pool, block, capacity, now)
         if valid > 0:
-            node = node_of(h, nodes, node_map, old_nodes[old, CODE], old_nodes[old, STATE])
+            node = node_of(fresh, old.nodes[number, CODE], old.nodes[number, STATE])
             size = _fitting(valid)
-            new = _new_block(h, pool, free, size)
-            _copy_valid(old_pool, block, capacity, now, pool, new, size)
+            new = _new_block(fresh, size)
+            _copy_valid(old.pool, block, capacity, now, pool, new, size)
             nodes[node, BLOCK], nodes[node, CAPACITY], nodes[node, USED] = new, size, valid
-            h[ENTRIES] += valid
+            h[VALUES] += valid
+            if h[WITH_DELETIONS] != 0:
+                for slot in range(new, new + size):
+                    if pool[slot, 0] != EMPTY:
+                        list_member(fresh, pool[slot, 0], node)

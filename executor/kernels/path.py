@@ -15,53 +15,46 @@ which the argument rests. What has expired counts as absent too.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from ..batch import FOREVER, IntArray
 from ..counters import ADDED_VALIDITY, DROPPED, Tally
 from .compiling import kernel
+from .edges import ADDED, COUNT, EXPIRY, NEXT_OUT, TARGET, Edges, enter, is_sweep_due
 from .forest import (
-    ADDED,
-    ARENA_TOP,
     BLOCK,
     CAPACITY,
     CODE,
-    EDGES,
-    ENTRIES,
-    EXPANDING,
-    EXPIRY,
     FROM,
-    HEAP_SIZE,
-    IMPROVED_FROM,
-    IMPROVED_TO,
-    INPUT,
-    MOVE,
-    NEED,
-    NEW_EDGE,
-    NEXT_OUT,
-    OUT,
+    MEMBERS,
     POOL_TOP,
-    ROW,
-    SEARCH,
     SEEN,
-    SIGNED,
-    SOURCE,
     STATE,
-    SWEEP_AFTER,
-    SWEEP_AT,
-    TARGET,
     UNTIL,
     USED,
+    VALUES,
     WIDTH,
-    edge_key,
-    link,
+    WITH_DELETIONS,
+    Forest,
+    list_member,
     make_room,
     node_of,
     pool_room,
     slot_of,
 )
+from .heap import pop, push
+from .stops import (
+    ARENA_FULL,
+    DONE,
+    EDGES_FULL,
+    HEAP_FULL,
+    MEMBERS_FULL,
+    NODES_FULL,
+    OUT_FULL,
+    POOL_FULL,
+    SWEEP_DUE,
+)
 from .tables import EMPTY, find
-
-# Why the kernel stopped. At SWEEP_DUE and EDGES_FULL no search is in work.
-DONE, SWEEP_DUE, EDGES_FULL, NODES_FULL, POOL_FULL, HEAP_FULL, ARENA_FULL, OUT_FULL = range(8)
 
 # Fields of an input row are its first index; fields of a move are the columns of `moves`.
 # ROW_ROOTS: 1 if trees may grow from the source, plus 2 if they may from the target.
@@ -69,82 +62,79 @@ ROW_SOURCE, ROW_TARGET, ROW_INPUT, ROW_TS, ROW_EXP, ROW_ROOTS, ROW_FIELDS = rang
 ALL_ROOTS = 3
 MOVE_STATE, MOVE_INPUT, MOVE_INVERSE, MOVE_NEXT = range(4)
 
+# The header of a search.
+(
+    ROW,  # the input row in work
+    MOVE,  # the next of its moves; EMPTY: the row is not begun
+    NEW_EDGE,  # the edge that it brought
+    SEARCH,  # the number of the search in work
+    EXPANDING,  # the node whose successors are being looked at, or EMPTY
+    IMPROVED_FROM,  # the trees that it improved, in the arena
+    IMPROVED_TO,
+    HEAP_SIZE,
+    ARENA_TOP,
+    OUT,  # result rows written
+    NEED,  # how much room was missing
+    HEADER_FIELDS,
+) = range(12)
+
+
+class Automaton(NamedTuple):
+    """A path's automaton, state 0 being its start.
+
+    Attributes:
+        moves: a transition in each row, sorted.
+        moves_of_state: where the moves from each state begin in ``moves``.
+        input_moves: the moves that read input 0, then those that read input 1, ...
+        moves_of_input: where those of each input begin in ``input_moves``.
+        accepting: for each state, whether it accepts.
+        finals: the states that accept.
+    """
+
+    moves: IntArray
+    moves_of_state: IntArray
+    input_moves: IntArray
+    moves_of_input: IntArray
+    accepting: IntArray
+    finals: IntArray
+
+
+class Search(NamedTuple):
+    """What a search needs beside the forest.
+
+    Attributes:
+        header: its cursors.
+        heap: nodes found and not yet settled, by width.
+        arena: for each settled node the trees that it improved, as (root, value before the edge).
+        rivals: room for the other accepting nodes of a vertex.
+    """
+
+    header: IntArray
+    heap: IntArray
+    arena: IntArray
+    rivals: IntArray
+
 
 @kernel
-def push(heap: IntArray, size: int, width: int, node: int) -> None:
-    """Adds to a heap of ``size`` pairs (width, node), the widest on top."""
-    at = size
-    while at > 0:
-        above = (at - 1) >> 1
-        if heap[above, 0] >= width:
-            break
-        heap[at, 0], heap[at, 1] = heap[above, 0], heap[above, 1]
-        at = above
-    heap[at, 0], heap[at, 1] = width, node
-
-
-@kernel
-def pop(heap: IntArray, size: int) -> None:
-    """Removes the top of a heap of ``size`` pairs."""
-    last = size - 1
-    width, node = heap[last, 0], heap[last, 1]
-    at = 0
-    while True:
-        below = 2 * at + 1
-        if below >= last:
-            break
-        if below + 1 < last and heap[below + 1, 0] > heap[below, 0]:
-            below += 1
-        if heap[below, 0] <= width:
-            break
-        heap[at, 0], heap[at, 1] = heap[below, 0], heap[below, 1]
-        at = below
-    heap[at, 0], heap[at, 1] = width, node
-
-
-@kernel
-def _begin_row(
-    h: IntArray,
-    rows: IntArray,
-    moves_of_input: IntArray,
-    walked: IntArray,
-    edges: IntArray,
-    edge_map: IntArray,
-    heads: IntArray,
-) -> bool:
+def _begin_row(rows: IntArray, automaton: Automaton, edges: Edges, h: IntArray) -> bool:
     """Enters the edge of the row in work; False if it says nothing new."""
     row = h[ROW]
-    source, target, number = rows[ROW_SOURCE, row], rows[ROW_TARGET, row], rows[ROW_INPUT, row]
-    key = edge_key(target, number, walked.shape[0] // 2)
-    slot = find(edge_map, source, key)
-    edge = edge_map[slot, 2]
+    number = rows[ROW_INPUT, row]
+    edge = enter(
+        edges, rows[ROW_SOURCE, row], rows[ROW_TARGET, row], number, rows[ROW_EXP, row], False
+    )
     if edge == EMPTY:
-        edge = h[EDGES]
-        h[EDGES] += 1
-        h[ADDED] += 1
-        edge_map[slot, 0], edge_map[slot, 1], edge_map[slot, 2] = source, key, edge
-        edges[edge, SOURCE], edges[edge, TARGET], edges[edge, INPUT] = source, target, number
-        link(edges, heads, walked, edge)
-    elif edges[edge, EXPIRY] >= rows[ROW_EXP, row]:
         return False
-    edges[edge, EXPIRY] = rows[ROW_EXP, row]
     h[NEW_EDGE] = edge
-    h[MOVE] = moves_of_input[number]
+    h[MOVE] = automaton.moves_of_input[number]
     return True
 
 
 @kernel
-def _begin_search(
-    h: IntArray,
-    rows: IntArray,
-    move: IntArray,
-    nodes: IntArray,
-    node_map: IntArray,
-    pool: IntArray,
-    heap: IntArray,
-    arena: IntArray,
-) -> int:
+def _begin_search(rows: IntArray, move: IntArray, forest: Forest, search: Search) -> int:
     """Starts from the trees that one move of the row in work extends, if any."""
+    h, heap, arena = search.header, search.heap, search.arena
+    nodes, node_map, pool = forest.nodes, forest.node_map, forest.pool
     row = h[ROW]
     now, width = rows[ROW_TS, row], rows[ROW_EXP, row]
     inverse = move[MOVE_INVERSE]
@@ -166,7 +156,7 @@ def _begin_search(
                     arena[trees, 0], arena[trees, 1] = pool[slot, 0], pool[slot, 1]
                     trees += 1
     if trees > 0:
-        node = node_of(h, nodes, node_map, ahead, move[MOVE_NEXT])
+        node = node_of(forest, ahead, move[MOVE_NEXT])
         if node == EMPTY:
             return NODES_FULL
         h[SEARCH] += 1
@@ -181,21 +171,27 @@ def _begin_search(
 
 @kernel
 def _improve(
-    h: IntArray,
     now: int,
     node: int,
-    accepting: IntArray,
-    finals: IntArray,
-    rivals: IntArray,
-    nodes: IntArray,
-    node_map: IntArray,
-    pool: IntArray,
-    free: IntArray,
-    arena: IntArray,
+    automaton: Automaton,
+    edges_header: IntArray,
+    forest: Forest,
+    search: Search,
     out: IntArray,
     tally: Tally,
 ) -> int:
-    """Sets a node's values in the trees handed to it, and reports what grew."""
+    """Sets a node's values in the trees handed to it, and reports what grew.
+
+    The trees are ``arena[FROM:UNTIL]`` of the node; those in which its value grew are appended
+    to the arena for its successors. Nothing is changed before there is room for everything, so
+    that after a stop it is simply called again. With deletions a value that is replaced is
+    taken back, and each accepting node reports for itself; without, a value is reported only
+    as far as it outlasts what other accepting nodes of the vertex (its *rivals*) reported.
+    """
+    h, arena, rivals = search.header, search.arena, search.rivals
+    nodes, node_map, pool = forest.nodes, forest.node_map, forest.pool
+    accepting, finals = automaton.accepting, automaton.finals
+    with_deletions = forest.header[WITH_DELETIONS] != 0
     state, code, width = nodes[node, STATE], nodes[node, CODE], nodes[node, WIDTH]
     first, last = nodes[node, FROM], nodes[node, UNTIL]
     top, written = h[ARENA_TOP], h[OUT]
@@ -203,23 +199,27 @@ def _improve(
         h[NEED] = top + last - first
         return ARENA_FULL
     reports = accepting[state] != 0
-    most = (last - first) * (1 + h[SIGNED])
+    most = (last - first) * (1 + with_deletions)
     if reports and written + most > out.shape[1]:
         h[NEED] = most
         return OUT_FULL
-    h[NEED] = h[POOL_TOP] + pool_room(nodes[node, CAPACITY], nodes[node, USED] + last - first)
+    if with_deletions:
+        h[NEED] = forest.header[MEMBERS] + last - first
+        if h[NEED] > forest.members.shape[0]:
+            return MEMBERS_FULL
+    top_of_pool = forest.header[POOL_TOP]
+    h[NEED] = top_of_pool + pool_room(nodes[node, CAPACITY], nodes[node, USED] + last - first)
     if h[NEED] > pool.shape[0]:
         return POOL_FULL
-    # A result must also extend what other accepting states of its vertex have said.
     rival_count = 0
-    if reports and finals.shape[0] > 1 and h[SIGNED] == 0:
+    if reports and finals.shape[0] > 1 and not with_deletions:
         for i in range(finals.shape[0]):
             rival = node_map[find(node_map, code, finals[i]), 2]
             if rival not in (EMPTY, node) and nodes[rival, CAPACITY] > 0:
                 rivals[rival_count] = rival
                 rival_count += 1
     if nodes[node, CAPACITY] == 0:
-        make_room(h, nodes, pool, free, node, now)
+        make_room(forest, node, now)
     block, capacity, used = nodes[node, BLOCK], nodes[node, CAPACITY], nodes[node, USED]
     added = 0
     for at in range(first, last):
@@ -231,12 +231,14 @@ def _improve(
         if pool[slot, 0] == EMPTY:
             if 4 * (used + 1) > 3 * capacity:
                 nodes[node, USED] = used
-                make_room(h, nodes, pool, free, node, now)
+                make_room(forest, node, now)
                 block, capacity, used = nodes[node, BLOCK], nodes[node, CAPACITY], nodes[node, USED]
                 slot = slot_of(pool, block, capacity, root)
             pool[slot, 0] = root
             used += 1
             added += 1
+            if with_deletions:
+                list_member(forest, root, node)
         elif pool[slot, 1] >= value:
             tally[DROPPED] += reports
             continue
@@ -260,13 +262,13 @@ def _improve(
                 out[0, written], out[1, written] = root, code
                 out[2, written], out[3, written] = now, value
                 written += 1
-            if h[SIGNED] != 0 and before > now:
+            if with_deletions and before > now:
                 out[0, written], out[1, written] = root, code
                 out[2, written], out[3, written] = now, ~before
                 written += 1
     nodes[node, USED] = used
-    h[ENTRIES] += added
-    h[ADDED] += added
+    forest.header[VALUES] += added
+    edges_header[ADDED] += added
     h[OUT] = written
     h[IMPROVED_FROM], h[IMPROVED_TO] = h[ARENA_TOP], top
     h[ARENA_TOP] = top
@@ -275,74 +277,63 @@ def _improve(
 
 @kernel
 def _expand(
-    h: IntArray,
     now: int,
     node: int,
-    moves: IntArray,
-    moves_of_state: IntArray,
     current: int,
-    edges: IntArray,
-    heads: IntArray,
-    nodes: IntArray,
-    node_map: IntArray,
-    heap: IntArray,
+    automaton: Automaton,
+    edges: Edges,
+    forest: Forest,
+    search: Search,
 ) -> int:
     """Finds the successors of a node, to be handed the trees that it improved.
 
-    After a stop it is done again from the start, which does nothing twice.
+    The move ``current`` of the new edge, and its later ones, count as absent. After a stop it
+    is done again from the start, which does nothing twice.
     """
+    h, heap, moves = search.header, search.heap, automaton.moves
+    nodes, rows, adjacency = forest.nodes, edges.rows, edges.adjacency
+    moves_of_state = automaton.moves_of_state
     code, state, width = nodes[node, CODE], nodes[node, STATE], nodes[node, WIDTH]
     for k in range(moves_of_state[state], moves_of_state[state + 1]):
         inverse = moves[k, MOVE_INVERSE]
-        edge = heads[find(heads, code, 2 * moves[k, MOVE_INPUT] + inverse), 2]
+        edge = adjacency[find(adjacency, code, 2 * moves[k, MOVE_INPUT] + inverse), 2]
         while edge != EMPTY:
-            through = min(width, edges[edge, EXPIRY])
+            through = min(width, rows[edge, EXPIRY])
             if through > now and (edge != h[NEW_EDGE] or k < current):
-                to = node_of(h, nodes, node_map, edges[edge, TARGET - inverse], moves[k, MOVE_NEXT])
+                to = node_of(forest, rows[edge, TARGET - inverse], moves[k, MOVE_NEXT])
                 if to == EMPTY:
                     return NODES_FULL
                 if nodes[to, SEEN] != h[SEARCH]:
                     nodes[to, SEEN], nodes[to, WIDTH] = h[SEARCH], now
                 if through > nodes[to, WIDTH]:
                     if h[HEAP_SIZE] == heap.shape[0]:
+                        h[NEED] = h[HEAP_SIZE] + 1
                         return HEAP_FULL
                     nodes[to, WIDTH] = through
                     nodes[to, FROM], nodes[to, UNTIL] = h[IMPROVED_FROM], h[IMPROVED_TO]
                     push(heap, h[HEAP_SIZE], through, to)
                     h[HEAP_SIZE] += 1
-            edge = edges[edge, NEXT_OUT + inverse]
+            edge = rows[edge, NEXT_OUT + inverse]
     return DONE
 
 
 @kernel
 def advance(
-    h: IntArray,
     rows: IntArray,
-    moves: IntArray,
-    moves_of_state: IntArray,
-    input_moves: IntArray,
-    moves_of_input: IntArray,
-    walked: IntArray,
-    accepting: IntArray,
-    finals: IntArray,
-    rivals: IntArray,
-    edges: IntArray,
-    edge_map: IntArray,
-    heads: IntArray,
-    nodes: IntArray,
-    node_map: IntArray,
-    pool: IntArray,
-    free: IntArray,
-    heap: IntArray,
-    arena: IntArray,
+    automaton: Automaton,
+    edges: Edges,
+    forest: Forest,
+    search: Search,
     out: IntArray,
     tally: Tally,
 ) -> int:
-    """Works through ``rows`` from where the header stands; returns why it stopped.
+    """Works through ``rows`` from where the header stands, to their end or to a deletion;
+    returns why it stopped.
 
-    ``moves`` are sorted by state and ``moves_of_state`` says where each state's begin;
-    ``input_moves[moves_of_input[i] : moves_of_input[i + 1]]`` are those that read input i.
+    At SWEEP_DUE and EDGES_FULL no search is in work.
     """
+    h, heap, nodes = search.header, search.heap, forest.nodes
+    input_moves, moves_of_input = automaton.input_moves, automaton.moves_of_input
     while True:
         while h[HEAP_SIZE] > 0 or h[EXPANDING] != EMPTY:
             now = rows[ROW_TS, h[ROW]]
@@ -350,9 +341,8 @@ def advance(
                 width, node = heap[0, 0], heap[0, 1]
                 if nodes[node, WIDTH] == width:  # else it was found wider, and is settled
                     status = _improve(
-                        h, now, node, accepting, finals, rivals,
-                        nodes, node_map, pool, free, arena, out, tally,
-                    )  # fmt: skip
+                        now, node, automaton, edges.header, forest, search, out, tally
+                    )
                     if status != DONE:
                         return status
                     h[EXPANDING] = node
@@ -363,30 +353,26 @@ def advance(
             node = h[EXPANDING]
             if h[IMPROVED_TO] > h[IMPROVED_FROM]:
                 current = input_moves[h[MOVE] - 1]
-                status = _expand(
-                    h, now, node, moves, moves_of_state, current,
-                    edges, heads, nodes, node_map, heap,
-                )  # fmt: skip
+                status = _expand(now, node, current, automaton, edges, forest, search)
                 if status != DONE:
                     return status
             nodes[node, WIDTH] = FOREVER
             h[EXPANDING] = EMPTY
         row = h[ROW]
         if h[MOVE] == EMPTY:
-            if row == rows.shape[1]:
+            if row == rows.shape[1] or rows[ROW_EXP, row] < 0:
                 return DONE
-            if rows[ROW_TS, row] >= h[SWEEP_AT] and h[ADDED] >= h[SWEEP_AFTER]:
+            if is_sweep_due(edges.header, rows[ROW_TS, row]):
                 return SWEEP_DUE
-            if h[EDGES] == edges.shape[0]:
+            if edges.header[COUNT] == edges.rows.shape[0]:
                 return EDGES_FULL
-            if not _begin_row(h, rows, moves_of_input, walked, edges, edge_map, heads):
+            if not _begin_row(rows, automaton, edges, h):
                 h[ROW] += 1
         elif h[MOVE] == moves_of_input[rows[ROW_INPUT, row] + 1]:
             h[MOVE] = EMPTY
             h[ROW] += 1
         else:
-            status = _begin_search(
-                h, rows, moves[input_moves[h[MOVE]]], nodes, node_map, pool, heap, arena
-            )
+            move = automaton.moves[input_moves[h[MOVE]]]
+            status = _begin_search(rows, move, forest, search)
             if status != DONE:
                 return status

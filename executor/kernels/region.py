@@ -7,9 +7,12 @@ the arcs between them.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from ..batch import IntArray
 from .compiling import kernel
-from .forest import EDGE_FIELDS, EXPIRY, NEXT_OUT, TARGET
+from .edges import EDGE_FIELDS, EXPIRY, NEXT_OUT, TARGET, Edges
+from .heap import pop, push
 from .path import (
     MOVE_INVERSE,
     MOVE_NEXT,
@@ -19,18 +22,12 @@ from .path import (
     ROW_SOURCE,
     ROW_TARGET,
     ROW_TS,
-    pop,
-    push,
 )
 from .tables import EMPTY, find
 
 # The header: counts and cursors.
 (
-    EDGES,
-    RESULTS,  # pairs held, expired ones included
-    ADDED,  # edges and pairs added since the last sweep
-    SWEEP_AT,  # a sweep is due from this time on,
-    SWEEP_AFTER,  # once so much was added
+    PAIRS,  # pairs held, expired ones included
     ROW,  # the input row in work
     MOVE,  # the next of its moves; EMPTY: the row is not begun
     NEW_EDGE,  # the edge that it brought
@@ -44,8 +41,8 @@ from .tables import EMPTY, find
     STEPS,  # taken by branch and bound for the edge in work
     MARK,  # the last number given to a search
     CONFLICT,  # where the walk found last meets a vertex that it meets again, or EMPTY
-    HEADER_LENGTH,
-) = range(19)
+    HEADER_FIELDS,
+) = range(15)
 
 # An edge has a field more here: which of its ends are roots of this partition, as ROW_ROOTS.
 OWNED = EDGE_FIELDS
@@ -64,17 +61,60 @@ CODE, CODE_SLOT, MARKED, FIRST_NODE, VERTEX_FIELDS = range(5)
 TO, THROUGH, NEXT, ARC_FIELDS = range(4)
 
 
+class Steps(NamedTuple):
+    """An automaton's steps, sorted by the state that they are taken from.
+
+    Attributes:
+        rows: a step in each row.
+        of_state: where the steps of each state begin in ``rows``.
+    """
+
+    rows: IntArray
+    of_state: IntArray
+
+
+class Stepping(NamedTuple):
+    """An automaton as searches over single edges walk it.
+
+    Attributes:
+        forwards: its steps along paths.
+        backwards: its steps against paths.
+        accepting: for each state, whether it accepts.
+    """
+
+    forwards: Steps
+    backwards: Steps
+    accepting: IntArray
+
+
+class Region(NamedTuple):
+    """The arrays of a region and of the searches in it.
+
+    Attributes:
+        header: counts and cursors.
+        nodes: a product node in each row.
+        vertices: a vertex in each row.
+        index: the node of a (vertex, 2 · state + layer), and the number of a (vertex, EMPTY).
+        arcs: an arc in each row.
+        heap: nodes by width.
+        ends: in the first half the nodes where paths begin, in the second where they end.
+        stack: what branch and bound has open.
+    """
+
+    header: IntArray
+    nodes: IntArray
+    vertices: IntArray
+    index: IntArray
+    arcs: IntArray
+    heap: IntArray
+    ends: IntArray
+    stack: IntArray
+
+
 @kernel
-def _node(
-    h: IntArray,
-    nodes: IntArray,
-    vertices: IntArray,
-    index: IntArray,
-    code: int,
-    state: int,
-    layer: int,
-) -> int:
+def _node(region: Region, code: int, state: int, layer: int) -> int:
     """The node of the region, made if there is none yet; EMPTY if there is no room for it."""
+    h, nodes, vertices, index = region.header, region.nodes, region.vertices, region.index
     slot = find(index, code, 2 * state + layer)
     if index[slot, 2] != EMPTY:
         return index[slot, 2]
@@ -100,8 +140,9 @@ def _node(
 
 
 @kernel
-def clear(h: IntArray, nodes: IntArray, vertices: IntArray, index: IntArray) -> None:
+def clear(region: Region) -> None:
     """Forgets the region."""
+    h, nodes, vertices, index = region.header, region.nodes, region.vertices, region.index
     for node in range(h[NODES]):
         index[nodes[node, SLOT], 2] = EMPTY
     for vertex in range(h[VERTICES]):
@@ -110,7 +151,8 @@ def clear(h: IntArray, nodes: IntArray, vertices: IntArray, index: IntArray) -> 
 
 
 @kernel
-def _add_arc(h: IntArray, nodes: IntArray, arcs: IntArray, tail: int, to: int, width: int) -> None:
+def _add_arc(region: Region, tail: int, to: int, width: int) -> None:
+    h, nodes, arcs = region.header, region.nodes, region.arcs
     arc = h[ARCS]
     h[ARCS] = arc + 1
     arcs[arc, TO], arcs[arc, THROUGH], arcs[arc, NEXT] = to, width, nodes[tail, ARC]
@@ -119,24 +161,14 @@ def _add_arc(h: IntArray, nodes: IntArray, arcs: IntArray, tail: int, to: int, w
 
 @kernel
 def _explore(
-    h: IntArray,
-    now: int,
-    start: int,
-    avoided: int,
-    steps: IntArray,
-    steps_of_state: IntArray,
-    edges: IntArray,
-    heads: IntArray,
-    nodes: IntArray,
-    vertices: IntArray,
-    index: IntArray,
-    arcs: IntArray,
-    heap: IntArray,
+    now: int, start: int, avoided: int, steps: Steps, edges: Edges, region: Region
 ) -> bool:
     """Finds a layer of the region, widest walks first; False if there is no room for it.
 
     ``steps`` are those of the automaton forwards in layer 1, backwards in layer 0.
     """
+    h, nodes, vertices, heap = region.header, region.nodes, region.vertices, region.heap
+    rows, adjacency = edges.rows, edges.adjacency
     layer, first = nodes[start, LAYER], vertices[nodes[start, VERTEX], CODE]
     heap[0, 0], heap[0, 1] = nodes[start, WIDTH], start
     size = 1
@@ -147,62 +179,49 @@ def _explore(
         if nodes[node, WIDTH] != width:
             continue  # it was found wider, and is settled
         code, state = vertices[nodes[node, VERTEX], CODE], nodes[node, STATE]
-        for k in range(steps_of_state[state], steps_of_state[state + 1]):
-            key, there = steps[k, STEP_KEY], steps[k, STEP_THERE]
+        for k in range(steps.of_state[state], steps.of_state[state + 1]):
+            key, there = steps.rows[k, STEP_KEY], steps.rows[k, STEP_THERE]
             back = key & 1
-            edge = heads[find(heads, code, key), 2]
+            edge = adjacency[find(adjacency, code, key), 2]
             while edge != EMPTY:
-                other, expiry = edges[edge, TARGET - back], edges[edge, EXPIRY]
-                own = layer == 1 or there != 0 or (edges[edge, OWNED] >> (1 - back)) & 1
+                other, expiry = rows[edge, TARGET - back], rows[edge, EXPIRY]
+                own = layer == 1 or there != 0 or (rows[edge, OWNED] >> (1 - back)) & 1
                 if expiry > now and own and other not in (first, avoided) and edge != h[NEW_EDGE]:
-                    found = _node(h, nodes, vertices, index, other, there, layer)
-                    if found == EMPTY or h[ARCS] == arcs.shape[0]:
+                    found = _node(region, other, there, layer)
+                    if found == EMPTY or h[ARCS] == region.arcs.shape[0]:
                         return False
                     if layer == 1:
-                        _add_arc(h, nodes, arcs, node, found, expiry)
+                        _add_arc(region, node, found, expiry)
                     else:
-                        _add_arc(h, nodes, arcs, found, node, expiry)
+                        _add_arc(region, found, node, expiry)
                     through = min(width, expiry)
                     if through > nodes[found, WIDTH]:
                         nodes[found, WIDTH], nodes[found, TOWARDS] = through, node
                         push(heap, size, through, found)
                         size += 1
-                edge = edges[edge, NEXT_OUT + back]
+                edge = rows[edge, NEXT_OUT + back]
     return True
 
 
 @kernel
 def find_region(
-    h: IntArray,
-    rows: IntArray,
-    move: IntArray,
-    forwards: IntArray,
-    forwards_of: IntArray,
-    backwards: IntArray,
-    backwards_of: IntArray,
-    accepting: IntArray,
-    edges: IntArray,
-    heads: IntArray,
-    nodes: IntArray,
-    vertices: IntArray,
-    index: IntArray,
-    arcs: IntArray,
-    heap: IntArray,
-    ends: IntArray,
+    rows: IntArray, move: IntArray, stepping: Stepping, edges: Edges, region: Region
 ) -> bool:
-    """The region of one move of the edge in work, its roots and ends; False: no room."""
+    """The region of one move of the edge in work, its roots and ends; False: no room.
+
+    First layer 0, backwards from where the move begins, and its roots; without any there is no
+    path, and layer 1 is left out. Then layer 1, forwards from where the move leads, and its ends.
+    """
+    h, nodes, ends = region.header, region.nodes, region.ends
     row = h[ROW]
     now, width, inverse = rows[ROW_TS, row], rows[ROW_EXP, row], move[MOVE_INVERSE]
     u, v = rows[ROW_SOURCE + inverse, row], rows[ROW_TARGET - inverse, row]
     h[ROOTS_FOUND] = h[ENDS_FOUND] = h[PAIR] = 0
     if move[MOVE_STATE] == 0 and not (rows[ROW_ROOTS, row] >> inverse) & 1:
         return True
-    before = _node(h, nodes, vertices, index, u, move[MOVE_STATE], 0)
+    before = _node(region, u, move[MOVE_STATE], 0)
     nodes[before, WIDTH] = width
-    if not _explore(
-        h, now, before, v, backwards, backwards_of,
-        edges, heads, nodes, vertices, index, arcs, heap,
-    ):  # fmt: skip
+    if not _explore(now, before, v, stepping.backwards, edges, region):
         return False
     behind = h[NODES]
     for node in range(behind):
@@ -211,18 +230,16 @@ def find_region(
             h[ROOTS_FOUND] += 1
     if h[ROOTS_FOUND] == 0:
         return True
-    after = _node(h, nodes, vertices, index, v, move[MOVE_NEXT], 1)
+    after = _node(region, v, move[MOVE_NEXT], 1)
     if after == EMPTY:
         return False
     nodes[after, WIDTH] = width
-    if not _explore(
-        h, now, after, u, forwards, forwards_of,
-        edges, heads, nodes, vertices, index, arcs, heap,
-    ) or h[ARCS] == arcs.shape[0]:  # fmt: skip
+    explored = _explore(now, after, u, stepping.forwards, edges, region)
+    if not explored or h[ARCS] == region.arcs.shape[0]:
         return False
-    _add_arc(h, nodes, arcs, before, after, width)
+    _add_arc(region, before, after, width)
     for node in range(behind, h[NODES]):
-        if accepting[nodes[node, STATE]] != 0:
+        if stepping.accepting[nodes[node, STATE]] != 0:
             ends[ends.shape[0] // 2 + h[ENDS_FOUND]] = node
             h[ENDS_FOUND] += 1
     return True

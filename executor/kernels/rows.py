@@ -9,8 +9,6 @@ the first row of a chain. A set that nobody looks up by key has no ``keys`` (len
 
 from __future__ import annotations
 
-import numpy as np
-
 from ..batch import FOREVER, IntArray
 from .compiling import kernel
 from .tables import EMPTY, mixed
@@ -134,14 +132,14 @@ def sweep_rows(
     keys: IntArray,
     all_columns: IntArray,
     key_columns: IntArray,
+    line: IntArray,
     now: int,
 ) -> None:
-    """Copies what is held after ``now`` into fresh arrays."""
+    """Copies what is held after ``now`` into fresh arrays; ``line`` is a row to work with."""
     count, width, until = h[COUNT], all_columns.shape[0], h[UNTIL]
     h[COUNT] = 0
     # One row at a time as a batch of one, so that there is one way in. (The row's number
     # is no literal, which would have `insert` compiled once more.)
-    line = np.empty((width, 1), np.int64)
     first = 0 * count
     for row in range(count):
         if old[row, until] > now:

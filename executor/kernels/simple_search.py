@@ -8,9 +8,9 @@ have this one. A part whose widest walk is no wider than the best path so far is
 
 from __future__ import annotations
 
-from ..batch import FOREVER, IntArray
+from ..batch import FOREVER
 from .compiling import kernel
-from .path import pop, push
+from .heap import pop, push
 from .region import (
     ARC,
     BEFORE,
@@ -28,6 +28,7 @@ from .region import (
     TOWARDS,
     VALUE,
     VERTEX,
+    Region,
 )
 from .tables import EMPTY
 
@@ -36,8 +37,9 @@ CHOSEN, LEFT_OUT, STACK_FIELDS = range(3)
 
 
 @kernel
-def walks_are_simple(h: IntArray, root: int, end: int, nodes: IntArray, vertices: IntArray) -> bool:
+def walks_are_simple(region: Region, root: int, end: int) -> bool:
     """Whether the widest walks from the root to the edge and on to the end repeat no vertex."""
+    h, nodes, vertices = region.header, region.nodes, region.vertices
     h[MARK] += 1
     for start in (root, end):
         node = start
@@ -51,20 +53,13 @@ def walks_are_simple(h: IntArray, root: int, end: int, nodes: IntArray, vertices
 
 
 @kernel
-def _widest_walk(
-    h: IntArray,
-    root: int,
-    end: int,
-    best: int,
-    nodes: IntArray,
-    vertices: IntArray,
-    arcs: IntArray,
-    heap: IntArray,
-) -> int:
+def _widest_walk(region: Region, root: int, end: int, best: int) -> int:
     """The width of the widest walk to the end over what is not blocked, 0 if not above ``best``.
 
     The header says in which node it meets a vertex that it meets again; EMPTY: it is simple.
     """
+    h, nodes, vertices = region.header, region.nodes, region.vertices
+    arcs, heap = region.arcs, region.heap
     h[MARK] += 1
     mark, first, last = h[MARK], nodes[root, VERTEX], nodes[end, VERTEX]
     nodes[root, SEEN], nodes[root, VALUE], nodes[root, BEFORE] = mark, FOREVER, EMPTY
@@ -103,8 +98,9 @@ def _widest_walk(
 
 
 @kernel
-def _block_others(node: int, by: int, nodes: IntArray, vertices: IntArray) -> None:
+def _block_others(region: Region, node: int, by: int) -> None:
     """Blocks the vertex's other nodes once more, or once less."""
+    nodes, vertices = region.nodes, region.vertices
     other = vertices[nodes[node, VERTEX], FIRST_NODE]
     while other != EMPTY:
         if other != node:
@@ -113,30 +109,22 @@ def _block_others(node: int, by: int, nodes: IntArray, vertices: IntArray) -> No
 
 
 @kernel
-def widest_simple(
-    h: IntArray,
-    root: int,
-    end: int,
-    known: int,
-    bound: int,
-    budget: int,
-    nodes: IntArray,
-    vertices: IntArray,
-    arcs: IntArray,
-    heap: IntArray,
-    stack: IntArray,
-) -> int:
+def widest_simple(region: Region, root: int, end: int, known: int, bound: int, budget: int) -> int:
     """The width of the widest simple path if above ``known``, else that.
 
-    The search may be cut short by the budget, which the caller looks at.
+    Depth first over the parts: a part is first narrowed to the paths through the chosen node
+    (the other nodes of its vertex are blocked), then to those without it (it is blocked itself),
+    and given up when its bound is not above the best path so far. The search may be cut short
+    by the budget, which the caller looks at.
     """
+    h, nodes, stack = region.header, region.nodes, region.stack
     best, depth = known, 0
     while True:
-        value = _widest_walk(h, root, end, best, nodes, vertices, arcs, heap)
+        value = _widest_walk(region, root, end, best)
         if value > best and h[CONFLICT] != EMPTY:
             chosen = h[CONFLICT]
             stack[depth, CHOSEN], stack[depth, LEFT_OUT] = chosen, 0
-            _block_others(chosen, 1, nodes, vertices)
+            _block_others(region, chosen, 1)
             depth += 1
             continue
         best = max(best, value)
@@ -147,7 +135,7 @@ def widest_simple(
                 nodes[chosen, BLOCKED] -= 1
                 depth -= 1
                 continue
-            _block_others(chosen, -1, nodes, vertices)
+            _block_others(region, chosen, -1)
             if best >= bound or h[STEPS] > budget:
                 depth -= 1
                 continue

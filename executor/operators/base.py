@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, Protocol, runtime_checkable
 
 import numpy as np
 
 from ..batch import Batch, IntArray
+from ..kernels.edges import COUNT, SWEEP_AFTER, SWEEP_AT
+from ..kernels.stops import DONE
 from ..predicates import Mask
+from ..schedule import LEAST_ADDED, Schedule
 
 CHUNK: Final = 1 << 16
 """Rows of a result buffer."""
@@ -98,6 +101,51 @@ class Store(Protocol):
     def nbytes(self) -> int:
         """Bytes allocated."""
         ...
+
+
+def drive(step: Callable[[], int], remedies: Mapping[int, Callable[[], None]]) -> None:
+    """Calls a kernel until it is done, and between calls does what it stopped for.
+
+    Args:
+        step: calls the kernel with the arrays as they are now; returns why it stopped
+            (:mod:`headrace.executor.kernels.stops`).
+        remedies: what to do for each such reason but DONE: enlarge an array, sweep, take results.
+    """
+    while (reason := step()) != DONE:
+        remedies[reason]()
+
+
+class Swept:
+    """A state that is swept when enough of it can have expired.
+
+    ``header`` is that of its store (:mod:`headrace.executor.kernels.edges`): it has the kernels
+    stop when a sweep is due within a batch.
+    """
+
+    def __init__(self, header: IntArray) -> None:
+        self.header = header
+        self.header[SWEEP_AFTER] = LEAST_ADDED
+        self._schedule = Schedule()
+
+    def tick(self, now: int) -> None:
+        """Sweeps if that is due."""
+        if self._schedule.is_due(now, self.entries):
+            self.purge(now)
+
+    def purge(self, now: int) -> None:
+        """Drops what is held no longer at ``now``."""
+        raise NotImplementedError
+
+    @property
+    def entries(self) -> int:
+        """Entries held, expired ones included until a sweep."""
+        return int(self.header[COUNT])
+
+    def _swept(self, now: int, lasting: int, latest: int) -> None:
+        """Plans the next sweep after one at ``now`` (see :meth:`Schedule.swept`)."""
+        self._schedule.swept(now, lasting, latest)
+        self.header[SWEEP_AT] = self._schedule.due_at
+        self.header[SWEEP_AFTER] = max(LEAST_ADDED, self.entries // 4)
 
 
 class Holding:

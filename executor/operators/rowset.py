@@ -41,8 +41,9 @@ class RowSet:
         valid, lasting, latest = kernel.count_valid_rows(self.h, self.rows, now)
         old = self.rows
         self._allocate(max(_SMALLEST, 2 * valid))
+        line = np.empty((len(self.columns), 1), np.int64)
         kernel.sweep_rows(
-            self.h, old, self.rows, self.values, self.index, self.columns, self.keys, now
+            self.h, old, self.rows, self.values, self.index, self.columns, self.keys, line, now
         )
         self._schedule.swept(now, lasting, latest)
         self.h[kernel.SWEEP_AT] = self._schedule.due_at

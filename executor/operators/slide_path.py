@@ -13,7 +13,7 @@ from ..kernels import closure
 from ..kernels import path as kernel
 from ..schedule import Schedule
 from .base import Results
-from .path import merged_rows
+from .edges import merged_rows
 
 _SET_BYTES = 1 << 26
 """Memory for the sets of targets; if all of them do not fit, some are looked for at a time."""

@@ -188,6 +188,7 @@ _OURS: Final = (
     "headrace.executor.counters",
     "headrace.executor.dictionary",
     "headrace.executor.held",
+    "headrace.executor.kernels.",
     "headrace.executor.operators.",
     "headrace.executor.pipeline",
     "headrace.executor.placement",

@@ -1,0 +1,59 @@
+"""A path's automaton in the arrays that kernels read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from ...algebra.physical import AutomatonPath
+from ..batch import IntArray
+from ..kernels.path import MOVE_STATE, Automaton
+from ..kernels.region import Steps
+
+Transitions = Iterable[tuple[int, int, bool, int]]
+
+
+def automaton_of(path: AutomatonPath, inputs: int) -> Automaton:
+    """The automaton of a path over so many inputs.
+
+    Raises:
+        ValueError: if a transition enters the start state.
+    """
+    check_start(path.transitions)
+    transitions = sorted(path.transitions)
+    by_input = [[k for k, move in enumerate(transitions) if move[1] == i] for i in range(inputs)]
+    moves = np.array(transitions, np.int64).reshape(-1, 4)
+    of_state = np.searchsorted(moves[:, MOVE_STATE], np.arange(path.states + 1))
+    return Automaton(
+        moves,
+        of_state.astype(np.int64),
+        np.array([k for ks in by_input for k in ks], np.int64),
+        np.cumsum([0, *map(len, by_input)], dtype=np.int64),
+        accepting_flags(path.states, path.accepting),
+        np.array(path.accepting, np.int64),
+    )
+
+
+def check_start(transitions: Transitions) -> None:
+    """Checks that the kernels' start state is never met again.
+
+    Raises:
+        ValueError: if a transition enters the start state.
+    """
+    if any(to == 0 for *_, to in transitions):
+        raise ValueError("a transition of the path's automaton enters its start state")
+
+
+def accepting_flags(states: int, accepting: Iterable[int]) -> IntArray:
+    """For each state, 1 if it accepts."""
+    flags: IntArray = np.zeros(states, np.int64)
+    flags[list(accepting)] = 1
+    return flags
+
+
+def steps_by_state(steps: Iterable[tuple[int, int, int]], states: int) -> Steps:
+    """Steps (state, 2 · input + inverse, state), sorted by the state that they are taken from."""
+    ordered = sorted(steps)
+    starts = np.searchsorted([state for state, *_ in ordered], np.arange(states + 1))
+    return Steps(np.array(ordered, np.int64).reshape(-1, 3), starts.astype(np.int64))
