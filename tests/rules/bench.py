@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from headrace.algebra.logical import LogicalExpression, WScan
 from headrace.algebra.window import Window
-from headrace.memo import Expression, GroupExpression, Memo, MemoListener, Tree
-from headrace.optimizer.algebra_side import AlgebraSide
+from headrace.memo import Expression, GroupExpression, Groups, Memo, Tree
+from headrace.optimizer.algebra_operators import AlgebraOperators
 from headrace.rules.rule import Context, TransformationRule
 
 
@@ -44,8 +44,9 @@ def apply(
 
     ``members`` are put into one group, and so is each tuple of ``below``, before that.
     """
-    side = AlgebraSide(paths_of_labels=paths_of_labels)
-    memo = side.new_memo(MemoListener())
+    groups = Groups()
+    algebra = AlgebraOperators(groups, paths_of_labels=paths_of_labels)
+    memo = Memo(groups, algebra, (algebra.flat, algebra.times))
     for equal in below:
         first = memo.insert(tree(equal[0])).group
         for other in equal[1:]:
@@ -53,7 +54,7 @@ def apply(
     group = memo.insert(tree(members[0])).group
     for other in members[1:]:
         memo.insert(tree(other), into=group)
-    context = Context(memo, side.flat, cross_products=cross_products)
+    context = Context(memo, algebra.flat, cross_products=cross_products)
     results: list[Tree] = []
     for expression in list(memo.group(group).expressions):
         results += _apply(rule, expression, context)

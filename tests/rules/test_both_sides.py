@@ -31,7 +31,7 @@ from headrace.algebra.predicate import Predicate
 from headrace.algebra.regex import Regex, Symbol, alternation, concat, optional, plus, star
 from headrace.algebra.window import Window
 from headrace.executor.local import Edge, run_plan
-from headrace.optimizer import Optimization, Optimizer, Options
+from headrace.optimizer import Optimizer, Options, SearchResult
 from headrace.optimizer.normalization import ALWAYS_WIN, normalized
 from headrace.rules.registry import transformation_rules
 from tests.optimizer.shapes import SetCosts, query
@@ -370,7 +370,7 @@ def snapshot(edges: list[Edge], t: int) -> Snapshot:
     }
 
 
-def explored(expression: LogicalExpression, *only: str) -> Optimization:
+def explored(expression: LogicalExpression, *only: str) -> SearchResult:
     """A search with some rules alone."""
     options = Options(disabled_rules=frozenset(RULES.keys() - set(only)), prune=False, check=True)
     return Optimizer(SetCosts(), options).optimize(query(expression))
