@@ -23,7 +23,7 @@ from bench.running import Slides, labels_of, run, save_edges
 from bench.streams import DAY, catalog_of, files, load
 from headrace.algebra.plan import PhysicalPlan
 from headrace.catalog.model import Catalog
-from headrace.optimizer import Optimization
+from headrace.optimizer import SearchResult
 from headrace.planning.planner import optimize
 from headrace.planning.requests import PlanningOptions, PlanRequest
 
@@ -62,7 +62,7 @@ class Row:
     digest: str
 
 
-def plan_of(text: str, known: Catalog, window: str, slide: str) -> Optimization:
+def plan_of(text: str, known: Catalog, window: str, slide: str) -> SearchResult:
     """What the product makes of a query."""
     options = PlanningOptions(window=window, slide=slide)
     return optimize(PlanRequest(text, catalog=known, options=options)).optimization
@@ -70,7 +70,7 @@ def plan_of(text: str, known: Catalog, window: str, slide: str) -> Optimization:
 
 def measure(
     query: str,
-    found: Optimization,
+    found: SearchResult,
     edges: Path,
     *,
     slide: int,

@@ -23,7 +23,7 @@ from headrace.costmodel import CostModel
 from headrace.costmodel.model import Kind
 from headrace.languages import parse
 from headrace.languages.translation.canonical import translate
-from headrace.optimizer import Optimization, Optimizer, Options
+from headrace.optimizer import Optimizer, Options, SearchResult
 from headrace.optimizer.canonical import CanonicalPlans
 
 PLANS_COUNTED_BELOW = 20_000
@@ -79,7 +79,7 @@ def measure(
     query = translating.outcome
     options = Options(budget_ms=case.budget_ms)
 
-    def search() -> Optimization:
+    def search() -> SearchResult:
         return Optimizer(cost_model(kind, known), options).optimize(query)
 
     searching = timed(search, repeats, collect=collect)

@@ -2,73 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import isinf
 from typing import Any
 
 from ..algebra.properties import DeliveredProperties
 from ..costmodel.characteristics import Characteristics
-from ..memo import Group, Winner
+from ..memo import Winner
 from ..notation.names import Names
-from ..optimizer import Optimization
-from ..optimizer.extraction import delivered_by_winners
-from ..optimizer.goals import Choice, Goal
+from ..optimizer.goals import Choice
+from ..optimizer.result import FoundAlternative, FoundGoal, FoundGroup
 from ..optimizer.steps import in_order
-from ..optimizer.why import goals_of
 from ..planning.planner import Planned
 from .trace import choice_document
-
-Delivered = dict[tuple[int, Any], DeliveredProperties]
 
 
 def groups(planned: Planned) -> list[dict[str, Any]]:
     """All groups of the memo, by their numbers."""
-    search = planned.optimization.search
     names = Names(planned.catalog.time_unit)
-    delivered = delivered_by_winners(search)
-    asked: dict[int, list[Goal]] = {}
-    for goal in search.goals:
-        asked.setdefault(goal.group, []).append(goal)
-    return [
-        _group(group, asked.get(group.id, []), planned.optimization, names, delivered)
-        for group in search.memo.groups
-    ]
+    return [_group(group, names) for group in planned.optimization.space.groups()]
 
 
 def chosen(planned: Planned) -> list[dict[str, Any]]:
     """By node of the plan: the goal that it is the winner of, and the expression that it runs.
 
-    The expression of an enforcer is null, and what is required is where the time was up before
+    The expression of an enforcer is null, and so is the requirement where the time was up before
     any goal was reached.
     """
     found = planned.optimization
     names = Names(planned.catalog.time_unit)
-    required = found.required
-    goals = {} if required is None else goals_of(found.search, found.best, required)
+    required = found.requirements()
     return [
         {
             "node": node,
             "group": step.group,
-            "required": names.required(goals[node].required) if node in goals else None,
+            "required": names.required(required[node]) if node in required else None,
             "expression": _expression(step.source),
         }
         for node, (step, _) in enumerate(in_order(found.best))
     ]
 
 
-def _group(
-    group: Group,
-    goals: Sequence[Goal],
-    found: Optimization,
-    names: Names,
-    delivered: Delivered,
-) -> dict[str, Any]:
-    search = found.search
+def _group(group: FoundGroup, names: Names) -> dict[str, Any]:
     return {
         "id": group.id,
-        "columns": group.properties.width,
-        "reads": [f"{leaf.stream}.{leaf.label}" for leaf in search.side.leaves(group.properties)],
-        "estimate": _estimate(search.estimate(group.id)),
+        "columns": group.width,
+        "reads": [f"{scan.stream}.{scan.label}" for scan in group.scans],
+        "estimate": _estimate(group.estimate),
         "expressions": [
             {
                 "id": e.id,
@@ -81,15 +60,13 @@ def _group(
         ],
         "winners": sorted(
             (
-                _winner(
-                    names.required(required), winner, names, delivered.get((group.id, required))
-                )
+                _winner(names.required(required), winner, names, group.delivered.get(required))
                 for required, winner in group.winners.items()
             ),
             key=lambda winner: str(winner["required"]),
         ),
         "goals": sorted(
-            (_goal(goal, found, names) for goal in goals),
+            (_goal(goal, names) for goal in group.goals),
             key=lambda goal: str(goal["required"]),
         ),
     }
@@ -130,27 +107,25 @@ def _delivered(delivers: DeliveredProperties) -> dict[str, Any]:
     }
 
 
-def _goal(goal: Goal, found: Optimization, names: Names) -> dict[str, Any]:
-    # No way was looked at where all that reads the goal was too dear without it.
-    ways = found.search.ways(goal) if goal.best is not None or goal.failed >= 0 else ()
+def _goal(goal: FoundGoal, names: Names) -> dict[str, Any]:
     return {
         "required": names.required(goal.required),
         "done": goal.done,
         "at_least": _finite(goal.at_least),
-        "ways": [_way(choice, inputs, names) for choice, inputs in ways],
+        "ways": [_alternative(alternative, names) for alternative in goal.alternatives],
     }
 
 
-def _way(choice: Choice, inputs: Sequence[Goal], names: Names) -> dict[str, Any]:
-    at_least = sum([below.at_least for below in inputs], choice.local)
+def _alternative(found: FoundAlternative, names: Names) -> dict[str, Any]:
     return {
-        **choice_document(choice, [below.group for below in inputs], names),
+        **choice_document(found.choice, [group for group, _ in found.inputs], names),
         "inputs": [
-            {"group": below.group, "required": names.required(below.required)} for below in inputs
+            {"group": group, "required": names.required(required)}
+            for group, required in found.inputs
         ],
-        "local": choice.local,
-        "at_least": _finite(at_least),
-        "exact": all(below.done for below in inputs),
+        "local": found.choice.local,
+        "at_least": _finite(found.at_least),
+        "exact": found.exact,
     }
 
 

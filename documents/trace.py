@@ -10,10 +10,10 @@ from typing import Any
 from ..memo import GroupExpression, GroupId, Memo
 from ..notation import operators as notation
 from ..notation.names import Names
-from ..optimizer.events import WayLeft
+from ..optimizer.events import AlternativePruned
 from ..optimizer.goals import Choice
 from ..optimizer.trace import Delta, Member, PlanFound, Trace
-from ..optimizer.why import Reason, RunnerUp, reasons
+from ..optimizer.why import Reason, RunnerUp
 from ..planning.planner import Planned
 from ..rules.registry import transformation_rules
 from ..rules.rule import TransformationRule
@@ -29,7 +29,7 @@ def trace_document(planned: Planned, trace: Trace) -> dict[str, Any]:
         "steps": steps,
         "more": trace.more,
         "known": trace.known,
-        "left": trace.left,
+        "left": trace.pruned,
         "rules": {
             rule.name: {"number": rule.number, "algebra": algebra_of(rule)}
             for rule in transformation_rules()
@@ -49,20 +49,17 @@ def why_document(planned: Planned) -> dict[str, Any]:
     """The reason of every node of the plan, by its id; none where the time was up before
     anything was costed, so that the query runs as it was written."""
     found = planned.optimization
-    if found.required is None:
-        return {}
     names = Names(planned.catalog.time_unit)
     return {
-        str(node): _reason(reason, names, found.memo)
-        for node, reason in reasons(found.search, found.best, found.required).items()
+        str(node): _reason(reason, names, found.memo) for node, reason in found.reasons().items()
     }
 
 
 def _delta(delta: Delta, names: Names) -> dict[str, Any]:
     if delta.plan is not None:
         return {"step": delta.step, "kind": "plan", "plan": _plan(delta.plan, names)}
-    if delta.left is not None:
-        return {"step": delta.step, "kind": "left", "left": _left(delta.left, names)}
+    if delta.pruned is not None:
+        return {"step": delta.step, "kind": "left", "left": _left(delta.pruned, names)}
     if delta.forgets:
         return {"step": delta.step, "kind": "forget"}
     if not (delta.added or delta.merged):
@@ -115,7 +112,7 @@ def _plan(plan: PlanFound, names: Names) -> dict[str, Any]:
     }
 
 
-def _left(left: WayLeft, names: Names) -> dict[str, Any]:
+def _left(left: AlternativePruned, names: Names) -> dict[str, Any]:
     return {
         "group": left.group,
         "required": names.required(left.required),
@@ -145,7 +142,7 @@ def _reason(reason: Reason, names: Names, memo: Memo) -> dict[str, Any]:
         "cost": reason.winner.cost,
         "local": reason.winner.local,
         "lineage": [_ancestor(e, names, memo) for e in reason.lineage],
-        "ways": reason.ways,
+        "ways": reason.alternatives,
         "mirrored": reason.mirrored,
         "runner_up": None if other is None else _runner_up(other, names),
         "decided": _decided(reason),

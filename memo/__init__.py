@@ -7,10 +7,10 @@ Invariant: an expression has one owner group, and no two groups hold equal expre
 memo knows neither the algebra nor any cost formula.
 """
 
-from .expression import Digest, Expression, GroupExpression, GroupId, Operator, Tree
-from .group import Group, Log, Winner
+from .expression import Digest, Expression, GroupExpression, GroupId, Tree
+from .group import Group, Groups, Log, Winner
 from .memo import Insertion, Memo, MemoListener
-from .operators import MemoError, OperatorSide
+from .operators import MemoError, Operators
 from .plans import Alternative, PlanSpace, PlanTree
 
 __all__ = [
@@ -20,13 +20,13 @@ __all__ = [
     "Group",
     "GroupExpression",
     "GroupId",
+    "Groups",
     "Insertion",
     "Log",
     "Memo",
     "MemoError",
     "MemoListener",
-    "Operator",
-    "OperatorSide",
+    "Operators",
     "PlanSpace",
     "PlanTree",
     "Tree",

@@ -52,8 +52,8 @@ def cheapest(
     unsettled: dict[tuple[int, int], int] = {}
     # Entries are (cost, number of the goal, number of the alternative, the goal).
     ready: list[tuple[float, int, int, G]] = []
-    for number, (goal, ways) in enumerate(alternatives.items()):
-        for index, (local, inputs) in enumerate(ways):
+    for number, (goal, priced) in enumerate(alternatives.items()):
+        for index, (local, inputs) in enumerate(priced):
             different = set(inputs)
             unsettled[number, index] = len(different)
             for below in different:
@@ -70,11 +70,11 @@ def cheapest(
             continue
         costs[goal] = cost
         yield Settled(goal, cost, None if number < 0 else index)
-        for above, reader, way in readers[goal]:
-            unsettled[above, way] -= 1
-            if unsettled[above, way] or reader in costs:
+        for above, reader, index in readers[goal]:
+            unsettled[above, index] -= 1
+            if unsettled[above, index] or reader in costs:
                 continue
-            local, inputs = alternatives[reader][way]
+            local, inputs = alternatives[reader][index]
             total = sum([costs[below] for below in inputs], local)
             if total < inf:
-                heappush(ready, (total, above, way, reader))
+                heappush(ready, (total, above, index, reader))

@@ -1,16 +1,16 @@
-"""The invariants of a memo, looked at one by one."""
+"""The invariants of a memo, checked one by one."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping
 
 from .expression import Digest, GroupExpression, GroupId
-from .group import Group, Winner
-from .operators import MemoError, OperatorSide
+from .group import Group, Groups, Winner
+from .operators import MemoError, Operators
 
 Goal = tuple[GroupId, Hashable]
 Alternatives = Callable[[GroupId, Hashable], Iterator[tuple[float, tuple[Goal, ...]]]]
-"""The ways to compute a group with some properties: own cost, and the goals that are read."""
+"""The alternatives of a group under some properties: own cost, and the goals that are read."""
 
 
 def demand(holds: bool, otherwise: str) -> None:
@@ -20,16 +20,17 @@ def demand(holds: bool, otherwise: str) -> None:
 
 
 def check_structure(
-    groups: Mapping[GroupId, Group],
-    digests: Mapping[Digest, GroupExpression],
-    find: Callable[[GroupId], GroupId],
-    operators: OperatorSide,
+    groups: Groups, digests: Mapping[Digest, GroupExpression], operators: Operators
 ) -> None:
-    """One owner per digest, canonical forms, no dead inputs, no empty group, parents known."""
+    """One owner per digest, canonical forms, no dead inputs, no empty group, parents known.
+
+    Raises:
+        MemoError: for the first expression or group of which that is not true.
+    """
     seen: dict[Digest, GroupExpression] = {}
-    for group in groups.values():
+    for group in groups:
         demand(bool(group.expressions), f"G{group.id} is empty")
-        demand(find(group.id) == group.id, f"G{group.id} was merged away")
+        demand(groups.find(group.id) == group.id, f"G{group.id} was merged away")
         for e in group.expressions:
             demand(e.alive and e.group == group.id, f"{e} is not of G{group.id}")
             demand(e.digest not in seen, f"{e} has a twin")
@@ -38,12 +39,12 @@ def check_structure(
             demand(form == e.digest, f"{e} is not canonical: {form}")
             demand(group.id not in e.inputs, f"{e} reads its own group")
             for i in e.inputs:
-                demand(i in groups, f"{e} reads the dead G{i}")
+                demand(i in groups.alive, f"{e} reads the dead G{i}")
                 demand(groups[i].parents.get(e.id) is e, f"G{i} forgot {e}")
             seen[e.digest] = e
         _check_around(group, digests)
-    ghosts = sum(len(group.ghosts) for group in groups.values())
-    demand(len(seen) + ghosts == len(digests), "a digest has no expression")
+    cyclic = sum(len(group.cyclic) for group in groups)
+    demand(len(seen) + cyclic == len(digests), "a digest has no expression")
 
 
 def _check_around(group: Group, digests: Mapping[Digest, GroupExpression]) -> None:
@@ -52,18 +53,20 @@ def _check_around(group: Group, digests: Mapping[Digest, GroupExpression]) -> No
     for parent in group.parents.values():
         known = digests.get(parent.digest) is parent
         demand(known and group.id in parent.inputs, f"{parent} is no parent of G{group.id}")
-    for ghost in group.ghosts:
-        demand(group.id in ghost.inputs, f"{ghost} is no ghost of G{group.id}")
-        demand(digests.get(ghost.digest) is ghost, f"{ghost} is forgotten")
+    for cyclic in group.cyclic:
+        demand(group.id in cyclic.inputs, f"{cyclic} does not read its own G{group.id}")
+        demand(digests.get(cyclic.digest) is cyclic, f"{cyclic} is not under its digest")
 
 
-def check_winners(
-    groups: Sequence[Group], group_of: Callable[[GroupId], Group], alternatives: Alternatives
-) -> None:
-    """Each winner is a member, costs what it says, and is the cheapest of what is known."""
+def check_winners(groups: Groups, alternatives: Alternatives) -> None:
+    """Each winner is an alternative, costs what it says, and is the cheapest one.
+
+    Raises:
+        MemoError: for the first winner of which that is not true.
+    """
 
     def winner_of(goal: Goal) -> Winner | None:
-        return group_of(goal[0]).winners.get(goal[1])
+        return groups[goal[0]].winners.get(goal[1])
 
     def cost_of(local: float, inputs: tuple[Goal, ...]) -> float | None:
         below = [winner_of(goal) for goal in inputs]
@@ -77,9 +80,9 @@ def check_winners(
             cost = cost_of(winner.local, winner.inputs)
             demand(cost is not None, f"{name} has an input without a winner")
             demand(cost == winner.cost, f"{name} costs {cost}, not {winner.cost}")
-            ways = list(alternatives(group.id, properties))
-            demand((winner.local, winner.inputs) in ways, f"{name} is not a member")
-            for local, inputs in ways:
+            known = list(alternatives(group.id, properties))
+            demand((winner.local, winner.inputs) in known, f"{name} is not a member")
+            for local, inputs in known:
                 rival = cost_of(local, inputs)
                 demand(
                     rival is None or rival >= winner.cost,

@@ -8,18 +8,10 @@ operator and inputs are its identity, the rest is the bookkeeping of the search.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import NamedTuple, Protocol, Self
+from typing import NamedTuple
 
 GroupId = int
 """The number of a group; resolve a stored one with :meth:`headrace.memo.Memo.find`."""
-
-
-class Operator(Hashable, Protocol):
-    """What the memo wants of an operator: a value with one canonical form over its inputs."""
-
-    def canonical(self, inputs: tuple[int, ...], /) -> tuple[Self, tuple[int, ...]]:
-        """The form in which equal operators over equal inputs are equal."""
-        ...
 
 
 Digest = tuple[Hashable, tuple[GroupId, ...]]
@@ -40,21 +32,28 @@ Tree = Expression | GroupId
 class GroupExpression:
     """One operator over groups.
 
-    ``id`` is unique and grows with the time of insertion. ``rule`` and ``source`` say what
-    made it. ``fired`` has a bit for each rule applied to it, ``needless`` one for each rule
-    that would find nothing new, ``barred`` one for each that is not to be applied. ``marks``
-    remember, by rule, how far into which log of an input group its members were matched.
+    Attributes:
+        id: unique, and larger than those of all expressions inserted before.
+        group: the group that the expression belongs to.
+        operator: what is computed, an opaque value.
+        inputs: the groups that are read.
+        rule: the rule that made the expression; empty for one of the query itself.
+        source: the expression that the rule was applied to.
+        alive: whether the expression is a member of its group.
+        fired: a bit for each rule that was applied to the expression.
+        masked: a bit for each rule that is never applied to the expression.
+        cursors: for each pattern, how far the log of an input group was matched, by the position
+            of the input and the number of the log.
     """
 
     __slots__ = (
         "alive",
-        "barred",
+        "cursors",
         "fired",
         "group",
         "id",
         "inputs",
-        "marks",
-        "needless",
+        "masked",
         "operator",
         "rule",
         "source",
@@ -78,14 +77,18 @@ class GroupExpression:
         self.source = source
         self.alive = True
         self.fired = 0
-        self.needless = 0
-        self.barred = 0
-        self.marks: dict[int, dict[tuple[int, int], int]] = {}
+        self.masked = 0
+        self.cursors: dict[int, dict[tuple[int, int], int]] = {}
 
     @property
     def digest(self) -> Digest:
         """The expression's identity."""
         return self.operator, self.inputs
+
+    def inherit_rules(self, twin: GroupExpression) -> None:
+        """Takes over which rules were applied to an equal expression, or never are."""
+        self.fired |= twin.fired
+        self.masked |= twin.masked
 
     def __repr__(self) -> str:
         inputs = " ".join(f"G{i}" for i in self.inputs)

@@ -26,7 +26,7 @@ class Winner:
 class Log:
     """The members of a group in the order in which they came, by operator type.
 
-    Positions in it never change, so a reader's mark stays right; when groups merge their
+    Positions in a log never change, so a match cursor stays valid. When groups merge their
     logs stay apart and the survivor has both.
     """
 
@@ -45,20 +45,26 @@ class Log:
 class Group:
     """Expressions that are known to be equal.
 
-    ``ghosts`` read the group itself: they belong to it, but are never part of a plan.
-    ``properties`` are logical properties, supplied by the operator side. ``parents`` are
-    the expressions that read this group (by id, so that their order is stable);
-    ``watchers`` those to which a rule was applied that looks at this group's members, with
-    that rule. ``explored`` is set as soon as the search begins to apply rules to members.
+    Attributes:
+        id: the number of the group.
+        properties: logical properties (:class:`headrace.memo.Operators`).
+        expressions: the members, of which plans are made.
+        cyclic: expressions that equal the group and read it; never part of a plan.
+        logs: the members by type, in the order of their insertion.
+        parents: the expressions that read the group, by id, so that their order is stable.
+        dependents: expressions, by their id and the number of a rule, to which that rule was
+            applied and which it matches together with members of this group.
+        winners: the cheapest known plans, by required properties.
+        explored: whether the search has begun to apply rules to members.
     """
 
     id: GroupId
     properties: Any
     expressions: list[GroupExpression] = field(default_factory=list)
-    ghosts: list[GroupExpression] = field(default_factory=list)
+    cyclic: list[GroupExpression] = field(default_factory=list)
     logs: list[Log] = field(default_factory=list)
     parents: dict[int, GroupExpression] = field(default_factory=dict)
-    watchers: dict[tuple[int, int], GroupExpression] = field(default_factory=dict)
+    dependents: dict[tuple[int, int], GroupExpression] = field(default_factory=dict)
     winners: dict[Hashable, Winner] = field(default_factory=dict)
     explored: bool = False
 
@@ -81,3 +87,56 @@ class Group:
     def relog(self, expression: GroupExpression, operator: Hashable) -> None:
         """Enters a member again, because merging gave it an operator of another type."""
         self.logs[0].append(expression, type(operator))
+
+
+class Groups:
+    """The groups of a memo by number, with a union-find over the numbers that merged."""
+
+    def __init__(self) -> None:
+        self.alive: dict[GroupId, Group] = {}
+        """The groups that were not merged into another one, in the order of their numbers."""
+        self._leader: list[GroupId] = []
+
+    def find(self, group: GroupId) -> GroupId:
+        """The number under which a group is known now."""
+        leader = self._leader
+        while leader[group] != group:
+            leader[group] = leader[leader[group]]
+            group = leader[group]
+        return group
+
+    def __getitem__(self, group: GroupId) -> Group:
+        """The group of a number, also of one that was merged away."""
+        return self.alive[self.find(group)]
+
+    def __iter__(self) -> Iterator[Group]:
+        """The groups in the order of their numbers, as they are when the iteration begins."""
+        return iter(tuple(self.alive.values()))
+
+    def __len__(self) -> int:
+        """How many groups there are."""
+        return len(self.alive)
+
+    def new(self, properties: Any) -> Group:
+        """Adds an empty group."""
+        group = Group(len(self._leader), properties)
+        group.logs.append(Log(group.id))
+        self._leader.append(group.id)
+        self.alive[group.id] = group
+        return group
+
+    def absorb(self, kept: Group, gone: Group) -> None:
+        """Moves members and winners of one group to another, which gets the number of both."""
+        self._leader[gone.id] = kept.id
+        del self.alive[gone.id]
+        for expression in (*gone.expressions, *gone.cyclic):
+            expression.group = kept.id
+        kept.expressions.extend(gone.expressions)
+        kept.cyclic.extend(gone.cyclic)
+        kept.logs.extend(gone.logs)
+        kept.dependents.update(gone.dependents)
+        kept.explored = kept.explored or gone.explored
+        for properties, winner in gone.winners.items():
+            known = kept.winners.get(properties)
+            if known is None or winner.cost < known.cost:
+                kept.winners[properties] = winner

@@ -16,18 +16,17 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from .check import Alternatives, check_structure, check_winners, demand
 from .expression import Digest, GroupExpression, GroupId, Tree
-from .group import Group, Log
-from .operators import MemoError, OperatorSide
+from .group import Group, Groups
+from .operators import MemoError, Operators
 
 
 class MemoListener:
-    """Hears what changes; the methods do nothing unless overridden."""
+    """Callbacks for changes of a memo; they do nothing unless overridden."""
 
     def group_added(self, group: Group) -> None:
         """A new group, before its first expression."""
@@ -52,17 +51,22 @@ class Insertion:
 
 
 class Memo:
-    """All equivalent expressions found so far."""
+    """All equivalent expressions found so far.
+
+    ``operators`` answers questions about operators, and may read ``groups`` to do so.
+    ``listeners`` are told of each change, in their order.
+    """
 
     def __init__(
-        self, operators: OperatorSide | None = None, listener: MemoListener | None = None
+        self,
+        groups: Groups | None = None,
+        operators: Operators | None = None,
+        listeners: Sequence[MemoListener] = (),
     ) -> None:
-        self.operators = operators or OperatorSide()
-        self.listener = listener or MemoListener()
+        self.groups = Groups() if groups is None else groups
         self.merges = 0
-        self.version = 0
-        self._groups: dict[GroupId, Group] = {}
-        self._leader: list[GroupId] = []
+        self._operators = operators or Operators()
+        self._listeners = tuple(listeners)
         self._digests: dict[Digest, GroupExpression] = {}
         self._aliases: dict[Digest, Digest | GroupId] = {}
         self._fingerprints: dict[Hashable, GroupId] = {}
@@ -73,20 +77,11 @@ class Memo:
 
     def find(self, group: GroupId) -> GroupId:
         """The number under which a group is known now."""
-        leader = self._leader
-        while leader[group] != group:
-            leader[group] = leader[leader[group]]
-            group = leader[group]
-        return group
+        return self.groups.find(group)
 
     def group(self, group: GroupId) -> Group:
         """The group of a number, also of one that was merged away."""
-        return self._groups[self.find(group)]
-
-    @property
-    def groups(self) -> tuple[Group, ...]:
-        """The groups in the order of their numbers."""
-        return tuple(self._groups[g] for g in sorted(self._groups))
+        return self.groups[group]
 
     @property
     def expressions(self) -> Iterator[GroupExpression]:
@@ -97,7 +92,7 @@ class Memo:
     @property
     def group_count(self) -> int:
         """How many groups there are."""
-        return len(self._groups)
+        return len(self.groups)
 
     @property
     def expression_count(self) -> int:
@@ -136,7 +131,7 @@ class Memo:
         """
         if isinstance(tree, int):
             return self._equal(self.find(tree), None, into)
-        find = self.find
+        find = self.groups.find
         inputs = tuple(
             [
                 find(part) if isinstance(part, int) else self.insert(part, None, rule, source).group
@@ -160,7 +155,7 @@ class Memo:
         while pending:
             kept, gone = sorted(map(self.find, pending.popleft()))
             if kept != gone:
-                pending.extend(self._absorb(self._groups[kept], self._groups[gone]))
+                pending.extend(self._absorb(self.groups[kept], self.groups[gone]))
         return self.find(one)
 
     def _equal(
@@ -174,68 +169,65 @@ class Memo:
         key: Digest = (operator, inputs)
         form = self._aliases.get(key)
         if form is None:
-            form = self._aliases[key] = self.operators.canonical(operator, inputs)
+            form = self._aliases[key] = self._operators.canonical(operator, inputs)
         return form
 
     def _enter(
         self, form: Digest, into: GroupId | None, rule: str, source: GroupExpression | None
     ) -> Insertion:
+        """Enters an expression whose digest is new.
+
+        It belongs to the group with its fingerprint and to ``into``, which merge if they differ,
+        else to a new group. An expression that reads its own group becomes no member.
+        """
         operator, inputs = form
+        groups = self.groups
         fingerprint = None
         # Another expression of this kind in the group has given it its fingerprint already.
-        if into is None or not self._groups[self.find(into)].has(type(operator)):
-            fingerprint = self.operators.fingerprint(operator, inputs)
+        if into is None or not groups[into].has(type(operator)):
+            fingerprint = self._operators.fingerprint(operator, inputs)
         owner = None if fingerprint is None else self._fingerprints.get(fingerprint)
         if owner is not None:
-            owner = self.find(owner)
-        target = owner if into is None else self.find(into)
+            owner = groups.find(owner)
+        target = owner if into is None else groups.find(into)
         if target is not None and target in inputs:
-            self._note_ghost(form, target, rule, source)
+            cyclic = self._record(form, target, rule, source)
+            cyclic.alive = False
+            groups[target].cyclic.append(cyclic)
             if owner is not None and owner != target:
                 target = self.merge(owner, target)
             return Insertion(target, None, False)
-        properties = self.operators.properties(
-            operator, tuple([self._groups[i].properties for i in inputs])
+        properties = self._operators.properties(
+            operator, tuple([groups.alive[i].properties for i in inputs])
         )
         if target is None:
-            group = self._new_group(properties)
+            group = groups.new(properties)
+            for listener in self._listeners:
+                listener.group_added(group)
         else:
-            group = self._groups[target]
-            problem = self.operators.contradiction(group.properties, properties)
+            group = groups.alive[target]
+            problem = self._operators.contradiction(group.properties, properties)
             if problem is not None:
                 raise MemoError(
                     f"{rule or 'an insertion'} put {operator} {inputs} into G{target}: {problem}"
                 )
-        expression = GroupExpression(
-            id=self._created,
-            group=group.id,
-            operator=operator,
-            inputs=inputs,
-            rule=rule,
-            source=source,
-        )
-        self._created += 1
-        self._digests[form] = expression
-        for i in inputs:
-            self._groups[i].parents[expression.id] = expression
+        expression = self._record(form, group.id, rule, source)
         group.add(expression)
         self._members += 1
         if fingerprint is not None:
             self._fingerprints.setdefault(fingerprint, group.id)
-        self.listener.expression_added(expression)
+        for listener in self._listeners:
+            listener.expression_added(expression)
         if owner is not None and owner != group.id:
             self.merge(owner, group.id)
         return Insertion(expression.group, expression, True)
 
-    def _note_ghost(
+    def _record(
         self, form: Digest, group: GroupId, rule: str, source: GroupExpression | None
-    ) -> None:
-        """Remembers where an expression belongs that equals one of its own inputs.
-
-        It could never be part of a plan, so it is no member of its group.
-        """
+    ) -> GroupExpression:
+        """A new expression, known by its digest and to the groups that it reads."""
         operator, inputs = form
-        ghost = GroupExpression(
+        expression = GroupExpression(
             id=self._created,
             group=group,
             operator=operator,
@@ -244,136 +236,120 @@ class Memo:
             source=source,
         )
         self._created += 1
-        ghost.alive = False
-        self._groups[group].ghosts.append(ghost)
-        self._digests[form] = ghost
-        for i in inputs:
-            self._groups[i].parents[ghost.id] = ghost
+        self._digests[form] = expression
+        self._add_parent(expression)
+        return expression
 
-    def _new_group(self, properties: Any) -> Group:
-        group = Group(len(self._leader), properties)
-        group.logs.append(Log(group.id))
-        self._leader.append(group.id)
-        self._groups[group.id] = group
-        self.listener.group_added(group)
-        return group
+    def _add_parent(self, expression: GroupExpression) -> None:
+        for i in expression.inputs:
+            self.groups.alive[i].parents[expression.id] = expression
 
     # -- merging --------------------------------------------------------------------
 
     def _absorb(self, kept: Group, gone: Group) -> list[tuple[GroupId, GroupId]]:
         """Moves all of ``gone`` into ``kept``; the merges that this makes necessary."""
-        problem = self.operators.contradiction(kept.properties, gone.properties)
+        problem = self._operators.contradiction(kept.properties, gone.properties)
         if problem is not None:
             raise MemoError(f"G{kept.id} and G{gone.id} were found equal: {problem}")
         self.merges += 1
-        self.version += 1
         self._aliases.clear()
-        self._leader[gone.id] = kept.id
-        del self._groups[gone.id]
-        for member in gone.expressions:
-            member.group = kept.id
-        kept.expressions.extend(gone.expressions)
-        kept.logs.extend(gone.logs)
-        kept.watchers.update(gone.watchers)
-        kept.explored = kept.explored or gone.explored
-        for properties, winner in gone.winners.items():
-            known = kept.winners.get(properties)
-            if known is None or winner.cost < known.cost:
-                kept.winners[properties] = winner
-        for ghost in gone.ghosts:
-            ghost.group = kept.id
-        kept.ghosts.extend(gone.ghosts)
+        self.groups.absorb(kept, gone)
         for parent in kept.parents.values():
             if parent.alive and parent.group == kept.id:
-                self._hide(parent)
+                self._make_cyclic(parent)
         consequences: list[tuple[GroupId, GroupId]] = []
         changed: list[GroupExpression] = []
         for parent in list(gone.parents.values()):
             if self._digests.get(parent.digest) is parent:
                 consequences.extend(self._repair(parent, changed))
-        self.listener.groups_merged(kept, gone)
+        for listener in self._listeners:
+            listener.groups_merged(kept, gone)
         for parent in changed:
             if parent.alive:
-                self.listener.expression_changed(parent)
+                for listener in self._listeners:
+                    listener.expression_changed(parent)
         return consequences
 
     def _repair(
         self, parent: GroupExpression, changed: list[GroupExpression]
     ) -> list[tuple[GroupId, GroupId]]:
-        """Gives a parent of a merged group its new digest."""
-        del self._digests[parent.digest]
-        for i in parent.inputs:
-            if i in self._groups:
-                self._groups[i].parents.pop(parent.id, None)
+        """Gives an expression over a merged group its new digest; the merges that follow.
+
+        Over the group that remains, the expression may turn out to be
+
+        - a whole group (such as a projection to all columns): then its own group is equal to that;
+        - cyclic, if it now reads its own group;
+        - a twin, equal to an expression known already: the groups of both are equal, and one of
+          the two goes. The other one takes over which rules were applied or are left out;
+        - changed: its canonical form has another operator, so rules have not seen it yet. It is
+          appended to ``changed``.
+        """
+        self._forget_digest(parent)
         form = self._form(parent.operator, tuple([self.find(i) for i in parent.inputs]))
         if isinstance(form, int):
             self._bury(parent)
             return [(parent.group, form)]
         operator, inputs = form
         if parent.alive and parent.group in inputs:
-            self._hide(parent)
+            self._make_cyclic(parent)
         twin = self._digests.get(form)
         consequences: list[tuple[GroupId, GroupId]] = []
         if twin is not None:
             if twin.group != parent.group:
                 consequences = [(twin.group, parent.group)]
-            # A member stays before a ghost, an old one before a young one.
+            # A member stays rather than a cyclic expression, an old one rather than a young one.
             if (not twin.alive, twin.id) < (not parent.alive, parent.id):
-                twin.fired |= parent.fired
-                twin.needless |= parent.needless
-                twin.barred |= parent.barred
+                twin.inherit_rules(parent)
                 self._bury(parent)
                 return consequences
-            parent.fired |= twin.fired
-            parent.needless |= twin.needless
-            parent.barred |= twin.barred
-            self._drop(twin)
+            parent.inherit_rules(twin)
+            self._forget_digest(twin)
+            self._bury(twin)
         if operator != parent.operator:
             parent.fired = 0
-            parent.marks = {}
+            parent.cursors = {}
             changed.append(parent)
             if type(operator) is not type(parent.operator):
-                self._groups[parent.group].relog(parent, operator)
+                self.groups[parent.group].relog(parent, operator)
         parent.operator, parent.inputs = operator, inputs
         self._digests[form] = parent
-        for i in inputs:
-            self._groups[i].parents[parent.id] = parent
+        self._add_parent(parent)
         return consequences
 
-    def _drop(self, expression: GroupExpression) -> None:
-        """Takes an expression out that needs no successor."""
+    def _forget_digest(self, expression: GroupExpression) -> None:
+        """Makes an expression unknown by its digest and to the groups that it reads."""
         del self._digests[expression.digest]
         for i in expression.inputs:
-            if i in self._groups:
-                self._groups[i].parents.pop(expression.id, None)
-        self._bury(expression)
+            if i in self.groups.alive:
+                self.groups.alive[i].parents.pop(expression.id, None)
 
     def _bury(self, expression: GroupExpression) -> None:
-        group = self._groups[self.find(expression.group)]
-        (group.expressions if expression.alive else group.ghosts).remove(expression)
+        """Takes an expression out of its group."""
+        group = self.groups[expression.group]
+        (group.expressions if expression.alive else group.cyclic).remove(expression)
         self._members -= expression.alive
         expression.alive = False
 
-    def _hide(self, expression: GroupExpression) -> None:
-        """Makes a member that reads its own group a ghost."""
+    def _make_cyclic(self, expression: GroupExpression) -> None:
+        """Keeps a member that reads its own group apart from those that plans are made of."""
         self._bury(expression)
-        self._groups[self.find(expression.group)].ghosts.append(expression)
+        self.groups[expression.group].cyclic.append(expression)
 
     # -- checking -------------------------------------------------------------------
 
     def check(self, alternatives: Alternatives | None = None) -> None:
-        """Looks at every invariant.
+        """Checks every invariant.
 
-        ``alternatives`` gives the ways to compute a group with some properties, as own cost
-        and input goals; with it winners are compared to all that they won against.
+        ``alternatives`` gives those of a group under some properties, as own cost and input
+        goals; with it winners are compared to all that they won against.
 
         Raises:
             MemoError: if one does not hold.
         """
-        check_structure(self._groups, self._digests, self.find, self.operators)
+        check_structure(self.groups, self._digests, self._operators)
         demand(
-            self._members == sum(len(g.expressions) for g in self._groups.values()),
+            self._members == sum(len(g.expressions) for g in self.groups),
             "members were miscounted",
         )
         if alternatives is not None:
-            check_winners(self.groups, self.group, alternatives)
+            check_winners(self.groups, alternatives)

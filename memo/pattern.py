@@ -2,9 +2,9 @@
 
 A pattern is an ``Op`` over wildcards and further ``Op``s, two levels at most::
 
-    Op(Join, Op(Join, Group("a"), Group("b")), Group("c"))
+    Op(Join, Op(Join, Var("a"), Var("b")), Var("c"))
 
-``Group`` binds a whole group, never a member of it. ``Op(Join)`` without inputs matches
+``Var`` binds a whole group, never a member of it. ``Op(Join)`` without inputs matches
 whatever the operator reads, and ``Op(Join, some=Op(Scan))`` looks into each input in turn. An
 ``Op`` below the root matches every member of that input group that has its type, so the group
 has to be explored first.
@@ -18,11 +18,11 @@ from functools import cached_property
 from itertools import product
 
 from .expression import GroupExpression, GroupId
-from .group import Group as MemoGroup
+from .group import Groups
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class Var:
     """Matches any group, under a name."""
 
     name: str
@@ -33,10 +33,10 @@ class Op:
     """Matches a group expression by the type of its operator and, if given, its inputs."""
 
     of_type: type
-    inputs: tuple[Op | Group, ...] = ()
+    inputs: tuple[Op | Var, ...] = ()
     some: Op | None = None
 
-    def __init__(self, of_type: type, *inputs: Op | Group, some: Op | None = None) -> None:
+    def __init__(self, of_type: type, *inputs: Op | Var, some: Op | None = None) -> None:
         object.__setattr__(self, "of_type", of_type)
         object.__setattr__(self, "inputs", inputs)
         object.__setattr__(self, "some", some)
@@ -69,12 +69,12 @@ class Op:
         found: dict[str, tuple[int, int]] = {}
         node = 0
         for k, part in enumerate(self.inputs):
-            if isinstance(part, Group):
+            if isinstance(part, Var):
                 found[part.name] = (0, k)
             else:
                 node += 1
                 for j, inner in enumerate(part.inputs):
-                    if not isinstance(inner, Group):
+                    if not isinstance(inner, Var):
                         raise ValueError("a pattern has two levels at most")
                     found[inner.name] = (node, j)
         return found
@@ -114,39 +114,29 @@ def bindings(
     pattern: Op,
     slot: int,
     root: GroupExpression,
-    group: Callable[[GroupId], MemoGroup],
+    groups: Groups,
     admits: Admits | None = None,
 ) -> Iterator[Match]:
     """The bindings of ``pattern`` at ``root`` that no earlier call has returned.
 
-    ``slot`` identifies the rule and pattern; up to where the members of the input groups
-    were matched is kept at ``root`` under it, one mark per log of each group. ``group``
-    resolves a number. Of an input group only members that ``admits`` lets in are combined
-    with others. Members that come while the caller works need another call.
+    ``slot`` identifies the rule and pattern; the match cursors are kept at ``root`` under it.
+    Of an input group only members that ``admits`` lets in are combined with others. Members that
+    come while the caller works need another call.
     """
     if type(root.operator) is not pattern.of_type:
         return
     if pattern.inputs and len(pattern.inputs) != len(root.inputs):
         return
     if pattern.some is not None:
-        yield from _looking_into_each(pattern, pattern.some, slot, root, group)
+        yield from _looking_into_each(pattern, pattern.some, slot, root, groups)
         return
     if not pattern.nested:
         yield Match(pattern, (root,))
         return
-    marks = root.marks.setdefault(slot, {})
     old: list[list[GroupExpression]] = []
     new: list[list[GroupExpression]] = []
     for position, inner in pattern.nested:
-        seen: list[GroupExpression] = []
-        unseen: list[GroupExpression] = []
-        for log in group(root.inputs[position]).logs:
-            members = log.by_type.get(inner.of_type)
-            if members:
-                mark = marks.get((position, log.id), 0)
-                marks[position, log.id] = len(members)
-                seen += members[:mark]
-                unseen += members[mark:]
+        seen, unseen = _members(inner, slot, root, position, groups)
         old.append(seen)
         new.append(unseen)
     if not any(new):
@@ -169,24 +159,36 @@ def bindings(
 
 
 def _looking_into_each(
-    pattern: Op,
-    inner: Op,
-    slot: int,
-    root: GroupExpression,
-    group: Callable[[GroupId], MemoGroup],
+    pattern: Op, inner: Op, slot: int, root: GroupExpression, groups: Groups
 ) -> Iterator[Match]:
-    marks = root.marks.setdefault(slot, {})
-    found: list[Match] = []
-    for position, input_group in enumerate(root.inputs):
-        for log in group(input_group).logs:
-            members = log.by_type.get(inner.of_type)
-            if members:
-                mark = marks.get((position, log.id), 0)
-                marks[position, log.id] = len(members)
-                found += [Match(pattern, (root, member), position) for member in members[mark:]]
+    found = [
+        Match(pattern, (root, member), position)
+        for position in range(len(root.inputs))
+        for member in _members(inner, slot, root, position, groups)[1]
+    ]
     for match in found:
         if root.alive and _fits(inner, match.expressions[1]):
             yield match
+
+
+def _members(
+    inner: Op, slot: int, root: GroupExpression, position: int, groups: Groups
+) -> tuple[list[GroupExpression], list[GroupExpression]]:
+    """The members of an input group before the match cursor, and those since.
+
+    The cursor moves to the end of each of the group's logs.
+    """
+    cursors = root.cursors.setdefault(slot, {})
+    old: list[GroupExpression] = []
+    new: list[GroupExpression] = []
+    for log in groups[root.inputs[position]].logs:
+        members = log.by_type.get(inner.of_type)
+        if members:
+            cursor = cursors.get((position, log.id), 0)
+            cursors[position, log.id] = len(members)
+            old += members[:cursor]
+            new += members[cursor:]
+    return old, new
 
 
 def _fits(inner: Op, member: GroupExpression) -> bool:

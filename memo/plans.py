@@ -1,6 +1,6 @@
 """Counting, ranking and sampling the complete plans of a memo.
 
-A plan space is an and/or graph: a *goal* has alternatives, an alternative has input goals.
+A plan space is an and/or graph: a *goal* has alternatives, and each alternative has input goals.
 A complete plan chooses one alternative per goal, as a tree: a goal that is reached twice may
 be computed in two ways. Where groups read each other in a circle, a plan is complete only if
 no group stands below itself; there, and only there, a goal is taken together with the groups
@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
+from math import prod
 from random import Random
 from typing import Generic, TypeVar
 
@@ -28,7 +29,7 @@ Node = tuple[G, Context]
 
 @dataclass(frozen=True, slots=True)
 class Alternative(Generic[G, A]):
-    """One way to reach a goal: what is done, at which own cost, over which goals."""
+    """One of the ways to reach a goal: what is chosen, at which own cost, over which goals."""
 
     choice: A
     inputs: tuple[G, ...]
@@ -57,10 +58,10 @@ class _Ranking(Generic[G, A]):
 class PlanSpace(Generic[G, A]):
     """The complete plans below a goal.
 
-    ``alternatives`` gives the ways to reach a goal, always in the same order.
+    ``alternatives`` gives those of a goal, always in the same order.
     ``group`` gives the group of a goal: no group may stand below itself, except that an
     alternative may read another goal of the same group directly (an enforcer). ``check`` is
-    called again and again, and may raise what ends the work.
+    called before each step, and may raise an error that ends the work.
     """
 
     def __init__(
@@ -120,48 +121,24 @@ class PlanSpace(Generic[G, A]):
         return root, frozenset()
 
     def _find_circles(self, root: G) -> None:
-        """Tarjan's strongly connected components over groups, with a stack of its own."""
-        reads: dict[Hashable, list[Hashable]] = {}
+        """Finds the groups that each group reads in a circle, itself among them."""
+        # Imported here: it takes an eighth of a second, and most commands count no plans.
+        from networkx import DiGraph, strongly_connected_components
+
+        reads: DiGraph[Hashable] = DiGraph()
         pending, seen = [root], {root}
         while pending:
             self._check()
             goal = pending.pop()
-            row = reads.setdefault(self._group(goal), [])
+            reads.add_node(self._group(goal))
             for alternative in self._alternatives(goal):
                 for read in alternative.inputs:
-                    row.append(self._group(read))
+                    reads.add_edge(self._group(goal), self._group(read))
                     if read not in seen:
                         seen.add(read)
                         pending.append(read)
-        circles: dict[Hashable, frozenset[Hashable]] = {}
-        number: dict[Hashable, int] = {}
-        low: dict[Hashable, int] = {}
-        open_groups: list[Hashable] = []
-        start: Hashable = self._group(root)
-        work = [(start, iter(reads[start]))]
-        number[start] = low[start] = 0
-        open_groups.append(start)
-        while work:
-            at, rest = work[-1]
-            for below in rest:
-                if below not in number:
-                    number[below] = low[below] = len(number)
-                    open_groups.append(below)
-                    work.append((below, iter(reads[below])))
-                    break
-                if below not in circles:
-                    low[at] = min(low[at], number[below])
-            else:
-                work.pop()
-                if work:
-                    low[work[-1][0]] = min(low[work[-1][0]], low[at])
-                if low[at] == number[at]:
-                    cut = open_groups.index(at)
-                    circle = frozenset(open_groups[cut:])
-                    del open_groups[cut:]
-                    for member in circle:
-                        circles[member] = circle
-        self._circles.update(circles)
+        for circle in map(frozenset, strongly_connected_components(reads)):
+            self._circles.update(dict.fromkeys(circle, circle))
 
     def _options(self, node: Node[G]) -> list[tuple[Alternative[G, A], tuple[Node[G], ...]]]:
         """The alternatives of a goal that put no group below itself."""
@@ -207,28 +184,21 @@ class PlanSpace(Generic[G, A]):
             if missing:
                 pending.extend(missing)
                 continue
-            total = 0
-            for _, inputs in self._options(node):
-                ways = 1
-                for below in inputs:
-                    ways *= counts[below]
-                total += ways
-            counts[node] = total
+            options = self._options(node)
+            counts[node] = sum(prod(counts[below] for below in inputs) for _, inputs in options)
             pending.pop()
         return counts[root]
 
     def _unrank(self, node: Node[G], number: int) -> Work[PlanTree[G, A]]:
         for alternative, inputs in self._options(node):
-            ways = 1
-            for below in inputs:
-                ways *= self._count(below)
-            if number < ways:
+            plans_here = prod(self._count(below) for below in inputs)
+            if number < plans_here:
                 plans = []
                 for below in inputs:
                     number, digit = divmod(number, self._count(below))
                     plans.append((yield self._unrank(below, digit)))
                 return self._tree(node, alternative, tuple(plans))
-            number -= ways
+            number -= plans_here
         raise IndexError(number)
 
     def _tree(
@@ -240,7 +210,7 @@ class PlanSpace(Generic[G, A]):
     # -- ranking ----------------------------------------------------------------------
 
     def _nth(self, node: Node[G], k: int) -> Work[bool]:
-        """Finds the plans of a node up to the k-th; whether there are that many.
+        """Finds the plans of a node up to the k-th; returns whether there are that many.
 
         Lazy k-best (Huang and Chiang 2005, algorithm 3): a candidate is an alternative with
         a rank for each input; taking one proposes its neighbours.

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 
-from .expression import GroupExpression, GroupId
+from .expression import GroupId
 from .group import Group, Winner
 from .memo import Memo
 
@@ -63,30 +63,21 @@ def _winner_lines(
 
 def _topological(memo: Memo, root: GroupId) -> list[Group]:
     """Parents first where there is no circle: reverse postorder of a depth-first walk."""
+    # Imported here: it takes an eighth of a second, and most commands print no memo.
+    from networkx import DiGraph, dfs_postorder_nodes
+
+    reads: DiGraph[GroupId] = DiGraph()
+    for group in memo.groups:
+        reads.add_node(group.id)
+        inputs = dict.fromkeys(i for e in group.expressions for i in e.inputs)
+        reads.add_edges_from((group.id, below) for below in reversed(inputs))
     order: list[Group] = []
-    seen: set[GroupId] = set()
-    for start in (memo.find(root), *(g.id for g in reversed(memo.groups))):
-        if start in seen:
-            continue
-        seen.add(start)
-        part: list[Group] = []
-        work = [(memo.group(start), _inputs(memo.group(start).expressions))]
-        while work:
-            group, rest = work[-1]
-            if rest:
-                below = rest.pop()
-                if below not in seen:
-                    seen.add(below)
-                    work.append((memo.group(below), _inputs(memo.group(below).expressions)))
-            else:
-                work.pop()
-                part.append(group)
-        order.extend(reversed(part))
+    for start in (memo.find(root), *(g.id for g in reversed(tuple(memo.groups)))):
+        if start in reads:
+            part = list(dfs_postorder_nodes(reads, start))
+            reads.remove_nodes_from(part)
+            order.extend(memo.group(g) for g in reversed(part))
     return order
-
-
-def _inputs(expressions: list[GroupExpression]) -> list[GroupId]:
-    return list(dict.fromkeys(i for e in expressions for i in e.inputs))
 
 
 def _lisp(operator: Hashable, inputs: tuple[str, ...]) -> str:

@@ -9,14 +9,15 @@ complete one, whatever budget ran out.
 
 from .cost import CostEstimator
 from .errors import CannotPlanError, SearchCancelledError
-from .optimizer import Optimization, Optimizer
+from .optimizer import Optimizer
 from .options import Options
+from .result import SearchResult
 
 __all__ = [
     "CannotPlanError",
     "CostEstimator",
-    "Optimization",
     "Optimizer",
     "Options",
     "SearchCancelledError",
+    "SearchResult",
 ]

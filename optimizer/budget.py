@@ -1,4 +1,4 @@
-"""What bounds a search: expressions, time, and whether its caller still wants it."""
+"""The bounds of a search: expressions, time, and whether its caller still wants it."""
 
 from __future__ import annotations
 
@@ -18,31 +18,51 @@ LISTING = 2.0
 
 
 class Budget:
-    """The bounds of one search, which starts now; says why it ended.
+    """The bounds of one search, which starts now, and why it ended.
 
     The time is that of the whole request (:class:`headrace.algebra.deadline.Deadline`), which may
-    have begun long before its search.
+    have begun long before its search. Once exploration or the search is over, it stays so.
+
+    Attributes:
+        interruptible: whether the search may end at any moment, rather than after a number of
+            expressions.
+        exploration_over: whether no rule is to be applied any more.
+        cut: whether the search has to end.
+        stop_reason: why the search ended.
     """
 
     def __init__(self, options: Options, deadline: Deadline) -> None:
-        self._options = options
+        self._most_expressions = options.budget_expressions
         self._deadline = deadline
-        self.interruptible = deadline.interruptible
-        """Whether the search may end at any moment, rather than after so many expressions."""
         self._started = perf_counter()
+        self.interruptible = deadline.interruptible
+        self.exploration_over = False
+        self.cut = False
         self.stop_reason: StopReason = "complete"
 
     def elapsed_ms(self) -> float:
         """The time since the search began."""
         return (perf_counter() - self._started) * 1000
 
-    def explored(self, expressions: int) -> bool:
-        """Whether exploration has to end with so many expressions."""
-        limit = self._options.budget_expressions
-        if limit is not None and expressions >= limit:
-            self.stop_reason = "budget_expressions"
-            return True
-        return self.out_of_time(EXPLORING)
+    def ends_exploration(self, expressions: int | None = None) -> bool:
+        """Whether exploration has to end.
+
+        ``expressions`` is their number in the memo; without it only the time counts.
+        """
+        if not self.exploration_over:
+            limit = self._most_expressions
+            if limit is not None and expressions is not None and expressions >= limit:
+                self.stop_reason = "budget_expressions"
+                self.exploration_over = True
+            else:
+                self.exploration_over = self.out_of_time(EXPLORING)
+        return self.exploration_over
+
+    def ends_search(self) -> bool:
+        """Whether the search has to end."""
+        if self.out_of_time():
+            self.cut = self.exploration_over = True
+        return self.cut
 
     def out_of_time(self, part: float = 1.0) -> bool:
         """Whether that part of the time is over, or the search was cancelled."""
@@ -54,7 +74,7 @@ class Budget:
         return reason is not None
 
     def check(self) -> None:
-        """For what is done with the memo after the search.
+        """Ends work on the memo that goes on after the search.
 
         Raises:
             SearchCancelledError: if the search was cancelled, or the time is over.

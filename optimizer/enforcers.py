@@ -1,21 +1,20 @@
-"""Enforcers: what closes the gap between the properties asked for and those at hand.
+"""Enforcers: operators that turn delivered properties into the required ones.
 
 ::
 
     coalesced?   COALESCE   over the rows of each value on one partition
-    hash, single, broadcast?   EXCHANGE   from rows that lie anyhow
+    hash, single, broadcast?   EXCHANGE   from rows on any partition
     kernel?   TO_KERNEL   from rows that Spark SQL computes
     negative tuples?   RETRACT   from a scan with deletions, an edge's rows on one partition
 
 Each reads a weaker goal of the same group, so none feeds itself. One after another they lead
-from any row stream to what is asked: TO_KERNEL, EXCHANGE, RETRACT, EXCHANGE, COALESCE, EXCHANGE.
+from any row stream to the required one: TO_KERNEL, EXCHANGE, RETRACT, EXCHANGE, COALESCE, EXCHANGE.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from ..algebra.logical import Aggregate, Filter, Project, Report, WScan, WScanUnion
 from ..algebra.physical import (
@@ -37,115 +36,104 @@ from ..algebra.properties import (
     UpdatePattern,
 )
 from ..memo import GroupId
+from .coster import Coster
 from .goals import Choice
-from .placements import Place, hashed
-
-if TYPE_CHECKING:
-    from .search import Search
+from .placements import hashed
 
 IN_SQL = (WScan, WScanUnion, Filter, Project)
-"""What Spark SQL computes, where the inputs are its own too."""
+"""Operators that Spark SQL computes, over inputs that it computes too."""
 
 
-class Enforcers:
-    """The enforcers of one search."""
-
-    def __init__(self, search: Search, parallelism: int) -> None:
-        self._search = search
-        self._parallelism = parallelism
-
-    def of(
-        self, group: GroupId, required: RequiredProperties
-    ) -> Iterator[tuple[Choice, RequiredProperties]]:
-        """The enforcers that deliver ``required``, and what each asks of the same group."""
-        if required.convention is Convention.SPARK_SQL or self.is_final(group):
-            return
-        there = required.distribution
-        if required.coalesced:
-            for spread in self._where_values_meet(group, there):
-                weaker = replace(required, coalesced=False, distribution=spread)
-                yield self.choice(self.coalesce(group), group, spread, spread), weaker
-        elif required.update_pattern is None and self.retracts(group):
-            for spread in self.where_edges_meet(there):
-                weaker = replace(required, distribution=spread, update_pattern=UpdatePattern.MARKED)
-                yield self.choice(Retract(), group, spread, spread), weaker
-        elif self.converts(group, there):
-            weaker = replace(required, convention=Convention.SPARK_SQL)
-            yield self.choice(ToKernel(), group, ANY, ANY), weaker
-        if self._parallelism > 1 and there != ANY:
-            yield (
-                self.choice(exchange_to(there), group, ANY, there),
-                replace(required, distribution=ANY),
-            )
-
-    def is_final(self, group: GroupId) -> bool:
-        """Whether no enforcer stands above: rows of an aggregation are given when they end, long
-        after others of a later ts, and are coalesced, as are reports."""
-        if not self._search.side.finals:
-            return False
-        members = self._search.memo.group(group)
-        return members.has(Aggregate) or members.has(Report)
-
-    def coalesce(self, group: GroupId) -> PhysicalOperator:
-        """What coalesces the rows of a group."""
-        deletions = self._search.memo.group(group).properties.deletions
-        return over_deletions(Coalesce()) if deletions else Coalesce()
-
-    def retracts(self, group: GroupId) -> bool:
-        """Whether the group is that of a scan with deletions."""
-        if not self._search.side.deletions:
-            return False
-        members = self._search.memo.group(group)
-        return members.properties.deletions and members.has(WScan)
-
-    def where_edges_meet(self, there: Distribution) -> tuple[Distribution, ...]:
-        """Distributions that keep equal edges together and are, or pass for, the one asked for."""
-        if self._parallelism == 1:
-            return (there,)
-        if there == ANY:
-            return hashed(0), hashed(1)
-        return (there,) if there in (SINGLE, BROADCAST, hashed(0), hashed(1)) else ()
-
-    def converts(self, group: GroupId, there: Distribution) -> bool:
-        """Whether Spark SQL may compute the group, where scans leave their rows."""
-        if self._parallelism > 1 and there != ANY:
-            return False
-        members = self._search.memo.group(group)
-        return any(members.has(kind) for kind in IN_SQL)
-
-    def _where_values_meet(self, group: GroupId, there: Distribution) -> tuple[Distribution, ...]:
-        """Distributions that keep equal rows together and are, or pass for, the one asked for."""
-        if self._parallelism == 1 or there != ANY:
-            return (there,)
-        width = self._search.memo.group(group).properties.width
-        return tuple(map(hashed, range(width)))
-
-    def choice(
-        self, operator: PhysicalOperator, group: GroupId, below: Distribution, here: Distribution
-    ) -> Choice:
-        """An enforcer with its cost, over rows that lie as ``below`` and lead to ``here``."""
-        search = self._search
-        source, result = (Place(d).divided(self._parallelism) for d in (below, here))
-        estimate = search.estimate(group)
-        local = search.cost_model.cost(operator, estimate.share(result), (estimate.share(source),))
-        rule = f"{_NAMES[type(operator)]}Enforcer"
-        return Choice(operator, (search.memo.find(group),), local, rule, -1)
+def enforcers(
+    coster: Coster, group: GroupId, required: RequiredProperties
+) -> Iterator[tuple[Choice, RequiredProperties]]:
+    """The enforcers that deliver ``required``, each with what it requires of the same group."""
+    if required.convention is Convention.SPARK_SQL or is_final(coster, group):
+        return
+    here = required.distribution
+    if required.coalesced:
+        for spread in _where_values_meet(coster, group, here):
+            weaker = replace(required, coalesced=False, distribution=spread)
+            yield coalesce(coster, group, spread), weaker
+    elif required.update_pattern is None and retracts(coster, group):
+        for spread in where_edges_meet(coster, here):
+            weaker = replace(required, distribution=spread, update_pattern=UpdatePattern.MARKED)
+            yield retract(coster, group, spread), weaker
+    elif converts(coster, group, here):
+        yield (
+            to_kernel(coster, group, ANY),
+            replace(required, convention=Convention.SPARK_SQL),
+        )
+    if coster.parallelism > 1 and here != ANY:
+        yield exchange(coster, group, ANY, here), replace(required, distribution=ANY)
 
 
-def exchange_to(there: Distribution) -> Exchange:
-    """The exchange that leads to a distribution other than ``any``."""
-    match there.spread:
+def coalesce(coster: Coster, group: GroupId, here: Distribution) -> Choice:
+    """COALESCE over rows distributed as ``here``."""
+    deletions = coster.groups[group].properties.deletions
+    operator: PhysicalOperator = over_deletions(Coalesce()) if deletions else Coalesce()
+    return coster.enforcer("CoalesceEnforcer", operator, group, here, here)
+
+
+def retract(coster: Coster, group: GroupId, here: Distribution) -> Choice:
+    """RETRACT over rows distributed as ``here``."""
+    return coster.enforcer("RetractEnforcer", Retract(), group, here, here)
+
+
+def to_kernel(coster: Coster, group: GroupId, here: Distribution) -> Choice:
+    """TO_KERNEL over rows distributed as ``here``."""
+    return coster.enforcer("ConventionEnforcer", ToKernel(), group, here, here)
+
+
+def exchange(coster: Coster, group: GroupId, below: Distribution, here: Distribution) -> Choice:
+    """EXCHANGE from one distribution to another."""
+    match here.spread:
         case Spread.HASH:
-            return Exchange("hash", there.columns)
+            operator = Exchange("hash", here.columns)
         case Spread.BROADCAST:
-            return Exchange("broadcast")
+            operator = Exchange("broadcast")
         case _:
-            return Exchange("single")
+            operator = Exchange("single")
+    return coster.enforcer("ExchangeEnforcer", operator, group, below, here)
 
 
-_NAMES = {
-    Coalesce: "Coalesce",
-    Exchange: "Exchange",
-    Retract: "Retract",
-    ToKernel: "Convention",
-}
+def is_final(coster: Coster, group: GroupId) -> bool:
+    """Whether no enforcer stands above a group.
+
+    AGGREGATE gives a row when it ends, long after others of a later ts, and its rows are
+    coalesced, as are those of REPORT.
+    """
+    members = coster.groups[group]
+    return coster.algebra.finals and (members.has(Aggregate) or members.has(Report))
+
+
+def retracts(coster: Coster, group: GroupId) -> bool:
+    """Whether the group is that of a scan with deletions."""
+    members = coster.groups[group]
+    return coster.algebra.deletions and members.properties.deletions and members.has(WScan)
+
+
+def converts(coster: Coster, group: GroupId, here: Distribution) -> bool:
+    """Whether Spark SQL may compute the group, where scans leave their rows."""
+    if coster.parallelism > 1 and here != ANY:
+        return False
+    members = coster.groups[group]
+    return any(members.has(kind) for kind in IN_SQL)
+
+
+def where_edges_meet(coster: Coster, here: Distribution) -> tuple[Distribution, ...]:
+    """Distributions that satisfy ``here`` and keep equal edges together."""
+    if coster.parallelism == 1:
+        return (here,)
+    if here == ANY:
+        return hashed(0), hashed(1)
+    return (here,) if here in (SINGLE, BROADCAST, hashed(0), hashed(1)) else ()
+
+
+def _where_values_meet(
+    coster: Coster, group: GroupId, here: Distribution
+) -> tuple[Distribution, ...]:
+    """Distributions that satisfy ``here`` and keep equal rows together."""
+    if coster.parallelism == 1 or here != ANY:
+        return (here,)
+    return tuple(map(hashed, range(coster.groups[group].properties.width)))

@@ -1,13 +1,15 @@
-"""What happens during a search, as ordered deltas, and who listens."""
+"""The events of a search, in order, and those who listen to them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from ..algebra.properties import RequiredProperties
-from ..memo import GroupExpression, GroupId
-from .goals import Choice
+from ..memo import Group, GroupExpression, GroupId, MemoListener, Winner
+from ..memo.pattern import Match
+from .goals import Alternative, Choice, Goal
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +22,7 @@ class GroupAdded:
 
 @dataclass(frozen=True, slots=True)
 class ExpressionAdded:
-    """A new member of a group, and what made it."""
+    """A new member of a group."""
 
     step: int
     group: GroupId
@@ -38,9 +40,11 @@ class GroupsMerged:
 
 @dataclass(frozen=True, slots=True)
 class RuleApplied:
-    """A rule was applied to one binding; ``results`` of them, ``new`` ones among them.
+    """A rule was applied to one binding.
 
-    ``known`` are the members that it found although they were there.
+    ``matched`` are the ids of the expressions bound, ``results`` the number of expressions that
+    the rule yielded, ``new`` how many of them were not in the memo, and ``known`` the ids of those
+    that were.
     """
 
     step: int
@@ -53,19 +57,31 @@ class RuleApplied:
 
 @dataclass(frozen=True, slots=True)
 class WinnerChanged:
-    """A cheaper plan was found for a goal."""
+    """A cheaper plan was found for a goal.
+
+    ``inputs`` are the costs of the plans that the winner reads, ``before`` the cost of the plan
+    that it replaces, None for the first one.
+    """
 
     step: int
     group: GroupId
     required: RequiredProperties
-    cost: float
+    winner: Winner
+    inputs: tuple[float, ...]
     before: float | None
+
+    @property
+    def cost(self) -> float:
+        """What the plan costs per time unit."""
+        return self.winner.cost
 
 
 @dataclass(frozen=True, slots=True)
-class WayLeft:
-    """A way to a goal was left: it costs ``cost``, or that at least if not ``exact``, and only
-    plans for less than ``bound`` are of use."""
+class AlternativePruned:
+    """An alternative of a goal was not followed to the end.
+
+    It costs ``cost``, or at least that if not ``exact``; plans win only below ``bound``.
+    """
 
     step: int
     group: GroupId
@@ -89,7 +105,7 @@ Event = (
     | GroupsMerged
     | RuleApplied
     | WinnerChanged
-    | WayLeft
+    | AlternativePruned
     | CostsForgotten
 )
 
@@ -103,8 +119,8 @@ class Listener(Protocol):
 
 
 @dataclass(slots=True)
-class Trace:
-    """A listener that keeps everything."""
+class EventLog:
+    """A listener that keeps every event."""
 
     events: list[Event] = field(default_factory=list)
 
@@ -113,9 +129,73 @@ class Trace:
         self.events.append(event)
 
 
+class Events(MemoListener):
+    """Numbers the events of one search and passes them to its listeners."""
+
+    def __init__(self, listeners: Sequence[Listener] = ()) -> None:
+        self._listeners = tuple(listeners)
+        self._step = 0
+        self.wanted = bool(listeners)
+        """Whether anyone listens; if not, callers need not prepare events."""
+
+    def group_added(self, group: Group) -> None:
+        """Tells of a new group."""
+        if self.wanted:
+            self._tell(GroupAdded(self._next(), group.id))
+
+    def expression_added(self, expression: GroupExpression) -> None:
+        """Tells of a new member."""
+        if self.wanted:
+            self._tell(ExpressionAdded(self._next(), expression.group, expression))
+
+    def groups_merged(self, survivor: Group, absorbed: Group) -> None:
+        """Tells that groups merged."""
+        if self.wanted:
+            self._tell(GroupsMerged(self._next(), survivor.id, absorbed.id))
+
+    def rule_applied(
+        self, rule: str, match: Match, results: int, new: int, known: Sequence[int]
+    ) -> None:
+        """Tells that a rule was applied."""
+        if self.wanted:
+            matched = tuple(e.id for e in match.expressions)
+            self._tell(RuleApplied(self._next(), rule, matched, results, new, tuple(known)))
+
+    def winner_changed(
+        self, group: GroupId, goal: Goal, inputs: Sequence[Goal], before: float | None
+    ) -> None:
+        """Tells that a cheaper plan was found for a goal of the group."""
+        if self.wanted and goal.best is not None:
+            costs = tuple([below.best.cost for below in inputs if below.best is not None])
+            found = (group, goal.required, goal.best, costs, before)
+            self._tell(WinnerChanged(self._next(), *found))
+
+    def pruned(self, goal: Goal, alternative: Alternative, cost: float, bound: float) -> None:
+        """Tells that an alternative was left at ``cost``, as it cannot be the cheapest."""
+        if self.wanted:
+            choice, inputs = alternative
+            costs = [below.best.cost for below in inputs if below.done and below.best is not None]
+            exact = len(costs) == len(inputs) and cost == sum(costs, choice.local)
+            found = (goal.group, goal.required, choice, cost, exact, bound)
+            self._tell(AlternativePruned(self._next(), *found))
+
+    def costs_forgotten(self) -> None:
+        """Tells that all winners were forgotten."""
+        if self.wanted:
+            self._tell(CostsForgotten(self._next()))
+
+    def _next(self) -> int:
+        self._step += 1
+        return self._step
+
+    def _tell(self, event: Event) -> None:
+        for listener in self._listeners:
+            listener(event)
+
+
 @dataclass(slots=True)
 class RuleStatistics:
-    """What one rule did: bindings tried, results, how many of them were known, and its time."""
+    """Counts of one rule: bindings tried, results, known ones among them, and milliseconds."""
 
     bindings: int = 0
     fired: int = 0

@@ -1,4 +1,4 @@
-"""Reading plans out of the memo: the winners of a goal, or any plan of the plan space."""
+"""Extraction of plans from a memo: the winners below a goal, or any plan of the plan space."""
 
 from __future__ import annotations
 
@@ -8,62 +8,61 @@ from dataclasses import dataclass
 from ..algebra.properties import DeliveredProperties, RequiredProperties
 from ..memo import Group, GroupId, PlanTree, Winner
 from ..memo.deep import Work, finished
+from .coster import Coster
 from .errors import CannotPlanError
 from .goals import Choice
-from .physical_properties import delivered
 from .plan_space import PlanGoal
-from .search import Search
 from .steps import Step
 
 GoalKey = tuple[GroupId, RequiredProperties]
 
 
-def winning_plan(search: Search, root: GroupId, required: RequiredProperties) -> Step:
+def winning_plan(coster: Coster, root: GroupId, required: RequiredProperties) -> Step:
     """The plan of the winners below a goal.
 
     Raises:
         CannotPlanError: if a goal has no winner, or winners read each other in a circle; the
-            message shows the way to it.
+            message names the groups that lead to it.
     """
     known: dict[GoalKey, Step] = {}
-    start: GoalKey = (search.memo.find(root), required)
+    start: GoalKey = (coster.groups.find(root), required)
     # The goals on the way down to the one at hand, with what their winners still need.
     path: dict[GoalKey, _Opened] = {}
-    _open(search, start, path)
+    _open(coster, start, path)
     while path:
         key, opened = next(reversed(path.items()))
         following = next((goal for goal in opened.missing if goal not in known), None)
         if following is None:
             inputs = tuple(known[goal] for goal in opened.below)
-            known[key] = _step(search, key[0], opened.winner, inputs)
+            known[key] = _step(coster, key[0], opened.winner, inputs)
             del path[key]
         elif following in path:
-            raise CannotPlanError(f"a plan reads itself: {_way([*path, following])}")
+            raise CannotPlanError(f"a plan reads itself: {_chain([*path, following])}")
         else:
-            _open(search, following, path)
+            _open(coster, following, path)
     return known[start]
 
 
 @dataclass(frozen=True, slots=True)
 class _Opened:
-    """A goal whose plan is being read: its winner, what that reads, and what is left of it."""
+    """A goal whose plan is being read: its winner, the goals below, and those not yet read."""
 
     winner: Winner
     below: tuple[GoalKey, ...]
     missing: Iterator[GoalKey]
 
 
-def _open(search: Search, key: GoalKey, path: dict[GoalKey, _Opened]) -> None:
-    winner = search.memo.group(key[0]).winners.get(key[1])
+def _open(coster: Coster, key: GoalKey, path: dict[GoalKey, _Opened]) -> None:
+    winner = coster.groups[key[0]].winners.get(key[1])
     if winner is None:
-        raise CannotPlanError(f"G{key[0]} has no plan for {key[1]}: {_way([*path, key])}")
-    below = tuple(_goal_key(search, goal) for goal in winner.inputs)
+        raise CannotPlanError(f"G{key[0]} has no plan for {key[1]}: {_chain([*path, key])}")
+    below = tuple(_goal_key(coster, goal) for goal in winner.inputs)
     path[key] = _Opened(winner, below, iter(below))
 
 
-def delivered_by_winners(search: Search) -> dict[GoalKey, DeliveredProperties]:
-    """What the plan of each winner delivers, of those whose inputs have winners too."""
-    goals = {goal: winner for g in search.memo.groups for goal, winner in _winners(g)}
+def delivered_by_winners(coster: Coster) -> dict[GoalKey, DeliveredProperties]:
+    """The delivered properties of each winner whose inputs have winners too."""
+    goals = {goal: winner for g in coster.groups for goal, winner in _winners(g)}
     known: dict[GoalKey, DeliveredProperties] = {}
     begun: set[GoalKey] = set()
     pending = list(goals)
@@ -73,7 +72,7 @@ def delivered_by_winners(search: Search) -> dict[GoalKey, DeliveredProperties]:
         if key in known or winner is None:
             pending.pop()
             continue
-        below = [_goal_key(search, goal) for goal in winner.inputs]
+        below = [_goal_key(coster, goal) for goal in winner.inputs]
         missing = [goal for goal in below if goal not in known]
         if missing and key not in begun:
             begun.add(key)
@@ -84,43 +83,41 @@ def delivered_by_winners(search: Search) -> dict[GoalKey, DeliveredProperties]:
             choice = winner.choice
             assert isinstance(choice, Choice)
             inputs = tuple(known[goal] for goal in below)
-            known[key] = delivered(
-                choice.operator, search.widths(choice), inputs, search.options.parallelism
-            )
+            known[key] = coster.delivered(choice, inputs)
     return known
 
 
-def plan_of_tree(search: Search, tree: PlanTree[PlanGoal, Choice]) -> Step:
+def plan_of_tree(coster: Coster, tree: PlanTree[PlanGoal, Choice]) -> Step:
     """The plan that a tree of the plan space chooses."""
-    return finished(_step_of_tree(search, tree))
+    return finished(_step_of_tree(coster, tree))
 
 
-def _step_of_tree(search: Search, tree: PlanTree[PlanGoal, Choice]) -> Work[Step]:
+def _step_of_tree(coster: Coster, tree: PlanTree[PlanGoal, Choice]) -> Work[Step]:
     inputs = []
     for below in tree.inputs:
-        inputs.append((yield _step_of_tree(search, below)))
-    return chosen_step(search, tree.goal.group, tree.choice, tuple(inputs))
+        inputs.append((yield _step_of_tree(coster, below)))
+    return chosen_step(coster, tree.goal.group, tree.choice, tuple(inputs))
 
 
-def chosen_step(search: Search, group: GroupId, choice: Choice, inputs: tuple[Step, ...]) -> Step:
+def chosen_step(coster: Coster, group: GroupId, choice: Choice, inputs: tuple[Step, ...]) -> Step:
     """The step of a choice over its input plans."""
     below = tuple(step.delivers for step in inputs)
     return Step(
         choice.operator,
         inputs,
-        search.estimate(group),
+        coster.estimate(group),
         choice.local,
         sum([step.cost for step in inputs], choice.local),
-        delivered(choice.operator, search.widths(choice), below, search.options.parallelism),
-        search.memo.find(group),
+        coster.delivered(choice, below),
+        coster.groups.find(group),
         choice.source,
         choice.rule,
     )
 
 
-def _step(search: Search, group: GroupId, winner: Winner, inputs: tuple[Step, ...]) -> Step:
+def _step(coster: Coster, group: GroupId, winner: Winner, inputs: tuple[Step, ...]) -> Step:
     assert isinstance(winner.choice, Choice)
-    return chosen_step(search, group, winner.choice, inputs)
+    return chosen_step(coster, group, winner.choice, inputs)
 
 
 def _winners(group: Group) -> Iterator[tuple[GoalKey, Winner]]:
@@ -129,11 +126,11 @@ def _winners(group: Group) -> Iterator[tuple[GoalKey, Winner]]:
         yield (group.id, required), winner
 
 
-def _goal_key(search: Search, goal: tuple[GroupId, object]) -> GoalKey:
+def _goal_key(coster: Coster, goal: tuple[GroupId, object]) -> GoalKey:
     group, required = goal
     assert isinstance(required, RequiredProperties)
-    return search.memo.find(group), required
+    return coster.groups.find(group), required
 
 
-def _way(path: Iterable[GoalKey]) -> str:
+def _chain(path: Iterable[GoalKey]) -> str:
     return " → ".join(f"G{group}" for group, _ in path)

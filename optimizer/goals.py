@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf
+from typing import NamedTuple
 
 from ..algebra.physical import PhysicalOperator
 from ..algebra.properties import RequiredProperties
@@ -12,10 +13,14 @@ from ..memo import GroupId, Winner
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A physical operator over groups: one way to compute a group.
+    """A physical operator over groups.
 
-    ``local`` is its own cost; ``rule`` what proposed it for the logical expression with the
-    number ``source`` (-1 for an enforcer).
+    Attributes:
+        operator: what computes the group.
+        inputs: the groups that the operator reads.
+        local: the operator's own cost per time unit.
+        rule: the implementation rule, or the name of the enforcer.
+        source: the id of the logical expression that is computed; -1 for an enforcer.
     """
 
     operator: PhysicalOperator
@@ -28,9 +33,14 @@ class Choice:
 class Goal:
     """A group under required properties.
 
-    ``best`` is the cheapest plan found so far, and the cheapest of all once ``done``.
-    ``failed`` is the largest bound under which there is certainly no plan. ``active`` while
-    its alternatives are tried, within ``limit``.
+    Attributes:
+        group: the group that is to be computed.
+        required: the properties of its rows.
+        best: the cheapest plan found so far; the cheapest of all once ``done``.
+        done: whether all alternatives were tried and there is a plan.
+        failed: the largest cost bound under which there is certainly no plan.
+        active: whether alternatives are being tried.
+        limit: the cost bound within which they are tried.
     """
 
     __slots__ = ("active", "best", "done", "failed", "group", "limit", "required")
@@ -46,7 +56,24 @@ class Goal:
 
     @property
     def at_least(self) -> float:
-        """What a plan for it certainly costs."""
+        """A lower bound of the cost of any plan."""
         if self.done and self.best is not None:
             return self.best.cost
         return max(self.failed, 0.0)
+
+
+class Alternative(NamedTuple):
+    """One of the ways to reach a goal: a choice over the goals of its inputs."""
+
+    choice: Choice
+    inputs: tuple[Goal, ...]
+
+    @property
+    def at_least(self) -> float:
+        """A lower bound of its cost."""
+        return sum([below.at_least for below in self.inputs], self.choice.local)
+
+    @property
+    def settled(self) -> bool:
+        """Whether the search knows the exact cost."""
+        return all(below.done for below in self.inputs)

@@ -19,10 +19,11 @@ from ..algebra.logical import Pattern
 from ..algebra.physical import HashJoin
 from ..costmodel.characteristics import Characteristics
 from ..memo import GroupId
+from .budget import Budget
 from .cost import CostEstimator
+from .coster import Coster
 from .entry import JoinOrder, Joins
 from .options import Options
-from .search import Search
 
 BLOCKS = 7
 """How many parts are put together exactly; that takes 966 joins at most."""
@@ -46,15 +47,15 @@ def may_be_cut(atoms: int, options: Options) -> bool:
     return any(budget is not None and atoms + joins > budget for budget in budgets)
 
 
-def start_order(search: Search) -> JoinOrder:
+def start_order(coster: Coster, options: Options, budget: Budget) -> JoinOrder:
     """Greedy joins for those patterns of a query whose search may be cut."""
+    stopped = partial(budget.out_of_time, ORDERING)
 
     def joins(pattern: Pattern, groups: tuple[GroupId, ...]) -> Joins | None:
-        if not may_be_cut(len(groups), search.options):
+        if not may_be_cut(len(groups), options):
             return None
-        estimates = [search.estimate(group) for group in groups]
-        stopped = partial(search.budget.out_of_time, ORDERING)
-        return greedy_joins(pattern, estimates, search.cost_model, stopped)
+        estimates = [coster.estimate(group) for group in groups]
+        return greedy_joins(pattern, estimates, coster.cost_model, stopped)
 
     return joins
 

@@ -10,7 +10,7 @@ Here too is seen which rules a query can do without.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ..algebra.deadline import NO_DEADLINE, WITHOUT_PLAN, Deadline
@@ -26,8 +26,7 @@ from ..algebra.logical import (
     WScanUnion,
 )
 from ..algebra.predicate import FALSE, TRUE
-from ..memo import GroupId, Memo
-from ..memo.expression import Expression
+from ..memo import Digest, Expression, GroupId, Memo, Operators
 from ..rules.columns import FlatForms
 from ..rules.rule import Context, TransformationRule
 
@@ -84,12 +83,16 @@ def absent_operators(expression: LogicalExpression) -> frozenset[type]:
 
 @dataclass(frozen=True, slots=True)
 class _Below:
-    """What stands below filters, whatever it is."""
+    """The expression below filters, as an opaque operator."""
 
     number: int
 
-    def canonical(self, inputs: tuple[int, ...]) -> tuple[_Below, tuple[int, ...]]:
-        return self, inputs
+
+class _Filters(Operators):
+    """Filters in their canonical form."""
+
+    def canonical(self, operator: Hashable, inputs: tuple[GroupId, ...]) -> Digest | GroupId:
+        return operator.canonical(inputs) if isinstance(operator, Filter) else (operator, inputs)
 
 
 class _Stage:
@@ -97,8 +100,8 @@ class _Stage:
 
     def __init__(self, rules: Sequence[TransformationRule]) -> None:
         self._rules = rules
-        self._memo = Memo()
-        self._context = Context(self._memo, FlatForms())
+        self._memo = Memo(operators=_Filters())
+        self._context = Context(self._memo, FlatForms(self._memo.groups))
         self._settled: dict[GroupId, GroupId] = {}
         self._group_of: dict[int, GroupId] = {}
         self._made: dict[GroupId, LogicalExpression] = {}

@@ -1,60 +1,31 @@
-"""The optimizer: wires the memo, the rules, the cost model and the search together."""
+"""The optimizer: from a canonical query to the result of its search."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
 from ..algebra.deadline import Deadline
 from ..algebra.logical import LogicalQuery
-from ..algebra.plan import PhysicalPlan, PlanStream
+from ..algebra.plan import PlanStream
 from ..algebra.properties import RequiredProperties
-from ..memo import GroupId, Memo, MemoError
+from ..memo import MemoError
 from ..rules.registry import enabled_rules, idle_rules
-from .budget import StopReason
 from .canonical import CanonicalPlans
 from .cost import CostEstimator
 from .entry import Entry
-from .events import Listener, RuleStatistics
+from .events import Listener
 from .extraction import winning_plan
 from .greedy import start_order
 from .normalization import absent_operators, normalized
 from .options import Options
 from .physical_properties import answers, hashable_columns
 from .plans import Plans
+from .result import SearchResult, SearchSpace
 from .search import Search
-from .steps import Step, plan_of, shared_cost
-from .trace import Recorder, Trace, Tracing
-
-
-@dataclass(frozen=True)
-class Optimization:
-    """The outcome of a search.
-
-    ``best`` are the steps of the chosen plan, found for the root under ``required`` (None if
-    it is the one that the search started from). ``cost`` is its tree cost, ``shared_cost``
-    that with shared sub-plans counted once, ``canonical_cost`` the tree cost of
-    ``canonical_plan``, the query as written. ``rules`` are statistics by rule name. ``root``
-    is the memo's group of the whole query. ``trace`` is how the search went, if asked for.
-    """
-
-    plan: PhysicalPlan
-    best: Step
-    required: RequiredProperties | None
-    cost: float
-    shared_cost: float
-    canonical_plan: PhysicalPlan
-    canonical_cost: float
-    memo: Memo
-    root: GroupId
-    physical_expressions: int
-    stop_reason: StopReason
-    optimize_ms: float
-    rules: Mapping[str, RuleStatistics]
-    plans: Plans
-    search: Search
-    trace: Trace | None = None
+from .steps import Step, plan_of
+from .trace import Recorder, Tracing
 
 
 class Optimizer:
@@ -74,13 +45,18 @@ class Optimizer:
         trace: bool | Tracing = False,
         cancelled: Callable[[], bool] | None = None,
         deadline: Deadline | None = None,
-    ) -> Optimization:
+    ) -> SearchResult:
         """The cheapest plan of a canonical query.
 
-        ``streams`` go into the plan as they are; costs are per ``time_unit``. With
-        a ``trace`` the outcome says what each step of the search did. ``cancelled`` is asked
-        often; once it says so the best complete plan found until then is returned. A ``deadline``
-        that began earlier takes the place of it and of the options' ``budget_ms``.
+        Args:
+            query: the query.
+            streams: go into the plan as they are.
+            time_unit: the unit of costs and rates.
+            listeners: are told of each event of the search.
+            trace: whether, or within which limits, the result has a trace.
+            cancelled: asked often; once it is true the best complete plan found is returned.
+            deadline: one that began earlier, in place of ``cancelled`` and the options'
+                ``budget_ms``.
 
         Raises:
             algebra.predicate.PredicateError: for a predicate that is not allowed.
@@ -95,55 +71,52 @@ class Optimizer:
         expression = normalized(query.expression, rules, deadline)
         idle = idle_rules(absent_operators(expression))
         options = replace(options, disabled_rules=options.disabled_rules | idle)
+        recorder = Recorder(Tracing() if trace is True else trace) if trace else None
+        if recorder is not None:
+            listeners = (*listeners, recorder)
         search = Search(self._cost_model, options, listeners, deadline)
-        recorder = None
-        if trace:
-            recorder = Recorder(search.memo, Tracing() if trace is True else trace)
-            search.listeners = (*search.listeners, recorder)
-        parallelism = options.parallelism
+        memo, budget = search.memo, search.budget
         canonical = CanonicalPlans(
-            self._cost_model, parallelism, options.simple_budget, deadline
+            self._cost_model, options.parallelism, options.simple_budget, deadline
         ).plan(query.expression)
-        entry = Entry(search.memo, search.side.flat, start_order(search), deadline)
-        root = entry.insert(expression)
-        acceptable = answers(hashable_columns(expression), parallelism)
-        known: list[tuple[Step, RequiredProperties | None]] = []
-        if search.budget.interruptible:
-            # What is left to return if there is no time to cost what exploring finds.
-            start = search.optimize_unexplored(root, acceptable)
-            known.append((winning_plan(search, root, start), None))
-            search.forget_costs()
-        if (found := search.optimize_any(root, acceptable)) is not None:
-            known.insert(0, (winning_plan(search, root, found), found))
-        best, required = min(known, key=lambda plan: plan[0].cost)
-        if self._options.check:
-            search.memo.check(None if search.cut else search.alternatives)
+        order = start_order(search.coster, options, budget)
+        root = Entry(memo, search.algebra.flat, order, deadline).insert(expression)
+        acceptable = answers(hashable_columns(expression), options.parallelism)
+        found: list[tuple[Step, RequiredProperties | None]] = []
+        if budget.interruptible:
+            # The plan to return if there is no time to cost what exploring finds.
+            found.append((search.start_plan(root, acceptable), None))
+        if (winner := search.best.optimize_any(root, acceptable)) is not None:
+            found.insert(0, (winning_plan(search.coster, root, winner), winner))
+        best, required = min(found, key=lambda plan: plan[0].cost)
+        space = SearchSpace(memo, search.goals)
+        if options.check:
+            memo.check(None if budget.cut else space.alternatives)
             if required is not None and not required.satisfied_by(best.delivers):
                 raise MemoError(f"the plan delivers {best.delivers}, not {required}")
-        made = partial(
+        document = partial(
             plan_of,
             columns=query.columns,
             streams=streams,
             time_unit=time_unit,
-            parallelism=parallelism,
+            parallelism=options.parallelism,
             semantics=query.semantics,
             evaluate_every=options.evaluate_every,
         )
-        return Optimization(
-            plan=made(best),
+        return SearchResult(
+            plan=document(best),
             best=best,
             required=required,
-            cost=best.cost,
-            shared_cost=shared_cost(best),
-            canonical_plan=made(canonical),
+            canonical_plan=document(canonical),
             canonical_cost=canonical.cost,
-            memo=search.memo,
-            root=search.memo.find(root),
-            physical_expressions=search.physical_expressions,
-            stop_reason=search.budget.stop_reason,
-            optimize_ms=search.budget.elapsed_ms(),
-            rules={e.rule.name: e.statistics for e in search.entries},
-            plans=Plans(search, root, made),
-            search=search,
+            memo=memo,
+            root=memo.find(root),
+            space=space,
+            physical_expressions=search.coster.choices_priced,
+            stop_reason=budget.stop_reason,
+            circular=search.best.circular,
+            optimize_ms=budget.elapsed_ms(),
+            rules=search.rules.statistics,
+            plans=Plans(search.explorer, search.coster, budget.check, root, document),
             trace=None if recorder is None else recorder.trace,
         )

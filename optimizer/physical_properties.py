@@ -1,14 +1,14 @@
-"""Which properties an operator asks of its inputs, and which it delivers.
+"""The properties that an operator requires of its inputs, and those that it delivers.
 
-A row stream is *coalesced* if no row lies inside what earlier rows of its value said. S-PATH
-over an automaton with one accepting state reports a pair only when its validity grows, so it
-delivers that; with several, two states may report the same. SIMPLE_PATH and SLIDE_PATH always
-deliver it. A filter keeps what it gets, and so does a projection that only reorders columns. Joins,
-unions and projections that drop columns make duplicates. Over deletions only COALESCE makes it so.
-AGGREGATE, WITNESS and REPORT hold each value of their input once, whether it comes coalesced or
-not, and give none twice.
+A row stream is *coalesced* if the validity of no row lies within that of earlier rows of its value.
+S-PATH over an automaton with one accepting state reports a pair only when its validity grows, so
+its rows are coalesced; with several states, two may report the same. Rows of SIMPLE_PATH and
+SLIDE_PATH are always coalesced. A filter passes the property on, and so does a projection that only
+reorders columns. Joins, unions and projections that drop columns make duplicates. Over deletions
+only COALESCE delivers the property. AGGREGATE, WITNESS and REPORT hold each value of their input
+once, whether it comes coalesced or not, and give none twice.
 
-Where rows may lie is the matter of :mod:`headrace.optimizer.placements`.
+Distributions are chosen in :mod:`headrace.optimizer.placements`.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from ..algebra.update_patterns import ends_deletions, marks, update_pattern
 from .placements import DIVIDED, Place, Placement, placements
 
 COALESCED = RequiredProperties(coalesced=True)
-"""What is asked of an answer."""
+"""The properties required of an answer."""
 COALESCED_ON_ONE = RequiredProperties(distribution=SINGLE, coalesced=True)
 
 
@@ -52,19 +52,20 @@ _OF_DELETIONS = frozenset({"WSCAN", "AGGREGATE", "REPORT"})
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
-    """What to ask of the inputs, so that an operator delivers what is required of it.
+class ChildRequirements:
+    """The properties required of the inputs, so that an operator delivers its own.
 
-    ``divided``: over how many partitions the rows of each input, and of the result, are.
+    ``divided`` and ``result_divided``: over how many partitions the rows of each input, and of the
+    result, are.
     """
 
-    inputs: tuple[RequiredProperties, ...]
+    required: tuple[RequiredProperties, ...]
     divided: tuple[int, ...]
     result_divided: int
 
 
 def hashable_columns(expression: LogicalExpression) -> int:
-    """By how many columns the rows of a query can lie hashed; those with keys are by these."""
+    """By how many columns the rows of a query can be hashed: by keys, where it has keys."""
     operator = expression.operator
     if isinstance(operator, Report):
         return hashable_columns(expression.inputs[0])
@@ -81,17 +82,17 @@ def answers(width: int, parallelism: int) -> tuple[RequiredProperties, ...]:
     return (COALESCED, COALESCED_ON_ONE) if width else (COALESCED_ON_ONE,)
 
 
-def ways_to_deliver(
+def child_requirements(
     operator: PhysicalOperator,
     widths: tuple[int, ...],
     required: RequiredProperties,
     parallelism: int = 1,
-) -> tuple[Way, ...]:
-    """What to ask of the inputs, in each way, so that the operator delivers ``required``.
+) -> tuple[ChildRequirements, ...]:
+    """All the requirements on the inputs under which the operator delivers ``required``.
 
-    ``widths`` are the inputs' numbers of columns. Enforcers are not asked: they close the
-    gap that is left. ``any`` stands for rows that each lie on one of several partitions,
-    however they were hashed; rows on a single one have to be asked for.
+    ``widths`` are the inputs' numbers of columns. Enforcers are left out: they close the
+    gap that remains. ``any`` stands for rows that each lie on one of several partitions,
+    however they were hashed; rows on a single one have to be required.
     """
     asked = False
     if operator.op in _OF_DELETIONS:
@@ -112,7 +113,7 @@ def ways_to_deliver(
     ]
     found = {_requirements(p, asked, required, parallelism): p for p in fitting}
     return tuple(
-        Way(
+        ChildRequirements(
             inputs,
             tuple([place.divided(parallelism) for place in placement.inputs]),
             placement.output.divided(parallelism),
@@ -146,7 +147,7 @@ def _requirements(
 def _covers(
     general: tuple[RequiredProperties, ...], special: tuple[RequiredProperties, ...]
 ) -> bool:
-    """Whether one asks of each input the same or less."""
+    """Whether one requires the same or less of each input, and less of some."""
     return general != special and all(
         g == s
         or (
@@ -164,7 +165,7 @@ def delivered(
     inputs: tuple[DeliveredProperties, ...],
     parallelism: int = 1,
 ) -> DeliveredProperties:
-    """What the operator delivers over such inputs.
+    """The properties that the operator delivers over such inputs.
 
     Raises:
         ValueError: if it cannot run over them.

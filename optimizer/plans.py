@@ -8,31 +8,40 @@ from random import Random
 
 from ..algebra.plan import PhysicalPlan
 from ..memo import GroupExpression, GroupId, PlanSpace, PlanTree
+from .coster import Coster
+from .explorer import Explorer
 from .extraction import plan_of_tree
 from .goals import Choice
 from .plan_space import PlanGoal, logical_space, physical_space
-from .search import Search
 from .steps import Step
 
 
 class Plans:
-    """The complete plans of one optimization.
+    """The complete plans of one search.
 
-    Groups that the search never had to look into are explored when plans are first asked
-    for, within the budget of expressions. Everything here raises
+    Groups that the search did not explore are explored when plans are first asked for, within
+    the budget of expressions; the memo of the search grows by that. Every method raises
     :class:`headrace.optimizer.errors.SearchCancelledError` once the search is cancelled.
     """
 
     def __init__(
         self,
-        search: Search,
+        explorer: Explorer,
+        coster: Coster,
+        check: Callable[[], None],
         root: GroupId,
-        made: Callable[[Step], PhysicalPlan],
+        document: Callable[[Step], PhysicalPlan],
     ) -> None:
-        """Plans of a group; ``made`` gives the document of one."""
-        self._search = search
+        """Plans of the group ``root``.
+
+        ``check`` raises an error that ends the work; ``document`` makes the plan of steps.
+        """
+        self._explorer = explorer
+        self._memo = explorer.memo
+        self._coster = coster
+        self._check = check
         self._root = root
-        self._document_of = made
+        self._document_of = document
 
     @cached_property
     def count(self) -> int:
@@ -42,7 +51,7 @@ class Plans:
     @cached_property
     def logical_count(self) -> int:
         """How many complete logical plans there are, exactly."""
-        return self.logical.count(self._search.memo.find(self._root))
+        return self.logical.count(self._memo.find(self._root))
 
     def ranked(self) -> Iterator[PhysicalPlan]:
         """All plans, cheapest first."""
@@ -64,21 +73,21 @@ class Plans:
     @cached_property
     def logical(self) -> PlanSpace[GroupId, GroupExpression]:
         """The space of logical plans."""
-        self._search.explore_everything()
-        return logical_space(self._search)
+        self._explorer.explore_everything()
+        return logical_space(self._memo, self._check)
 
     @cached_property
     def _physical(self) -> PlanSpace[PlanGoal, Choice]:
-        self._search.explore_everything()
-        return physical_space(self._search)
+        self._explorer.explore_everything()
+        return physical_space(self._coster, self._check)
 
     @property
     def _goal(self) -> PlanGoal:
-        return PlanGoal(self._search.memo.find(self._root), coalesced=True)
+        return PlanGoal(self._memo.find(self._root), coalesced=True)
 
     def step(self, tree: PlanTree[PlanGoal, Choice]) -> Step:
         """The plan of a tree as steps."""
-        return plan_of_tree(self._search, tree)
+        return plan_of_tree(self._coster, tree)
 
     def _document(self, tree: PlanTree[PlanGoal, Choice]) -> PhysicalPlan:
         return self._document_of(self.step(tree))

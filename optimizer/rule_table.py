@@ -1,4 +1,4 @@
-"""The rules of one search, numbered, with what is left out and what they did."""
+"""The transformation rules of one search, numbered, with the masks that they leave."""
 
 from __future__ import annotations
 
@@ -17,24 +17,29 @@ from .options import Options
 class RuleEntry:
     """A rule of this search with its numbers.
 
-    ``bit`` stands for it in the sets of an expression; ``needless``, ``bars`` and ``inherits``
-    are such sets (:class:`headrace.rules.rule.TransformationRule`). ``patterns`` have a number
-    each, under which marks are kept. ``spared`` says that other rules find what it finds, where no
-    relation occurs twice.
+    Attributes:
+        index: the number of the rule.
+        rule: the rule itself.
+        patterns: its patterns, each with a number, under which match cursors are kept.
+        redundant: the mask of the rules that find nothing new on a result.
+        excluded: the mask of the rules that are not applied to anything it adds.
+        inherited: the rules that stay masked from the expression rewritten to those added.
+        subsumed: whether other rules find all that it does, where no relation occurs twice.
+        statistics: what it did in this search.
     """
 
     index: int
     rule: TransformationRule
     patterns: tuple[tuple[int, Op], ...]
-    needless: int = 0
-    bars: int = 0
-    inherits: int = 0
-    spared: bool = False
+    redundant: int = 0
+    excluded: int = 0
+    inherited: int = 0
+    subsumed: bool = False
     statistics: RuleStatistics = field(default_factory=RuleStatistics)
 
     @cached_property
     def bit(self) -> int:
-        """The rule in a set of rules."""
+        """The mask of this rule alone."""
         return 1 << self.index
 
     @cached_property
@@ -51,32 +56,59 @@ class RuleEntry:
         return sorted(frozenset().union(*(p.looks_into(arity) for p in fitting)))
 
 
-def rule_table(options: Options) -> tuple[RuleEntry, ...]:
+class RuleTable:
     """The enabled rules in the order of the registry.
 
     Raises:
         rules.registry.UnknownRuleError: if a rule is to be disabled that does not exist.
     """
-    rules = enabled_rules(options.disabled_rules)
-    index = {rule.name: k for k, rule in enumerate(rules)}
 
-    def bits(names: frozenset[str]) -> int:
-        return sum(1 << index[n] for n in names if n in index)
+    def __init__(self, options: Options) -> None:
+        rules = enabled_rules(options.disabled_rules)
+        bit = {rule.name: 1 << k for k, rule in enumerate(rules)}
 
-    entries: list[RuleEntry] = []
-    slot = 0
-    for k, rule in enumerate(rules):
-        patterns = tuple((slot + n, pattern) for n, pattern in enumerate(rule.patterns))
-        slot += len(patterns)
-        entries.append(
-            RuleEntry(
-                k,
-                rule,
-                patterns,
-                bits(rule.needless) if options.duplicate_free else 0,
-                bits(rule.bars),
-                bits(rule.inherits),
-                options.duplicate_free and bool(rule.spared_by) and rule.spared_by <= index.keys(),
+        def mask(names: frozenset[str]) -> int:
+            return sum(bit.get(name, 0) for name in names)
+
+        entries: list[RuleEntry] = []
+        slot = 0
+        for k, rule in enumerate(rules):
+            patterns = tuple(enumerate(rule.patterns, start=slot))
+            slot += len(patterns)
+            by = rule.subsumed_by
+            entries.append(
+                RuleEntry(
+                    k,
+                    rule,
+                    patterns,
+                    redundant=mask(rule.redundant) if options.duplicate_free else 0,
+                    excluded=mask(rule.excluded),
+                    inherited=mask(rule.inherited),
+                    subsumed=options.duplicate_free and bool(by) and by <= bit.keys(),
+                )
             )
-        )
-    return tuple(entries)
+        self.entries = tuple(entries)
+        self._by_name = {entry.rule.name: entry for entry in entries}
+        self._by_operator: dict[type, tuple[RuleEntry, ...]] = {}
+
+    @property
+    def statistics(self) -> dict[str, RuleStatistics]:
+        """What each rule did, by its name."""
+        return {entry.rule.name: entry.statistics for entry in self.entries}
+
+    def matching(self, operator: type) -> tuple[RuleEntry, ...]:
+        """The rules whose pattern has such an operator at its root, least promising first."""
+        known = self._by_operator.get(operator)
+        if known is None:
+            fitting = [e for e in self.entries if any(p.of_type is operator for _, p in e.patterns)]
+            known = tuple(sorted(fitting, key=lambda e: (e.rule.promise, -e.index)))
+            self._by_operator[operator] = known
+        return known
+
+    def mask_of_new(self, expression: GroupExpression) -> int:
+        """The rules that are never applied to a new expression, for what made it."""
+        entry = self._by_name.get(expression.rule)
+        if entry is None:
+            return 0
+        source = expression.source
+        return entry.excluded | (0 if source is None else source.masked & entry.inherited)

@@ -1,10 +1,9 @@
-"""How a search came to its plan: what each step changed, in order.
+"""The trace of a search: what each step changed, in order.
 
-A delta is what one step did: the query entered a group, a rule was applied, or a cheaper plan
+A delta is the change of one step: the query entered a group, a rule was applied, or a cheaper plan
 was found for a goal. Deltas are immutable and say what was added or replaced, so they can be
-followed in both directions. What was tried in vain (a rule that found only what was there, a way
-to a goal that costs too much) changes nothing: it is kept only if asked for, and has the number
-of the step before it.
+followed in both directions. A rule that found only known members and a pruned alternative change
+nothing: they are kept only on request, with the number of the step before.
 """
 
 from __future__ import annotations
@@ -14,15 +13,15 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from ..algebra.properties import RequiredProperties
-from ..memo import GroupExpression, GroupId, Memo, Winner
+from ..memo import GroupExpression, GroupId, Winner
 from .events import (
+    AlternativePruned,
     CostsForgotten,
     Event,
     ExpressionAdded,
     GroupAdded,
     GroupsMerged,
     RuleApplied,
-    WayLeft,
     WinnerChanged,
 )
 
@@ -44,9 +43,9 @@ class Member:
 class PlanFound:
     """A plan for a group under required properties, and its cost per time unit.
 
-    ``winner`` names the inputs' goals; ``inputs`` are what those cost then. ``before`` is the
+    ``winner`` names the inputs' goals; ``inputs`` are their costs at that step. ``before`` is the
     cost of the plan that it replaces; None for the first one. ``again``: there was a plan, but
-    groups merged after they were costed, so that all costs were made anew.
+    groups merged after they were costed, so that all costs were forgotten.
     """
 
     group: GroupId
@@ -59,16 +58,22 @@ class PlanFound:
 
 @dataclass(frozen=True, slots=True)
 class Delta:
-    """What one step changed, or was tried in vain.
+    """The change of one step, or something tried without one.
 
-    ``rule`` is the transformation rule, empty for the query as it was written and for plans.
-    ``matched`` are the expressions that it was applied to, as they were before. ``added`` are
-    new members, of which those in ``groups`` are in new groups; ``merged`` are pairs of the
-    group that remains, which has the members of both, and the one found equal to it.
-    ``changed`` are members that are over other groups since, ``removed`` the numbers of those
-    that came to equal another member, or to read their own group. ``known`` are members that
-    the rule found although they were there. ``left`` is a way to a goal that was not followed.
-    ``forgets``: all plans were forgotten, to be costed anew.
+    Attributes:
+        step: the number of the step.
+        rule: the transformation rule; empty for the query as it was written and for plans.
+        matched: the expressions that the rule was applied to, as they were before.
+        added: new members.
+        groups: the new groups among those of the new members.
+        merged: pairs of the group that remains, which has the members of both, and the group
+            found equal to it.
+        plan: a plan found for a goal.
+        changed: members that read other groups since.
+        removed: the ids of members that came to equal another one, or to read their own group.
+        known: the ids of members that the rule found although they were there.
+        pruned: an alternative of a goal that was not followed to the end.
+        forgets: whether all plans were forgotten, to be costed anew.
     """
 
     step: int
@@ -81,16 +86,16 @@ class Delta:
     changed: tuple[Member, ...] = ()
     removed: tuple[int, ...] = ()
     known: tuple[int, ...] = ()
-    left: WayLeft | None = None
+    pruned: AlternativePruned | None = None
     forgets: bool = False
 
     @property
-    def kind(self) -> Literal["rules", "plans", "known", "left"] | None:
-        """What it counts as where there is room for so many of each; forgetting is free."""
+    def kind(self) -> Literal["rules", "plans", "known", "pruned"] | None:
+        """The kind as which it is counted against a limit; None for forgetting, which is free."""
         if self.plan is not None:
             return "plans"
-        if self.left is not None:
-            return "left"
+        if self.pruned is not None:
+            return "pruned"
         if self.forgets:
             return None
         return "rules" if self.added or self.merged else "known"
@@ -98,17 +103,20 @@ class Delta:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """The deltas of a search, how many ``more`` steps there were, how many rule applications
-    found only what was ``known``, and how many ways to goals were ``left``."""
+    """The deltas of a search.
+
+    ``more`` counts the steps that were not kept, ``known`` the rule applications that found only
+    known members, and ``pruned`` the alternatives that were not followed to the end.
+    """
 
     deltas: tuple[Delta, ...]
     more: int
     known: int
-    left: int
+    pruned: int
 
     def first(self, most: int) -> Trace:
-        """The trace with at most so many deltas of each kind."""
-        room = dict.fromkeys(("rules", "plans", "known", "left"), most)
+        """The trace with at most ``most`` deltas of each kind."""
+        room = dict.fromkeys(("rules", "plans", "known", "pruned"), most)
         kept: list[Delta] = []
         more = self.more
         for delta in self.deltas:
@@ -119,32 +127,33 @@ class Trace:
                 kept.append(delta)
             else:
                 more += kind in ("rules", "plans")
-        return Trace(tuple(kept), more, self.known, self.left)
+        return Trace(tuple(kept), more, self.known, self.pruned)
 
 
 @dataclass(frozen=True, slots=True)
 class Tracing:
-    """What a trace is to hold: at most ``most`` deltas of the query and rules, and as many of
-    plans; with ``tried`` also of what was tried in vain, as many of each kind."""
+    """Limits of a trace: at most ``most`` deltas of the query and rules, and as many of plans.
+
+    With ``tried`` also as many rule applications without new members and pruned alternatives.
+    """
 
     most: int = MOST_STEPS
     tried: bool = False
 
 
 class Recorder:
-    """A listener that makes a trace of the search over one memo."""
+    """A listener that makes a trace of one search."""
 
-    def __init__(self, memo: Memo, what: Tracing = Tracing()) -> None:
-        self._memo = memo
-        most, tried = what.most, what.tried
+    def __init__(self, tracing: Tracing = Tracing()) -> None:
+        most, tried = tracing.most, tracing.tried
         in_vain = most if tried else 0
-        self._room = {"rules": most, "plans": most, "known": in_vain, "left": in_vain}
+        self._room = {"rules": most, "plans": most, "known": in_vain, "pruned": in_vain}
         self._tried = tried
         self._deltas: list[Delta] = []
         self._kept = 0
         self._steps = 0
         self._known = 0
-        self._left = 0
+        self._pruned = 0
         self._members: dict[int, tuple[GroupExpression, Member]] = {}
         self._around: dict[GroupId, set[int]] = {}
         self._removed: set[int] = set()
@@ -167,10 +176,10 @@ class Recorder:
             case WinnerChanged():
                 self._close()
                 self._plan(event)
-            case WayLeft():
-                self._left += 1
-                if self._takes("left"):
-                    self._deltas.append(Delta(self._steps, left=event))
+            case AlternativePruned():
+                self._pruned += 1
+                if self._takes("pruned"):
+                    self._deltas.append(Delta(self._steps, pruned=event))
             case CostsForgotten():
                 if self._tried and self._costed:
                     self._close()
@@ -180,7 +189,7 @@ class Recorder:
     def trace(self) -> Trace:
         """What was recorded up to now."""
         more = self._steps - self._kept
-        return Trace(tuple(self._deltas), more, self._known, self._left)
+        return Trace(tuple(self._deltas), more, self._known, self._pruned)
 
     def _clear(self) -> None:
         self._groups: list[GroupId] = []
@@ -237,13 +246,10 @@ class Recorder:
         if not self._takes("plans"):
             return
         self._kept += 1
-        group = self._memo.group(event.group)
-        winner = group.winners[event.required]
-        inputs = tuple(self._memo.group(g).winners[below].cost for g, below in winner.inputs)
-        goal = (group.id, event.required)
+        goal = (event.group, event.required)
         again = event.before is None and goal in self._costed
         self._costed.add(goal)
-        found = PlanFound(group.id, event.required, winner, inputs, event.before, again)
+        found = PlanFound(*goal, event.winner, event.inputs, event.before, again)
         self._deltas.append(Delta(self._steps, plan=found))
 
     def _takes(self, kind: str) -> bool:

@@ -1,7 +1,7 @@
-"""Why the chosen plan is as it is, operator by operator.
+"""The reasons for a plan, operator by operator.
 
-For each node: by which rules its logical expression came from the query as written, what runs
-it, which other way to the same goal would have been the cheapest, and what decided.
+For each node: the rules that made its logical expression from the query as written, the operator
+that runs it, the cheapest other alternative of the same goal, and the difference of their costs.
 """
 
 from __future__ import annotations
@@ -12,40 +12,59 @@ from functools import cached_property
 from math import inf, isinf
 
 from ..algebra.properties import RequiredProperties
-from ..memo import GroupExpression, GroupId, Winner
+from ..memo import GroupExpression, GroupId, Memo, Winner
 from ..memo.cheapest import cheapest
-from .goals import Choice, Goal
-from .search import Search
+from .goal_table import GoalTable
+from .goals import Alternative, Choice, Goal
 from .steps import Step, in_order
 
-MOST_WAYS = 5000
-"""How many ways are looked at below those that the search left."""
+MOST_ALTERNATIVES = 5000
+"""How many alternatives are priced below those that the search pruned."""
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
-    """One way to a goal: an operator over the goals of its inputs, under enforcers, if any."""
+class Rival:
+    """An alternative that was not chosen, under the enforcers that it needs, outermost first."""
 
-    choice: Choice
-    inputs: tuple[Goal, ...]
+    alternative: Alternative
     enforcers: tuple[Choice, ...] = ()
 
     @property
+    def choice(self) -> Choice:
+        """The operator below the enforcers."""
+        return self.alternative.choice
+
+    @property
+    def inputs(self) -> tuple[Goal, ...]:
+        """The goals that it reads."""
+        return self.alternative.inputs
+
+    @property
     def local(self) -> float:
-        """What the operators themselves cost."""
+        """The costs of the operators themselves."""
         return sum([enforcer.local for enforcer in self.enforcers], self.choice.local)
+
+    @property
+    def at_least(self) -> float:
+        """A lower bound of its cost."""
+        return sum([below.at_least for below in self.inputs], self.local)
 
 
 @dataclass(frozen=True, slots=True)
 class RunnerUp:
-    """The cheapest other way to a goal, over the best plans of its inputs.
+    """The cheapest other alternative of a goal, over the best plans of its inputs.
 
-    ``required`` is what ``choice`` asks of its inputs; ``enforcers`` stand on it, the outermost
-    first. ``cost`` is known exactly if ``exact``. Else the search left the way once it was
-    sure to cost more than the winner: at least ``at_least``, and ``cost`` over what was
-    explored of its inputs before, infinite if that is too much to add up. ``own`` is the part
-    of the difference to the winner that the operators themselves make, ``inputs`` the part of
-    what they read; positive where the winner is cheaper.
+    Attributes:
+        choice: its operator.
+        required: the properties required of its inputs.
+        enforcers: the enforcers on it, the outermost first.
+        cost: its cost per time unit. If it was pruned, that over the explored part of its inputs,
+            or infinite if that is too much to add up.
+        exact: whether the cost is exact, that is, the search did not prune the alternative.
+        at_least: a lower bound of its cost.
+        own: the part of the difference to the winner that its own operators make; positive where
+            the winner is cheaper.
+        inputs: the part of the difference that its inputs make.
     """
 
     choice: Choice
@@ -67,11 +86,16 @@ class RunnerUp:
 class Reason:
     """Why a node of the plan is what it is.
 
-    ``lineage`` leads from an expression of the query as written to the one that is run, each
-    made by its rule from the one before; empty for an enforcer. ``winner`` is the plan of
-    ``group`` under ``required``. ``ways`` are how many there were, and ``mirrored`` how many
-    of them read the same inputs in another order at the same cost. ``runner_up`` is None if
-    there was no other way.
+    Attributes:
+        group: what the node computes.
+        required: the properties required of it.
+        winner: the plan of the group under those properties.
+        choice: the operator of the winner.
+        lineage: the expressions from one of the query as written to the one that is run, each
+            made by its rule from the one before; empty for an enforcer.
+        alternatives: how many there were.
+        mirrored: how many of them read the same inputs in another order at the same cost.
+        runner_up: the cheapest of the others; None if there was none.
     """
 
     group: GroupId
@@ -79,61 +103,67 @@ class Reason:
     winner: Winner
     choice: Choice
     lineage: tuple[GroupExpression, ...]
-    ways: int
+    alternatives: int
     mirrored: int
     runner_up: RunnerUp | None
 
 
 def reasons(
-    search: Search, best: Step, required: RequiredProperties, most_ways: int = MOST_WAYS
+    memo: Memo,
+    goals: GoalTable,
+    best: Step,
+    required: RequiredProperties,
+    most: int = MOST_ALTERNATIVES,
 ) -> dict[int, Reason]:
     """The reason of each node of a plan of winners, by the node's number in the plan.
 
-    ``best`` is the plan that the search found for its root under ``required``.
+    ``best`` is the plan that a search, which has ended, found for its root under ``required``;
+    ``most`` is how many alternatives are priced below those that it pruned.
     """
-    why = _Why(search, most_ways)
-    return {node: why.reason(goal) for node, goal in goals_of(search, best, required).items()}
+    why = _Why(memo, goals, most)
+    return {node: why.reason(goal) for node, goal in goals_of(goals, best, required).items()}
 
 
-def goals_of(search: Search, best: Step, required: RequiredProperties) -> dict[int, Goal]:
+def goals_of(goals: GoalTable, best: Step, required: RequiredProperties) -> dict[int, Goal]:
     """The goal that each node of a plan of winners reaches, by the node's number in the plan."""
-    goals: dict[int, Goal] = {}
+    reached: dict[int, Goal] = {}
     assert best.group is not None
-    pending = [(best, search.goal(best.group, required))]
+    pending = [(best, goals.goal(best.group, required))]
     while pending:
         step, goal = pending.pop()
-        if id(step) in goals or goal.best is None:
+        if id(step) in reached or goal.best is None:
             continue
-        goals[id(step)] = goal
-        below = [search.goal(group, _required(asked)) for group, asked in goal.best.inputs]
-        pending += zip(step.inputs, below, strict=True)
+        reached[id(step)] = goal
+        pending += zip(step.inputs, _below(goals, goal.best), strict=True)
     return {
-        node: goals[id(step)] for node, (step, _) in enumerate(in_order(best)) if id(step) in goals
+        node: reached[id(step)]
+        for node, (step, _) in enumerate(in_order(best))
+        if id(step) in reached
     }
 
 
 class _Why:
-    """Looks at the goals of a search that has ended, and changes none."""
+    """Reads the goals of a search that has ended, and changes none."""
 
-    def __init__(self, search: Search, most_ways: int) -> None:
-        self._search = search
-        self._room = most_ways
-        self._ways: dict[int, tuple[Way, ...]] = {}
+    def __init__(self, memo: Memo, goals: GoalTable, most: int) -> None:
+        self._memo = memo
+        self._goals = goals
+        self._room = most
+        self._alternatives: dict[Goal, tuple[Alternative, ...]] = {}
         self._costs: dict[Goal, float] = {}
 
     def reason(self, goal: Goal) -> Reason:
         """The reason of a goal's winner."""
         winner = goal.best
         assert winner is not None
-        choice = winner.choice
-        assert isinstance(choice, Choice)
-        others: list[Way] = []
+        choice = _choice(winner)
+        others: list[Rival] = []
         mirrored = 0
-        for way in self._alternatives(goal, choice):
-            if self._mirrors(way, winner):
+        for rival in self._rivals(goal, winner, choice):
+            if self._mirrors(rival.alternative, winner):
                 mirrored += 1
             else:
-                others.append(way)
+                others.append(rival)
         return Reason(
             goal.group,
             goal.required,
@@ -145,109 +175,108 @@ class _Why:
             self._runner_up(others, winner),
         )
 
-    def _runner_up(self, others: list[Way], winner: Winner) -> RunnerUp | None:
-        settled = [way for way in others if _done(way)]
-        best = min((_least_cost(way) for way in settled), default=inf)
-        # Only what might be cheaper than the best of those known is looked at any further.
-        open_ways = [way for way in others if not _done(way) and _least_cost(way) < best]
-        self._cost_all(below for way in (*settled, *open_ways) for below in way.inputs)
-        priced = [(self._cost_of(way), _least_cost(way), way) for way in (*settled, *open_ways)]
+    def _runner_up(self, others: list[Rival], winner: Winner) -> RunnerUp | None:
+        exact = [rival for rival in others if rival.alternative.settled]
+        best = min((rival.at_least for rival in exact), default=inf)
+        # Of the pruned ones only those are priced that may be cheaper than the best of the exact.
+        pruned = [r for r in others if not r.alternative.settled and r.at_least < best]
+        self._price(below for rival in (*exact, *pruned) for below in rival.inputs)
+        priced = [(self._cost_of(rival), rival.at_least, rival) for rival in (*exact, *pruned)]
         if not priced:
             return None
-        # What could not be added up counts as what it costs at least.
-        cost, at_least, way = min(
+        # An alternative that is too much to add up counts with its lower bound.
+        cost, at_least, rival = min(
             priced, key=lambda p: (p[1] if isinf(p[0]) else p[0], p[2].choice.source)
         )
-        inputs = (cost - way.local) - (winner.cost - winner.local)
+        inputs = (cost - rival.local) - (winner.cost - winner.local)
         return RunnerUp(
-            way.choice,
-            tuple(below.required for below in way.inputs),
-            way.enforcers,
+            rival.choice,
+            tuple(below.required for below in rival.inputs),
+            rival.enforcers,
             cost,
-            _done(way),
+            rival.alternative.settled,
             at_least,
-            _unless_rounding(way.local - winner.local, winner.cost),
+            _unless_rounding(rival.local - winner.local, winner.cost),
             _unless_rounding(inputs, winner.cost),
         )
 
-    # -- the ways to a goal ---------------------------------------------------------------
-
-    def _alternatives(self, goal: Goal, chosen: Choice) -> Iterator[Way]:
-        """Every way but the one chosen.
+    def _rivals(self, goal: Goal, winner: Winner, chosen: Choice) -> Iterator[Rival]:
+        """Every alternative but the one chosen.
 
         An enforcer is shown on each operator that it could stand on, and left out on the
         chosen one over the same inputs, which does without it.
         """
-        winner = goal.best
-        assert winner is not None
+        below = _below(self._goals, winner)
         pending: list[tuple[Goal, tuple[Choice, ...]]] = [(goal, ())]
-        seen = {id(goal)}
+        seen = {goal}
         for at, enforcers in pending:
-            for way in self._ways_to(at):
-                if _same(way.choice, chosen) and way.inputs == self._below(winner):
+            for alternative in self._alternatives_of(at):
+                choice, inputs = alternative
+                if _same(choice, chosen) and inputs == below:
                     continue
-                if enforcers and self._mirrors(way, winner):
+                if enforcers and self._mirrors(alternative, winner):
                     continue
-                if way.choice.source >= 0 or chosen.source < 0:
-                    yield Way(way.choice, way.inputs, enforcers)
-                elif id(way.inputs[0]) not in seen:
-                    seen.add(id(way.inputs[0]))
-                    pending.append((way.inputs[0], (*enforcers, way.choice)))
+                if choice.source >= 0 or chosen.source < 0:
+                    yield Rival(alternative, enforcers)
+                elif inputs[0] not in seen:
+                    seen.add(inputs[0])
+                    pending.append((inputs[0], (*enforcers, choice)))
 
-    def _mirrors(self, way: Way, winner: Winner) -> bool:
-        """Whether a way reads the winner's inputs in another order, at the same cost."""
-        choice = winner.choice
-        assert isinstance(choice, Choice)
+    def _mirrors(self, alternative: Alternative, winner: Winner) -> bool:
+        """Whether one reads the winner's inputs in another order, at the same cost."""
+        choice, inputs = alternative
         return (
-            type(way.choice.operator) is type(choice.operator)
-            and way.local == winner.local
-            and sorted(map(id, way.inputs)) == sorted(map(id, self._below(winner)))
+            type(choice.operator) is type(_choice(winner).operator)
+            and choice.local == winner.local
+            and sorted(map(id, inputs)) == sorted(map(id, _below(self._goals, winner)))
         )
 
-    def _below(self, winner: Winner) -> tuple[Goal, ...]:
-        """What a winner reads."""
-        inputs = winner.inputs
-        return tuple([self._search.goal(group, _required(asked)) for group, asked in inputs])
-
-    def _ways_to(self, goal: Goal) -> tuple[Way, ...]:
-        known = self._ways.get(id(goal))
+    def _alternatives_of(self, goal: Goal) -> tuple[Alternative, ...]:
+        known = self._alternatives.get(goal)
         if known is None:
-            known = self._ways[id(goal)] = tuple(
-                Way(choice, inputs) for choice, inputs in self._search.ways(goal)
-            )
+            known = self._alternatives[goal] = tuple(self._goals.alternatives(goal))
         return known
 
-    def _cost_of(self, way: Way) -> float:
-        return sum([self._costs[below] for below in way.inputs], way.local)
+    def _cost_of(self, rival: Rival) -> float:
+        return sum([self._costs[below] for below in rival.inputs], rival.local)
 
-    def _cost_all(self, goals: Iterable[Goal]) -> None:
-        """Prices goals: winners where the search ended, else the cheapest of what it explored."""
+    def _price(self, goals: Iterable[Goal]) -> None:
+        """Prices goals: by their winners, else by the cheapest of what the search explored."""
         unpriced: dict[Goal, list[tuple[float, tuple[Goal, ...]]]] = {}
         pending = list(goals)
         while pending:
             goal = pending.pop()
             if goal in self._costs:
                 continue
-            known = goal.best
-            self._costs[goal] = inf if known is None else known.cost
-            if known is None and self._room > 0:
-                ways = self._ways_to(goal)
-                unpriced[goal] = [(way.local, way.inputs) for way in ways]
-                self._room -= len(ways)
-                pending += [below for way in ways for below in way.inputs]
-        read = (below for ways in unpriced.values() for _, inputs in ways for below in inputs)
+            winner = goal.best
+            self._costs[goal] = inf if winner is None else winner.cost
+            if winner is None and self._room > 0:
+                found = self._alternatives_of(goal)
+                unpriced[goal] = [(choice.local, inputs) for choice, inputs in found]
+                self._room -= len(found)
+                pending += [below for _, inputs in found for below in inputs]
+        read = (below for found in unpriced.values() for _, inputs in found for below in inputs)
         priced = {goal: self._costs[goal] for goal in read if goal not in unpriced}
         for settled in cheapest(unpriced, priced):
             self._costs[settled.goal] = settled.cost
 
     @cached_property
     def _expressions(self) -> dict[int, GroupExpression]:
-        return {e.id: e for e in self._search.memo.expressions}
+        return {e.id: e for e in self._memo.expressions}
+
+
+def _below(goals: GoalTable, winner: Winner) -> tuple[Goal, ...]:
+    """The goals that a winner reads."""
+    return tuple([goals.goal(group, _required(asked)) for group, asked in winner.inputs])
+
+
+def _choice(winner: Winner) -> Choice:
+    assert isinstance(winner.choice, Choice)
+    return winner.choice
 
 
 def lineage(expression: GroupExpression | None) -> tuple[GroupExpression, ...]:
-    """The expressions that rules made one from the other, up to this one; the first is the
-    query's own."""
+    """The expressions from one of the query itself to this one, each made from the one before."""
     found: list[GroupExpression] = []
     while expression is not None:
         found.append(expression)
@@ -262,16 +291,6 @@ def _same(one: Choice, other: Choice) -> bool:
 def _unless_rounding(difference: float, whole: float) -> float:
     """A difference, or nothing if it is no more than what adding floats leaves."""
     return difference if abs(difference) > 1e-9 * abs(whole) else 0.0
-
-
-def _done(way: Way) -> bool:
-    """Whether the search knows exactly what a way costs."""
-    return all(below.done for below in way.inputs)
-
-
-def _least_cost(way: Way) -> float:
-    """What a way certainly costs."""
-    return sum([below.at_least for below in way.inputs], way.local)
 
 
 def _required(properties: object) -> RequiredProperties:

@@ -27,7 +27,7 @@ from ..costmodel import Constants, CostModel
 from ..languages import QueryError, RegularQuery, detect, parse
 from ..languages.translation.canonical import translate
 from ..languages.translation.reports import operators_in, windows_in
-from ..optimizer import CannotPlanError, Optimization, Optimizer, Options
+from ..optimizer import CannotPlanError, Optimizer, Options, SearchResult
 from ..optimizer.trace import Tracing
 from ..rules.registry import UnknownRuleError
 from .errors import InvalidQueryError, UsageError
@@ -57,7 +57,7 @@ class Planned(Translated):
     """A query planned: the outcome of the search, by which model of cost."""
 
     cost_model: CostModel
-    optimization: Optimization
+    optimization: SearchResult
 
     @property
     def plan(self) -> PhysicalPlan:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from ..algebra.logical import Path, PathSemantics, Pattern, Union
 from ..algebra.regex import Concat, Regex, Symbol, inverse, symbols
-from ..memo import Group, GroupId, Memo
+from ..memo import Group, GroupId, Groups, MemoListener
 from .labelling import Atom, Labels, canonical_atoms, canonical_labels
 
 Bindings = tuple[tuple[int, ...], ...]
@@ -28,20 +28,16 @@ class Flat:
     columns: tuple[int, ...]
 
 
-class FlatForms:
+class FlatForms(MemoListener):
     """Flattened forms of the groups of one memo, computed when asked for."""
 
-    def __init__(self) -> None:
-        self._memo: Memo | None = None
+    def __init__(self, groups: Groups) -> None:
+        self._groups = groups
         self._flat: dict[GroupId, Flat] = {}
         self._parts: dict[GroupId, frozenset[GroupId]] = {}
         self._computed: dict[tuple[Bindings, tuple[int, ...], tuple[GroupId, ...]], Flat] = {}
         self._orders: dict[Hashable, tuple[int, ...]] = {}
         self._asked: dict[Hashable, tuple[int, ...]] = {}
-
-    def attach(self, memo: Memo) -> None:
-        """Says whose groups they are."""
-        self._memo = memo
 
     def fingerprint(self, operator: Hashable, inputs: tuple[GroupId, ...]) -> Hashable | None:
         """The second key of a PATTERN or UNION over groups; None for other operators."""
@@ -60,10 +56,9 @@ class FlatForms:
 
     def parts(self, group: GroupId) -> frozenset[GroupId]:
         """The groups whose union a group is."""
-        assert self._memo is not None
         known = self._parts.get(group)
         if known is None:
-            first = self._memo.group(group).expressions[0]
+            first = self._groups[group].expressions[0]
             known = self._parts[group] = frozenset((group,))  # meanwhile, lest circles recur
             if isinstance(first.operator, Union):
                 known = frozenset().union(*map(self.parts, first.inputs))
@@ -102,8 +97,13 @@ class FlatForms:
             return self.order(bindings, ends, tuple([inputs[k] for k in atoms])) != ends
         return _direction(inverse(path.regex), inputs) < _direction(path.regex, inputs)
 
-    def merged(self, survivor: Group, absorbed: Group) -> None:
-        """Forgets what names a group that is no more."""
+    def groups_merged(self, survivor: Group, absorbed: Group) -> None:
+        """Forgets all that may name the absorbed group, but carries over orders of columns.
+
+        Flattened forms are computed again when they are asked for. An order is kept for as long
+        as the memo lives, since expressions were made with it: its key is made anew over the
+        survivor. Two relations may become one that way; then the order found first stays.
+        """
         gone = absorbed.id
         self._flat.clear()
         self._parts.clear()
@@ -135,10 +135,9 @@ class FlatForms:
         return tuple([variable for label in order for variable in variables[label]])
 
     def _of(self, group: GroupId) -> Flat:
-        assert self._memo is not None
         flat = self._flat.get(group)
         if flat is None:
-            owner = self._memo.group(group)
+            owner = self._groups[group]
             first = owner.expressions[0]
             columns = tuple(range(owner.properties.width))
             flat = self._flat[group] = Flat(((group, columns),), columns)

@@ -12,7 +12,7 @@ from ..algebra import regex
 from ..algebra.logical import Path, Pattern, Union
 from ..algebra.regex import Regex, Symbol
 from ..memo import Expression, GroupExpression, Tree
-from ..memo.pattern import Group, Match, Op
+from ..memo.pattern import Match, Op, Var
 from .path_algebra import (
     NO_PATH,
     arbitrary,
@@ -43,7 +43,7 @@ class ConcatToPattern(TransformationRule):
     patterns = (Op(Path),)
     promise = Promise.DECOMPOSE
     # What nullable parts add is recomposed as a concatenation, by the other direction.
-    bars = frozenset({"UnionToAlternation"})
+    excluded = frozenset({"UnionToAlternation"})
 
     def considers(self, expression: GroupExpression, context: Context) -> bool:
         path = path_of(expression)
@@ -79,13 +79,13 @@ class PatternToConcat(TransformationRule):
     name = "PatternToConcat"
     number = 14
     patterns = (
-        Op(Pattern, Group("a"), Group("b")),
-        Op(Pattern, Op(Path), Group("b")),
-        Op(Pattern, Group("a"), Op(Path)),
+        Op(Pattern, Var("a"), Var("b")),
+        Op(Pattern, Op(Path), Var("b")),
+        Op(Pattern, Var("a"), Op(Path)),
         Op(Pattern, Op(Path), Op(Path)),
     )
     promise = Promise.COMPOSE
-    needless = frozenset({"ConcatToPattern"})
+    redundant = frozenset({"ConcatToPattern"})
 
     def considers(self, expression: GroupExpression, context: Context) -> bool:
         return context.once(directions_of, expression.operator) is not NO_PATH
@@ -115,11 +115,11 @@ class UnionToConcat(TransformationRule):
     name = "UnionToConcat"
     number = 14
     patterns = (
-        Op(Union, Op(Pattern, Group("a"), Group("b")), Group("c")),
-        Op(Union, Op(Path), Group("c")),
+        Op(Union, Op(Pattern, Var("a"), Var("b")), Var("c")),
+        Op(Union, Op(Path), Var("c")),
     )
     promise = Promise.COMPOSE
-    needless = frozenset({"ConcatToPattern"})
+    redundant = frozenset({"ConcatToPattern"})
 
     def considers(self, expression: GroupExpression, context: Context) -> bool:
         return context.width(expression.group) == 2
@@ -157,7 +157,7 @@ class PathInline(TransformationRule):
     number = None
     patterns = (Op(Path, some=Op(Path)),)
     promise = Promise.COMPOSE
-    needless = frozenset({"ConcatToPattern"})
+    redundant = frozenset({"ConcatToPattern"})
 
     def considers(self, expression: GroupExpression, context: Context) -> bool:
         path = path_of(expression)

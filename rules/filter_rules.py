@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 from ..algebra.logical import Filter, Pattern, Union, WScan
 from ..algebra.predicate import DEEPEST_MADE, MOST_PARTS, Predicate
 from ..memo import Expression, GroupExpression, GroupId, Tree
-from ..memo.pattern import Group, Match, Op
+from ..memo.pattern import Match, Op, Var
 from .rule import Context, Promise, TransformationRule
 
 
@@ -30,7 +30,7 @@ class FilterIdempotent(TransformationRule):
 
     name = "FilterIdempotent"
     number = 2
-    patterns = (Op(Filter, Op(Filter, Group("s"))),)
+    patterns = (Op(Filter, Op(Filter, Var("s"))),)
     promise = Promise.REDUCE
 
     def condition(self, match: Match, context: Context) -> bool:
@@ -52,7 +52,7 @@ class FilterMerge(TransformationRule):
 
     name = "FilterMerge"
     number = 3
-    patterns = (Op(Filter, Op(Filter, Group("s"))),)
+    patterns = (Op(Filter, Op(Filter, Var("s"))),)
     promise = Promise.REDUCE
 
     def condition(self, match: Match, context: Context) -> bool:
@@ -78,10 +78,10 @@ class FilterSplit(TransformationRule):
 
     name = "FilterSplit"
     number = 3
-    patterns = (Op(Filter, Op(Pattern, Group("a"), Group("b"))),)
+    patterns = (Op(Filter, Op(Pattern, Var("a"), Var("b"))),)
     promise = Promise.DECOMPOSE
-    needless = frozenset({"FilterMerge"})
-    bars = frozenset({"FilterSwap"})
+    redundant = frozenset({"FilterMerge"})
+    excluded = frozenset({"FilterSwap"})
 
     def considers(self, expression: GroupExpression, context: Context) -> bool:
         return len(predicate_of(expression).conjuncts) > 1
@@ -106,9 +106,9 @@ class FilterUnionToOr(TransformationRule):
 
     name = "FilterUnionToOr"
     number = 4
-    patterns = (Op(Union, Op(Filter, Group("s")), Op(Filter, Group("t"))),)
+    patterns = (Op(Union, Op(Filter, Var("s")), Op(Filter, Var("t"))),)
     promise = Promise.COMPOSE
-    needless = frozenset({"OrToFilterUnion"})
+    redundant = frozenset({"OrToFilterUnion"})
 
     def condition(self, match: Match, context: Context) -> bool:
         if context.memo.find(match["s"]) != context.memo.find(match["t"]):
@@ -134,9 +134,11 @@ class OrToFilterUnion(TransformationRule):
 
     name = "OrToFilterUnion"
     number = 4
-    patterns = (Op(Filter, Op(Pattern, Group("a"), Group("b"))), Op(Filter, Op(WScan)))
+    patterns = (Op(Filter, Op(Pattern, Var("a"), Var("b"))), Op(Filter, Op(WScan)))
     promise = Promise.DECOMPOSE
-    bars = frozenset({"FilterUnionToOr", "UnionCommute", "UnionAssociate", "UnionToAlternation"})
+    excluded = frozenset(
+        {"FilterUnionToOr", "UnionCommute", "UnionAssociate", "UnionToAlternation"}
+    )
 
     def considers(self, expression: GroupExpression, context: Context) -> bool:
         return len(predicate_of(expression).disjuncts) > 1
@@ -164,9 +166,9 @@ class FilterSwap(TransformationRule):
 
     name = "FilterSwap"
     number = 5
-    patterns = (Op(Filter, Op(Filter, Group("s"))),)
+    patterns = (Op(Filter, Op(Filter, Var("s"))),)
     promise = Promise.REORDER
-    needless = frozenset({"FilterSwap", "FilterMerge"})
+    redundant = frozenset({"FilterSwap", "FilterMerge"})
 
     def condition(self, match: Match, context: Context) -> bool:
         outer, inner = (predicate_of(e) for e in match.expressions)
@@ -186,9 +188,9 @@ class FilterUnionTranspose(TransformationRule):
 
     name = "FilterUnionTranspose"
     number = 6
-    patterns = (Op(Filter, Op(Union, Group("a"), Group("b"))),)
+    patterns = (Op(Filter, Op(Union, Var("a"), Var("b"))),)
     promise = Promise.DECOMPOSE
-    needless = frozenset({"FilterUnionTransposeInverse"})
+    redundant = frozenset({"FilterUnionTransposeInverse"})
 
     def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
         same = match.root.operator
@@ -204,9 +206,9 @@ class FilterUnionTransposeInverse(TransformationRule):
 
     name = "FilterUnionTransposeInverse"
     number = 6
-    patterns = (Op(Union, Op(Filter, Group("a")), Op(Filter, Group("b"))),)
+    patterns = (Op(Union, Op(Filter, Var("a")), Op(Filter, Var("b"))),)
     promise = Promise.COMPOSE
-    needless = frozenset({"FilterUnionTranspose"})
+    redundant = frozenset({"FilterUnionTranspose"})
 
     def condition(self, match: Match, context: Context) -> bool:
         _, left, right = match.expressions
@@ -220,7 +222,7 @@ class FilterUnionTransposeInverse(TransformationRule):
 class _IntoJoin(TransformationRule):
     """What rules 9 and 10 share, downwards."""
 
-    patterns = (Op(Filter, Op(Pattern, Group("a"), Group("b"))),)
+    patterns = (Op(Filter, Op(Pattern, Var("a"), Var("b"))),)
     promise = Promise.DECOMPOSE
     side: ClassVar[int]
     """Which input takes a predicate."""
@@ -251,7 +253,7 @@ class FilterPatternTransposeLeft(_IntoJoin):
 
     name = "FilterPatternTransposeLeft"
     number = 9
-    needless = frozenset({"FilterPatternTransposeLeftInverse"})
+    redundant = frozenset({"FilterPatternTransposeLeftInverse"})
     side = 0
 
 
@@ -263,7 +265,7 @@ class FilterPatternTransposeRight(_IntoJoin):
 
     name = "FilterPatternTransposeRight"
     number = 10
-    needless = frozenset({"FilterPatternTransposeRightInverse"})
+    redundant = frozenset({"FilterPatternTransposeRightInverse"})
     side = 1
 
 
@@ -316,10 +318,10 @@ class FilterPatternTransposeLeftInverse(_OutOfJoin):
     name = "FilterPatternTransposeLeftInverse"
     number = 9
     patterns = (
-        Op(Pattern, Op(Filter, Group("s")), Group("b")),
-        Op(Pattern, Op(Filter, Group("s")), Op(Filter, Group("t"))),
+        Op(Pattern, Op(Filter, Var("s")), Var("b")),
+        Op(Pattern, Op(Filter, Var("s")), Op(Filter, Var("t"))),
     )
-    needless = frozenset({"FilterPatternTransposeLeft"})
+    redundant = frozenset({"FilterPatternTransposeLeft"})
 
 
 class FilterPatternTransposeRightInverse(_OutOfJoin):
@@ -331,8 +333,8 @@ class FilterPatternTransposeRightInverse(_OutOfJoin):
 
     name = "FilterPatternTransposeRightInverse"
     number = 10
-    patterns = (Op(Pattern, Group("a"), Op(Filter, Group("s"))),)
-    needless = frozenset({"FilterPatternTransposeRight"})
+    patterns = (Op(Pattern, Var("a"), Op(Filter, Var("s"))),)
+    redundant = frozenset({"FilterPatternTransposeRight"})
 
 
 def _filtered_sides(match: Match) -> dict[int, GroupExpression]:

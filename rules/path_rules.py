@@ -10,7 +10,7 @@ from ..algebra.logical import Filter, Path, PathSemantics, Project, Union
 from ..algebra.predicate import Predicate
 from ..algebra.regex import Symbol
 from ..memo import Expression, GroupExpression, Tree
-from ..memo.pattern import Group, Match, Op
+from ..memo.pattern import Match, Op, Var
 from .path_algebra import (
     all_arbitrary,
     all_simple,
@@ -64,13 +64,13 @@ class UnionToAlternation(TransformationRule):
     name = "UnionToAlternation"
     number = 15
     patterns = (
-        Op(Union, Group("a"), Group("b")),
-        Op(Union, Op(Path), Group("b")),
-        Op(Union, Group("a"), Op(Path)),
+        Op(Union, Var("a"), Var("b")),
+        Op(Union, Op(Path), Var("b")),
+        Op(Union, Var("a"), Op(Path)),
         Op(Union, Op(Path), Op(Path)),
     )
     promise = Promise.COMPOSE
-    needless = frozenset({"AlternationToUnion"})
+    redundant = frozenset({"AlternationToUnion"})
 
     def considers(self, expression: GroupExpression, context: Context) -> bool:
         return context.width(expression.group) == 2
@@ -100,7 +100,7 @@ class PathOfLabel(TransformationRule):
 
     name = "PathOfLabel"
     number = 16
-    patterns = (Op(Path, Group("s")),)
+    patterns = (Op(Path, Var("s")),)
     promise = Promise.REDUCE
 
     def considers(self, expression: GroupExpression, context: Context) -> bool:
@@ -123,9 +123,9 @@ class LabelToPath(TransformationRule):
 
     name = "LabelToPath"
     number = 16
-    patterns = (Op(Project, Group("s")),)
+    patterns = (Op(Project, Var("s")),)
     promise = Promise.COMPOSE
-    needless = frozenset({"PathOfLabel"})
+    redundant = frozenset({"PathOfLabel"})
 
     def considers(self, expression: GroupExpression, context: Context) -> bool:
         return expression.operator == SWAP and context.width(expression.inputs[0]) == 2
@@ -171,7 +171,7 @@ class StarCompose(TransformationRule):
     number = 17
     patterns = (Op(Path, Op(Path)),)
     promise = Promise.COMPOSE
-    needless = frozenset({"StarDecompose"})
+    redundant = frozenset({"StarDecompose"})
 
     def considers(self, expression: GroupExpression, context: Context) -> bool:
         path = path_of(expression)

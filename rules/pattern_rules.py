@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from ..algebra.logical import Pattern
 from ..memo import Expression, Tree
-from ..memo.pattern import Group, Match, Op
+from ..memo.pattern import Match, Op, Var
 from .rule import Context, Promise, TransformationRule
 
 Binding = tuple[int, ...]
@@ -23,9 +23,9 @@ class PatternCommute(TransformationRule):
 
     name = "PatternCommute"
     number = 7
-    patterns = (Op(Pattern, Group("a"), Group("b")),)
+    patterns = (Op(Pattern, Var("a"), Var("b")),)
     promise = Promise.REORDER
-    needless = frozenset({"PatternCommute", "PatternToConcat"})
+    redundant = frozenset({"PatternCommute", "PatternToConcat"})
 
     def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
         a, b = match.root.inputs
@@ -90,8 +90,8 @@ class PatternAssociate(_Reassociate):
     """
 
     name = "PatternAssociate"
-    patterns = (Op(Pattern, Op(Pattern, Group("a"), Group("b")), Group("c")),)
-    needless = frozenset({"PatternAssociate"})
+    patterns = (Op(Pattern, Op(Pattern, Var("a"), Var("b")), Var("c")),)
+    redundant = frozenset({"PatternAssociate"})
     lower = 0
 
 
@@ -104,9 +104,9 @@ class PatternAssociateInverse(_Reassociate):
     """
 
     name = "PatternAssociateInverse"
-    patterns = (Op(Pattern, Group("a"), Op(Pattern, Group("b"), Group("c"))),)
-    needless = frozenset({"PatternAssociateInverse"})
-    spared_by = frozenset({"PatternCommute", "PatternAssociate"})
+    patterns = (Op(Pattern, Var("a"), Op(Pattern, Var("b"), Var("c"))),)
+    redundant = frozenset({"PatternAssociateInverse"})
+    subsumed_by = frozenset({"PatternCommute", "PatternAssociate"})
     lower = 1
 
 

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from ..algebra.logical import Filter, FilteredPattern, Pattern, Project, WScan, WScanUnion
 from ..memo import Expression, GroupId, Tree
-from ..memo.pattern import Group, Match, Op
+from ..memo.pattern import Match, Op, Var
 from .rule import Context, Promise, TransformationRule
 
 Binding = tuple[int, ...]
@@ -22,7 +22,7 @@ class ProjectMerge(TransformationRule):
 
     name = "ProjectMerge"
     number = None
-    patterns = (Op(Project, Op(Project, Group("s"))),)
+    patterns = (Op(Project, Op(Project, Var("s"))),)
     promise = Promise.REDUCE
 
     def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
@@ -43,7 +43,7 @@ class ProjectIntoPattern(TransformationRule):
 
     name = "ProjectIntoPattern"
     number = None
-    patterns = (Op(Project, Op(Pattern, Group("a"), Group("b"))),)
+    patterns = (Op(Project, Op(Pattern, Var("a"), Var("b"))),)
     promise = Promise.REDUCE
 
     def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from ..algebra.logical import Filter, FilteredPattern, Pattern, Project
 from ..memo import Expression, Tree
-from ..memo.pattern import Group, Match, Op
+from ..memo.pattern import Match, Op, Var
 from .filter_rules import lowered, predicate_of
 from .project_rules import narrowed, renumbered
 from .rule import Context, Promise, TransformationRule
@@ -27,7 +27,7 @@ class FilterIntoPattern(TransformationRule):
 
     name = "FilterIntoPattern"
     number = None
-    patterns = (Op(Filter, Op(Pattern, Group("a"), Group("b"))),)
+    patterns = (Op(Filter, Op(Pattern, Var("a"), Var("b"))),)
     promise = Promise.REDUCE
 
     def condition(self, match: Match, context: Context) -> bool:
@@ -53,7 +53,7 @@ class ProjectIntoFilteredPattern(TransformationRule):
 
     name = "ProjectIntoFilteredPattern"
     number = None
-    patterns = (Op(Project, Op(FilteredPattern, Group("a"), Group("b"))),)
+    patterns = (Op(Project, Op(FilteredPattern, Var("a"), Var("b"))),)
     promise = Promise.REDUCE
 
     def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:

@@ -38,6 +38,10 @@ class Columns(Protocol):
         """The output of the join of two groups that keeps the variables ``needed``."""
         ...
 
+    def repeats(self, inputs: tuple[GroupId, ...]) -> bool:
+        """Whether some relation occurs twice below such inputs."""
+        ...
+
     def runs_backwards(self, path: Path, inputs: tuple[GroupId, ...]) -> bool:
         """Whether the pairs of a path over groups are kept as (end, start)."""
         ...
@@ -92,22 +96,28 @@ class TransformationRule(ABC):
 
     ``name`` and ``number`` are stable (thesis 6.2; None for helpers of our own).
 
-    ``bars`` names rules that are not applied to what an application adds, because they would
-    only say in more ways what was there; ``inherits`` those that are not if they were not to
-    be applied to the expression rewritten. ``needless`` names rules that would find nothing
-    new on a result and ``spared_by`` the rules whose presence together makes this one
-    needless wherever no relation occurs twice: both keep the search from finding things
-    again, and change nothing about what is found.
+    Four sets of rule names keep rules from finding things again. The first three go into the
+    mask of an expression (:attr:`headrace.memo.GroupExpression.masked`).
+
+    Attributes:
+        redundant: rules that would find nothing new on a result of this rule.
+        excluded: rules that are not applied to any expression that this rule adds, because they
+            would only express in more ways what is in the memo. Unlike the others, it changes
+            which expressions are found.
+        inherited: rules that are not applied to an expression that this rule adds if they are
+            masked on the expression rewritten.
+        subsumed_by: rules that together find all that this rule does, wherever no relation
+            occurs twice below an expression.
     """
 
     name: ClassVar[str]
     number: ClassVar[int | None]
     patterns: ClassVar[tuple[Op, ...]]
     promise: ClassVar[Promise]
-    needless: ClassVar[frozenset[str]] = frozenset()
-    bars: ClassVar[frozenset[str]] = frozenset()
-    inherits: ClassVar[frozenset[str]] = frozenset()
-    spared_by: ClassVar[frozenset[str]] = frozenset()
+    redundant: ClassVar[frozenset[str]] = frozenset()
+    excluded: ClassVar[frozenset[str]] = frozenset()
+    inherited: ClassVar[frozenset[str]] = frozenset()
+    subsumed_by: ClassVar[frozenset[str]] = frozenset()
 
     def considers(self, expression: GroupExpression, context: Context) -> bool:
         """Whether any binding at this expression could do; asked before input groups are.
@@ -137,7 +147,7 @@ class TransformationRule(ABC):
         (:func:`headrace.memo.pattern.bindings`), of members that the rule admits."""
         chooses = type(self).admits is not TransformationRule.admits
         admits = partial(self.admits, context) if chooses else None
-        return bindings(pattern, slot, root, context.memo.group, admits)
+        return bindings(pattern, slot, root, context.memo.groups, admits)
 
     @abstractmethod
     def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:

@@ -31,7 +31,7 @@ class FilterWScanTranspose(TransformationRule):
     number = 12
     patterns = (Op(WScan),)
     promise = Promise.COMPOSE
-    needless = frozenset({"FilterWScanTransposeInverse"})
+    redundant = frozenset({"FilterWScanTransposeInverse"})
 
     def considers(self, expression: GroupExpression, context: Context) -> bool:
         return _scan(expression).predicate is not None
@@ -53,7 +53,7 @@ class FilterWScanTransposeInverse(TransformationRule):
     number = 12
     patterns = (Op(Filter, Op(WScan)),)
     promise = Promise.DECOMPOSE
-    needless = frozenset({"FilterWScanTranspose"})
+    redundant = frozenset({"FilterWScanTranspose"})
 
     def condition(self, match: Match, context: Context) -> bool:
         both = _both(match)
@@ -74,7 +74,7 @@ class WScanUnionTranspose(TransformationRule):
     number = 13
     patterns = (Op(WScanUnion),)
     promise = Promise.DECOMPOSE
-    needless = frozenset({"WScanUnionTransposeInverse"})
+    redundant = frozenset({"WScanUnionTransposeInverse"})
 
     def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
         first, *rest = _scans(match.root)
@@ -99,7 +99,7 @@ class WScanUnionTransposeInverse(TransformationRule):
         Op(Union, Op(WScanUnion), Op(WScanUnion)),
     )
     promise = Promise.COMPOSE
-    needless = frozenset({"WScanUnionTranspose"})
+    redundant = frozenset({"WScanUnionTranspose"})
 
     def condition(self, match: Match, context: Context) -> bool:
         scans = [scan for e in match.expressions[1:] for scan in _scans(e)]

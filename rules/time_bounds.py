@@ -26,7 +26,7 @@ from ..algebra.logical import (
 )
 from ..algebra.physical import HashJoin, Horizon, PhysicalOperator
 from ..algebra.predicate import Predicate
-from ..memo import GroupId, Memo
+from ..memo import Group, GroupId, Groups, MemoListener
 
 OWN_TIME = "ts"
 FURTHEST = 2**62
@@ -56,23 +56,21 @@ ANY_TIME = Bounds()
 """What is known of rows that arrive at any time, or of edges without their times."""
 
 
-class TimeBounds:
-    """The bounds of the groups of one memo, computed when asked for."""
+class TimeBounds(MemoListener):
+    """The bounds of the groups of one memo, computed when asked for.
 
-    def __init__(self) -> None:
-        self._memo: Memo | None = None
+    ``late`` is how long after its own time an edge arrives, at most: it may wait for its slide.
+    """
+
+    def __init__(self, groups: Groups, late: int = 0) -> None:
+        self._groups = groups
+        self._late = late
         self._known: dict[GroupId, Bounds] = {}
         self.any = False
         """Whether any scan gives the times of edges; if not, nothing is bounded."""
-        self.late = 0
-        """How long after its own time an edge arrives, at most: it may wait for its slide."""
 
-    def attach(self, memo: Memo) -> None:
-        """Says whose groups they are."""
-        self._memo = memo
-
-    def merged(self) -> None:
-        """Forgets what names a group that is no more."""
+    def groups_merged(self, survivor: Group, absorbed: Group) -> None:
+        """Forgets all bounds, which may be those of the absorbed group."""
         self._known.clear()
 
     def shrunk(self, operator: PhysicalOperator, inputs: tuple[GroupId, ...]) -> PhysicalOperator:
@@ -91,15 +89,14 @@ class TimeBounds:
         return operator if horizon == (None, None) else replace(operator, horizon=horizon)
 
     def _later(self, horizon: Horizon | None) -> Horizon | None:
-        return None if horizon is None else (horizon[0], horizon[1] + self.late)
+        return None if horizon is None else (horizon[0], horizon[1] + self._late)
 
     def of(self, group: GroupId) -> Bounds:
         """The bounds of a group, read off its first expression."""
-        assert self._memo is not None
-        group = self._memo.find(group)
+        group = self._groups.find(group)
         if group not in self._known:
             self._known[group] = ANY_TIME  # meanwhile, where groups read each other in a circle
-            first = self._memo.group(group).expressions[0]
+            first = self._groups[group].expressions[0]
             self._known[group] = self._derived(first.operator, first.inputs)
         return self._known[group]
 
@@ -181,7 +178,11 @@ def _either(one: Bounds, other: Bounds) -> Bounds:
 
 
 def _closed(bounds: Differences) -> Differences:
-    """All that follows, by the algorithm of Floyd and Warshall."""
+    """All differences that follow, by the algorithm of Floyd and Warshall.
+
+    Not by a library's: a predicate that contradicts itself gives cycles of negative length, for
+    which networkx has no defined result, and a plan must not depend on its version.
+    """
     found = dict(bounds)
     nodes = sorted({x for pair in bounds for x in pair})
     for via in nodes:

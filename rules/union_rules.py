@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ..algebra.logical import Pattern, Union
 from ..memo import Expression, Tree
-from ..memo.pattern import Group, Match, Op
+from ..memo.pattern import Match, Op, Var
 from .rule import Context, Promise, TransformationRule
 
 
@@ -18,10 +18,10 @@ class UnionCommute(TransformationRule):
 
     name = "UnionCommute"
     number = 1
-    patterns = (Op(Union, Group("a"), Group("b")),)
+    patterns = (Op(Union, Var("a"), Var("b")),)
     promise = Promise.REORDER
-    needless = frozenset({"UnionCommute"})
-    inherits = frozenset({"UnionToAlternation", "FilterUnionToOr"})
+    redundant = frozenset({"UnionCommute"})
+    inherited = frozenset({"UnionToAlternation", "FilterUnionToOr"})
 
     def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
         yield Expression(Union(), (match["b"], match["a"]))
@@ -36,10 +36,10 @@ class UnionAssociate(TransformationRule):
 
     name = "UnionAssociate"
     number = None
-    patterns = (Op(Union, Op(Union, Group("a"), Group("b")), Group("c")),)
+    patterns = (Op(Union, Op(Union, Var("a"), Var("b")), Var("c")),)
     promise = Promise.REORDER
-    needless = frozenset({"UnionAssociate"})
-    inherits = frozenset({"UnionToAlternation", "FilterUnionToOr"})
+    redundant = frozenset({"UnionAssociate"})
+    inherited = frozenset({"UnionToAlternation", "FilterUnionToOr"})
 
     def rewrite(self, match: Match, context: Context) -> Iterator[Tree]:
         rest = Expression(Union(), (match["b"], match["c"]))
@@ -58,11 +58,11 @@ class PatternUnionDistribute(TransformationRule):
     name = "PatternUnionDistribute"
     number = 11
     patterns = (
-        Op(Pattern, Op(Union, Group("a"), Group("b")), Group("c")),
-        Op(Pattern, Group("c"), Op(Union, Group("a"), Group("b"))),
+        Op(Pattern, Op(Union, Var("a"), Var("b")), Var("c")),
+        Op(Pattern, Var("c"), Op(Union, Var("a"), Var("b"))),
     )
     promise = Promise.DECOMPOSE
-    needless = frozenset({"PatternUnionDistributeInverse"})
+    redundant = frozenset({"PatternUnionDistributeInverse"})
 
     def condition(self, match: Match, context: Context) -> bool:
         return any(context.memo.lookup(join) is not None for join in _distributed(match))
@@ -80,11 +80,9 @@ class PatternUnionDistributeInverse(TransformationRule):
 
     name = "PatternUnionDistributeInverse"
     number = 11
-    patterns = (
-        Op(Union, Op(Pattern, Group("a"), Group("b")), Op(Pattern, Group("c"), Group("d"))),
-    )
+    patterns = (Op(Union, Op(Pattern, Var("a"), Var("b")), Op(Pattern, Var("c"), Var("d"))),)
     promise = Promise.COMPOSE
-    needless = frozenset({"PatternUnionDistribute"})
+    redundant = frozenset({"PatternUnionDistribute"})
 
     def condition(self, match: Match, context: Context) -> bool:
         _, left, right = match.expressions

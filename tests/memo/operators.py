@@ -2,7 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
+from typing import Protocol, Self, cast
+
+from headrace.memo import Digest, GroupId, Operators
+
+
+class Canonical(Protocol):
+    """An operator that knows its canonical form."""
+
+    def canonical(self, inputs: tuple[int, ...], /) -> tuple[Self, tuple[int, ...]]: ...
+
+
+class OwnForms(Operators):
+    """Operators that know their canonical form."""
+
+    def canonical(self, operator: Hashable, inputs: tuple[GroupId, ...]) -> Digest | GroupId:
+        form, used = cast(Canonical, operator).canonical(inputs)
+        return cast(Hashable, form), used
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,9 @@ from collections.abc import Hashable
 
 import pytest
 
-from headrace.memo import Expression, Memo, MemoError, OperatorSide, Winner
+from headrace.memo import Digest, Expression, Memo, MemoError, Winner
 from headrace.memo.printer import format_memo
-from tests.memo.operators import Leaf, Node
+from tests.memo.operators import Leaf, Node, OwnForms
 
 A, B, C = (Expression(Leaf(name)) for name in "abc")
 
@@ -16,7 +16,7 @@ def f(*inputs: Expression | int) -> Expression:
 
 
 def test_equal_expressions_are_one() -> None:
-    memo = Memo()
+    memo = Memo(operators=OwnForms())
     first = memo.insert(f(A, f(A, B)))
     second = memo.insert(f(A, f(A, B)))
     assert first.group == second.group
@@ -26,7 +26,7 @@ def test_equal_expressions_are_one() -> None:
 
 
 def test_the_operator_says_which_expressions_are_equal() -> None:
-    memo = Memo()
+    memo = Memo(operators=OwnForms())
     commutative = Node("+", sorts=True)
     one = memo.insert(Expression(commutative, (A, B)))
     assert memo.insert(Expression(commutative, (B, A))).group == one.group
@@ -34,7 +34,7 @@ def test_the_operator_says_which_expressions_are_equal() -> None:
 
 
 def test_lookup_inserts_nothing() -> None:
-    memo = Memo()
+    memo = Memo(operators=OwnForms())
     memo.insert(f(A, B))
     assert memo.lookup(f(B, A)) is None
     assert memo.lookup(f(A, C)) is None
@@ -43,7 +43,7 @@ def test_lookup_inserts_nothing() -> None:
 
 
 def test_an_expression_found_in_another_group_merges_them() -> None:
-    memo = Memo()
+    memo = Memo(operators=OwnForms())
     fab, fba = memo.insert(f(A, B)).group, memo.insert(f(B, A)).group
     above, beside = memo.insert(f(fab, C)).group, memo.insert(f(fba, C)).group
     assert above != beside
@@ -55,7 +55,7 @@ def test_an_expression_found_in_another_group_merges_them() -> None:
 
 
 def test_repair_goes_on_until_nothing_changes() -> None:
-    memo = Memo()
+    memo = Memo(operators=OwnForms())
     one, other = memo.insert(A).group, memo.insert(B).group
     for _ in range(20):
         one, other = memo.insert(f(one)).group, memo.insert(f(other)).group
@@ -67,7 +67,7 @@ def test_repair_goes_on_until_nothing_changes() -> None:
 
 
 def test_what_equals_its_own_input_is_not_kept() -> None:
-    memo = Memo()
+    memo = Memo(operators=OwnForms())
     a = memo.insert(A).group
     assert not memo.insert(f(a), into=a).new
     assert memo.expression_count == 1
@@ -78,7 +78,7 @@ def test_what_equals_its_own_input_is_not_kept() -> None:
 
 
 def test_a_circle_of_two_groups_is_kept_and_sound() -> None:
-    memo = Memo()
+    memo = Memo(operators=OwnForms())
     a = memo.insert(A).group
     fa = memo.insert(f(a)).group
     memo.insert(Expression(Node("g"), (fa,)), into=a)
@@ -87,14 +87,11 @@ def test_a_circle_of_two_groups_is_kept_and_sound() -> None:
 
 
 def test_a_canonical_form_may_be_a_group() -> None:
-    def canonical(
-        operator: Hashable, inputs: tuple[int, ...]
-    ) -> tuple[Hashable, tuple[int, ...]] | int:
-        if operator == Node("identity"):
-            return inputs[0]
-        return operator, inputs
+    class Identity(OwnForms):
+        def canonical(self, operator: Hashable, inputs: tuple[int, ...]) -> Digest | int:
+            return inputs[0] if operator == Node("identity") else (operator, inputs)
 
-    memo = Memo(OperatorSide(canonical=canonical))
+    memo = Memo(operators=Identity())
     a = memo.insert(A).group
     assert memo.insert(Expression(Node("identity"), (A,))).group == a
     b = memo.insert(B).group
@@ -104,22 +101,25 @@ def test_a_canonical_form_may_be_a_group() -> None:
 
 
 def test_a_fingerprint_joins_what_digests_tell_apart() -> None:
-    def leaves(operator: Hashable, inputs: tuple[int, ...]) -> Hashable | None:
-        return frozenset(inputs) if operator == Node("f") else None
+    class Leaves(OwnForms):
+        def fingerprint(self, operator: Hashable, inputs: tuple[int, ...]) -> Hashable | None:
+            return frozenset(inputs) if operator == Node("f") else None
 
-    memo = Memo(OperatorSide(fingerprint=leaves))
+    memo = Memo(operators=Leaves())
     assert memo.insert(f(A, B)).group == memo.insert(f(B, A)).group
     assert memo.merges == 0
     memo.check()
 
 
 def test_a_wrong_equality_is_caught_where_it_is_made() -> None:
-    def contradiction(one: object, other: object) -> str | None:
-        return None if one == other else f"{one} columns, {other} columns"
+    class Widths(OwnForms):
+        def properties(self, operator: Hashable, inputs: tuple[int, ...]) -> int:
+            return 1 + sum(inputs)
 
-    memo = Memo(
-        OperatorSide(properties=lambda op, below: 1 + sum(below), contradiction=contradiction)
-    )
+        def contradiction(self, one: object, other: object) -> str | None:
+            return None if one == other else f"{one} columns, {other} columns"
+
+    memo = Memo(operators=Widths())
     fab = memo.insert(f(A, B)).group
     with pytest.raises(MemoError, match=r"BadRule put f .* into G2: 3 columns, 2 columns"):
         memo.insert(f(A), into=fab, rule="BadRule")
@@ -128,7 +128,7 @@ def test_a_wrong_equality_is_caught_where_it_is_made() -> None:
 
 
 def test_merging_keeps_the_cheaper_winner() -> None:
-    memo = Memo()
+    memo = Memo(operators=OwnForms())
     a, b = memo.insert(A).group, memo.insert(B).group
     memo.group(a).winners["p"] = Winner(5.0, 5.0, "dear", ())
     memo.group(b).winners["p"] = Winner(3.0, 3.0, "cheap", ())
@@ -139,7 +139,7 @@ def test_merging_keeps_the_cheaper_winner() -> None:
 
 
 def test_check_finds_a_wrong_winner() -> None:
-    memo = Memo()
+    memo = Memo(operators=OwnForms())
     a = memo.insert(A).group
     memo.group(a).winners["p"] = Winner(5.0, 5.0, "a", ())
     memo.check(lambda group, properties: iter([(5.0, ())]))
@@ -150,7 +150,7 @@ def test_check_finds_a_wrong_winner() -> None:
 
 
 def test_provenance_is_kept() -> None:
-    memo = Memo()
+    memo = Memo(operators=OwnForms())
     source = memo.insert(f(A, B)).expression
     made = memo.insert(f(B, A), rule="Commute", source=source).expression
     assert made is not None
@@ -158,7 +158,7 @@ def test_provenance_is_kept() -> None:
 
 
 def test_the_printed_memo() -> None:
-    memo = Memo()
+    memo = Memo(operators=OwnForms())
     root = memo.insert(f(f(A, B), C)).group
     memo.insert(f(C, f(A, B)), into=root, rule="Commute")
     memo.group(root).winners["coalesced"] = Winner(12.5, 2.0, Leaf("join"), ((2, ""), (3, "")))
@@ -176,13 +176,15 @@ def test_the_printed_memo() -> None:
     )
 
 
-def reads_a(operator: Hashable, inputs: tuple[int, ...]) -> Hashable | None:
-    """A fingerprint that makes all nodes one that read the first group."""
-    return "reads a" if isinstance(operator, Node) and 0 in inputs else None
+class ReadsFirst(OwnForms):
+    """Makes all nodes one that read the first group."""
+
+    def fingerprint(self, operator: Hashable, inputs: tuple[int, ...]) -> Hashable | None:
+        return "reads first" if isinstance(operator, Node) and 0 in inputs else None
 
 
 def test_an_expression_whose_fingerprint_is_that_of_its_input_is_no_member() -> None:
-    memo = Memo(OperatorSide(fingerprint=reads_a))
+    memo = Memo(operators=ReadsFirst())
     group = memo.insert(f(A, B)).group
     found = memo.insert(f(A, group))
     assert (found.group, found.expression, found.new) == (group, None, False)
@@ -192,7 +194,7 @@ def test_an_expression_whose_fingerprint_is_that_of_its_input_is_no_member() -> 
 
 
 def test_an_expression_that_reads_the_group_it_was_found_for_still_merges() -> None:
-    memo = Memo(OperatorSide(fingerprint=reads_a))
+    memo = Memo(operators=ReadsFirst())
     group, other = memo.insert(f(A, B)).group, memo.insert(C).group
     assert memo.insert(f(A, other), into=other).group == memo.find(group)
     assert memo.find(other) == memo.find(group)

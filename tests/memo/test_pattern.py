@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from headrace.memo import Expression, GroupExpression, Memo
-from headrace.memo.pattern import Group, Op, bindings
+from headrace.memo.pattern import Op, Var, bindings
 from tests.memo.operators import Leaf, Node, Other
 
-LEFT = Op(Node, Op(Node, Group("a"), Group("b")), Group("c"))
+LEFT = Op(Node, Op(Node, Var("a"), Var("b")), Var("c"))
 BOTH = Op(Node, Op(Other), Op(Other))
 
 
@@ -23,13 +23,13 @@ def leaf(name: str) -> Expression:
 
 
 def found(memo: Memo, pattern: Op, root: GroupExpression) -> list[tuple[int, ...]]:
-    return [tuple(e.id for e in m.expressions) for m in bindings(pattern, 0, root, memo.group)]
+    return [tuple(e.id for e in m.expressions) for m in bindings(pattern, 0, root, memo.groups)]
 
 
 def test_wildcards_bind_groups_by_name() -> None:
     memo = Memo()
     root = inserted(memo, Expression(Node("f"), (leaf("a"), leaf("b"))))
-    (match,) = bindings(Op(Node, Group("x"), Group("y")), 0, root, memo.group)
+    (match,) = bindings(Op(Node, Var("x"), Var("y")), 0, root, memo.groups)
     assert (match["x"], match["y"]) == (memo.lookup(leaf("a")), memo.lookup(leaf("b")))
     assert match.root is root
 
@@ -37,7 +37,7 @@ def test_wildcards_bind_groups_by_name() -> None:
 def test_type_and_number_of_inputs_have_to_fit() -> None:
     memo = Memo()
     root = inserted(memo, Expression(Node("f"), (leaf("a"),)))
-    assert found(memo, Op(Node, Group("x"), Group("y")), root) == []
+    assert found(memo, Op(Node, Var("x"), Var("y")), root) == []
     assert found(memo, Op(Other), root) == []
     assert found(memo, Op(Node), root) == [(root.id,)]
 
@@ -89,9 +89,9 @@ def test_any_input_may_be_looked_into() -> None:
     memo = Memo()
     parts = tuple(Expression(Other(name), (leaf("a"),)) for name in "xyz")
     root = inserted(memo, Expression(Node("f"), parts))
-    matches = list(bindings(Op(Node, some=Op(Other)), 0, root, memo.group))
+    matches = list(bindings(Op(Node, some=Op(Other)), 0, root, memo.groups))
     assert [m.position for m in matches] == [0, 1, 2]
-    assert list(bindings(Op(Node, some=Op(Other)), 0, root, memo.group)) == []
+    assert list(bindings(Op(Node, some=Op(Other)), 0, root, memo.groups)) == []
 
 
 def test_members_that_are_not_admitted_are_in_no_binding() -> None:
@@ -107,16 +107,16 @@ def test_members_that_are_not_admitted_are_in_no_binding() -> None:
         asked.append(member.id)
         return member is not refused
 
-    matches = list(bindings(BOTH, 0, root, memo.group, admits))
+    matches = list(bindings(BOTH, 0, root, memo.groups, admits))
     assert [[e.group for e in m.expressions[1:]] for m in matches] == [[left, right]]
     assert refused not in matches[0].expressions
     later = [inserted(memo, Expression(Other(n), (leaf("c"),)), into=right) for n in "xyz"]
     asked.clear()
-    matches = list(bindings(BOTH, 0, root, memo.group, admits))
+    matches = list(bindings(BOTH, 0, root, memo.groups, admits))
     assert [m.expressions[2] for m in matches] == later
     assert len(asked) == len(set(asked)), "asked once of each, not once per combination"
 
 
 def test_a_third_level_is_refused() -> None:
     with pytest.raises(ValueError, match="two levels"):
-        _ = Op(Node, Op(Node, Op(Node, Group("a")))).names
+        _ = Op(Node, Op(Node, Op(Node, Var("a")))).names

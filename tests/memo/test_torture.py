@@ -8,8 +8,8 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headrace.memo import Expression, Memo, OperatorSide
-from tests.memo.operators import Leaf, Node
+from headrace.memo import Expression, Memo
+from tests.memo.operators import Leaf, Node, OwnForms
 from tests.strategies.amount import examples
 
 NAMES = ("f", "g", "+")
@@ -70,7 +70,7 @@ step = st.one_of(
 @examples(300)
 @given(st.lists(step, max_size=40))
 def test_the_memo_is_a_congruence_closure(steps: list[tuple[str, object, object]]) -> None:
-    memo, naive = Memo(), Naive()
+    memo, naive = Memo(operators=OwnForms()), Naive()
     groups: list[int] = []
     for kind, first, second in steps:
         if kind == "leaf":
@@ -123,12 +123,13 @@ def test_a_fingerprint_makes_groups_of_equal_meaning_one(
     """``or`` means the set of its leaves: also one that equals an input of its own."""
     leaves: dict[int, frozenset[str]] = {}
 
-    def fingerprint(operator: Hashable, inputs: tuple[int, ...]) -> Hashable | None:
-        if isinstance(operator, Leaf):
-            return frozenset(operator.name)
-        return frozenset[str]().union(*(leaves[memo.find(i)] for i in inputs))
+    class Meanings(OwnForms):
+        def fingerprint(self, operator: Hashable, inputs: tuple[int, ...]) -> Hashable | None:
+            if isinstance(operator, Leaf):
+                return frozenset(operator.name)
+            return frozenset[str]().union(*(leaves[memo.find(i)] for i in inputs))
 
-    memo = Memo(OperatorSide(fingerprint=fingerprint))
+    memo = Memo(operators=Meanings())
     meanings: list[frozenset[str]] = []
     groups: list[int] = []
     for kind, name, numbers in steps:

@@ -6,7 +6,7 @@ from headrace.algebra import physical, regex
 from headrace.algebra.logical import Path, Pattern, WScan
 from headrace.algebra.plan import PhysicalPlan
 from headrace.memo import GroupExpression, PlanTree
-from headrace.optimizer import Optimization
+from headrace.optimizer import SearchResult
 
 Shape = str | tuple[object, ...]
 
@@ -34,7 +34,7 @@ def shape(tree: PlanTree[int, GroupExpression]) -> Shape:
     raise AssertionError(f"unexpected in such a plan: {tree.choice}")
 
 
-def shapes(outcome: Optimization) -> set[Shape]:
+def shapes(outcome: SearchResult) -> set[Shape]:
     """All different logical plans, modulo the order of join inputs."""
     space, root = outcome.plans.logical, outcome.root
     return {shape(space.unrank(root, k)) for k in range(space.count(root))}

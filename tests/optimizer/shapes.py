@@ -22,7 +22,7 @@ from headrace.catalog.model import Catalog, LabelStatistics, Stream
 from headrace.costmodel import CostModel
 from headrace.costmodel.characteristics import Characteristics
 from headrace.costmodel.constants import Assumptions
-from headrace.optimizer import Optimization, Optimizer, Options
+from headrace.optimizer import Optimizer, Options, SearchResult
 
 Edges = tuple[tuple[int, int], ...]
 
@@ -116,7 +116,7 @@ def thesis_model() -> CostModel:
     return CostModel("thesis", catalog(), assumptions=assumptions)
 
 
-def optimize(expression: LogicalExpression, model: Any = None, **options: Any) -> Optimization:
+def optimize(expression: LogicalExpression, model: Any = None, **options: Any) -> SearchResult:
     """The outcome for an expression; the memo is checked."""
     chosen = Options(check=True, **options)
     return Optimizer(model or thesis_model(), chosen).optimize(query(expression))

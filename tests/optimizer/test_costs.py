@@ -12,7 +12,7 @@ from headrace.algebra.physical import Coalesce, HashJoin, WindowScan
 from headrace.algebra.plan import PhysicalPlan
 from headrace.costmodel import CostModel
 from headrace.costmodel.characteristics import Characteristics
-from headrace.optimizer import Optimization
+from headrace.optimizer import SearchResult
 from tests.optimizer.shapes import (
     CLIQUE_4,
     CONCAT_PLUS,
@@ -138,7 +138,7 @@ def test_the_canonical_plan_is_left_deep_as_written() -> None:
 def test_shared_parts_are_one_node_and_counted_once_beside() -> None:
     twice = pattern(((0, 1), (1, 2)), output=(0, 2), labels="ab")
     expression = LogicalExpression(Pattern(((0, 1), (1, 2)), (0, 2)), (twice, twice))
-    outcome: Optimization = optimize(expression)
+    outcome: SearchResult = optimize(expression)
     digests = [(n.operator, n.inputs) for n in outcome.plan.nodes]
     assert len(set(digests)) == len(digests)
     assert outcome.shared_cost == pytest.approx(sum(n.estimate.cost for n in outcome.plan.nodes))

@@ -37,8 +37,8 @@ from headrace.algebra.properties import (
     UpdatePattern,
 )
 from headrace.costmodel import CostModel
-from headrace.optimizer import Optimization, Optimizer, Options
-from headrace.optimizer.physical_properties import delivered, ways_to_deliver
+from headrace.optimizer import Optimizer, Options, SearchResult
+from headrace.optimizer.physical_properties import child_requirements, delivered
 from headrace.optimizer.placements import distributions, hashed, placements
 from tests.optimizer.shapes import (
     CONCAT_PLUS,
@@ -79,7 +79,7 @@ QUERIES: dict[str, LogicalExpression] = {
 
 def over(
     n: int, expression: LogicalExpression, model: object = None, **more: object
-) -> Optimization:
+) -> SearchResult:
     costs = model or CostModel("saturating", catalog(), parallelism=n)
     options = Options(check=True, parallelism=n, **more)  # type: ignore[arg-type]
     return Optimizer(costs, options).optimize(query(expression))  # type: ignore[arg-type]
@@ -285,8 +285,8 @@ def test_deletions_pass_through_every_operator() -> None:
 
 
 def test_what_is_asked_of_the_inputs_of_a_join() -> None:
-    ways = ways_to_deliver(CHAIN, (2, 2), RequiredProperties(), 4)
-    assert {tuple(i.distribution for i in way.inputs) for way in ways} == {
+    ways = child_requirements(CHAIN, (2, 2), RequiredProperties(), 4)
+    assert {tuple(i.distribution for i in way.required) for way in ways} == {
         (hashed(1), hashed(0)),
         (BROADCAST, ANY),
         (ANY, BROADCAST),

@@ -14,7 +14,7 @@ from headrace.algebra.logical import LogicalExpression, LogicalQuery, Pattern, U
 from headrace.algebra.plan import PhysicalPlan
 from headrace.algebra.regex import Symbol
 from headrace.costmodel.model import Kind
-from headrace.optimizer import Optimization, Optimizer, Options
+from headrace.optimizer import Optimizer, Options, SearchResult
 from headrace.optimizer.entry import Joins, written_joins
 from headrace.optimizer.greedy import greedy_joins, may_be_cut
 from tests.optimizer.shapes import (
@@ -53,7 +53,7 @@ LARGE: dict[str, LogicalExpression] = {
 
 def benched(
     expression: LogicalExpression, kind: Kind, budget_expressions: int = 50_000
-) -> Optimization:
+) -> SearchResult:
     """Under the rates of the benchmark, which neither rise nor fall in written order."""
     model = cost_model(kind, bench_catalog())
     options = Options(budget_expressions=budget_expressions)

@@ -20,7 +20,7 @@ from headrace.costmodel import CostModel
 from headrace.languages import parse
 from headrace.languages.translation.canonical import translate
 from headrace.memo import Memo
-from headrace.optimizer import Optimization, Optimizer, Options
+from headrace.optimizer import Optimizer, Options, SearchResult
 from headrace.rules.registry import transformation_rules
 from tests.optimizer.shapes import QS, SetCosts, optimize
 from tests.oracles.query import text
@@ -80,7 +80,7 @@ def evaluated(operator: object, inputs: list[set[Row]], snapshot: Snapshot) -> s
     return rows_of(LogicalExpression(operator, leaves), stand_in)
 
 
-def optimized(case: Case, seed: int = 0, model: object = None, **options: object) -> Optimization:
+def optimized(case: Case, seed: int = 0, model: object = None, **options: object) -> SearchResult:
     query, costs = translated(case, seed)
     chosen = Options(**{"check": True, "budget_expressions": BUDGET, **options})  # type: ignore[arg-type]
     return Optimizer(model or costs, chosen).optimize(query)  # type: ignore[arg-type]

@@ -12,7 +12,7 @@ import pytest
 from headrace.algebra import regex
 from headrace.algebra.logical import LogicalExpression, Pattern
 from headrace.memo import Alternative, GroupExpression, PlanSpace
-from headrace.optimizer import Optimization
+from headrace.optimizer import SearchResult
 from tests.optimizer.shapes import (
     CLIQUE_4,
     Edges,
@@ -32,11 +32,11 @@ def catalan(n: int) -> int:
     return comb(2 * n, n) // (n + 1)
 
 
-def joins(outcome: Optimization) -> int:
+def joins(outcome: SearchResult) -> int:
     return sum(isinstance(e.operator, Pattern) for e in outcome.memo.expressions)
 
 
-def explored(expression: LogicalExpression, **options: object) -> Optimization:
+def explored(expression: LogicalExpression, **options: object) -> SearchResult:
     outcome = optimize(expression, SetCosts(), **options)
     assert outcome.stop_reason == "complete"
     assert outcome.plans.logical_count > 0  # explores what pruning left out
@@ -183,7 +183,7 @@ def test_the_first_tree_does_not_matter(shape: str) -> None:
         assert sizes(explored(random_tree(edges, random))) == expected
 
 
-def sizes(outcome: Optimization) -> tuple[int, ...]:
+def sizes(outcome: SearchResult) -> tuple[int, ...]:
     return (
         outcome.memo.group_count,
         joins(outcome),

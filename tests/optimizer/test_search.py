@@ -22,20 +22,21 @@ from headrace.algebra.properties import RequiredProperties
 from headrace.algebra.regex import Symbol, concat
 from headrace.memo import Expression, Winner
 from headrace.optimizer import CannotPlanError, Optimizer, Options
-from headrace.optimizer.describe import memo_text
 from headrace.optimizer.entry import Entry
 from headrace.optimizer.events import (
     Event,
+    EventLog,
     ExpressionAdded,
     GroupAdded,
     RuleApplied,
-    Trace,
     WinnerChanged,
 )
 from headrace.optimizer.extraction import winning_plan
 from headrace.optimizer.physical_properties import COALESCED
+from headrace.optimizer.result import SearchSpace
 from headrace.optimizer.search import Search
 from headrace.rules.implementation import PathBySimplePath
+from tests.optimizer.describe import memo_text
 from tests.optimizer.plan_shapes import plan_shape
 from tests.optimizer.shapes import (
     CONCAT_PLUS,
@@ -55,7 +56,7 @@ ROOT = pathlib.Path(__file__).parent.parent.parent
 SCRIPT = """
 import json
 from tests.optimizer.shapes import CONCAT_PLUS, QS, TABLE_4_2, optimize
-from headrace.optimizer.describe import memo_text
+from tests.optimizer.describe import memo_text
 found = {}
 for name, expression in {"qs": QS, "qp": CONCAT_PLUS, **TABLE_4_2}.items():
     outcome = optimize(expression)
@@ -124,7 +125,7 @@ def test_a_complete_search_says_so() -> None:
 
 def explored_by_hand(expression: LogicalExpression, **options: Any) -> tuple[Search, int]:
     search = Search(thesis_model(), Options(**options))
-    return search, Entry(search.memo, search.side.flat).insert(expression)
+    return search, Entry(search.memo, search.algebra.flat).insert(expression)
 
 
 def test_groups_that_read_each_other_in_a_circle_do_no_harm() -> None:
@@ -135,22 +136,22 @@ def test_groups_that_read_each_other_in_a_circle_do_no_harm() -> None:
     assert a is not None
     swapped = memo.insert(Expression(Project((1, 0)), (a,))).group
     memo.insert(Expression(Project((1, 0)), (swapped,)), into=a, rule="MadeForATest")
-    winner = search.optimize(root, COALESCED)
+    winner = search.best.optimize(root, COALESCED)
     assert winner is not None
-    memo.check(search.alternatives)
-    plan = winning_plan(search, root, COALESCED)
+    memo.check(SearchSpace(memo, search.goals).alternatives)
+    plan = winning_plan(search.coster, root, COALESCED)
     assert plan.cost == optimize(pattern(((0, 1), (1, 2)), labels="ab")).cost
 
 
 def test_a_plan_that_reads_itself_is_reported_with_its_circle() -> None:
     search, root = explored_by_hand(pattern(((0, 1), (1, 2)), labels="ab"))
-    search.optimize(root, COALESCED)
+    search.best.optimize(root, COALESCED)
     anything = RequiredProperties()
-    choice = search.implementations(root)[0]
+    choice = search.coster.choices(root)[0]
     group = search.memo.group(choice.inputs[0])
     group.winners[anything] = Winner(1.0, 1.0, choice, ((root, anything),))
     with pytest.raises(CannotPlanError, match=rf"reads itself: .*G{root} → .*G{root}"):
-        winning_plan(search, root, COALESCED)
+        winning_plan(search.coster, root, COALESCED)
 
 
 def test_what_no_operator_computes_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -164,7 +165,7 @@ def test_what_no_operator_computes_is_reported(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_events_tell_all_that_happened_in_order() -> None:
-    trace = Trace()
+    trace = EventLog()
     outcome = Optimizer(thesis_model()).optimize(query(CONCAT_PLUS), listeners=[trace])
     events: list[Event] = trace.events
     assert [event.step for event in events] == list(range(1, len(events) + 1))
@@ -184,7 +185,7 @@ def test_events_tell_all_that_happened_in_order() -> None:
 
 def test_listening_changes_nothing() -> None:
     quiet = optimize(QS)
-    loud = Optimizer(thesis_model()).optimize(query(QS), listeners=[Trace()])
+    loud = Optimizer(thesis_model()).optimize(query(QS), listeners=[EventLog()])
     assert loud.plan.to_json() == quiet.plan.to_json()
 
 

@@ -26,7 +26,7 @@ from headrace.algebra.logical import (
 from headrace.algebra.predicate import Predicate
 from headrace.algebra.regex import Symbol
 from headrace.costmodel import CostModel
-from headrace.optimizer import Optimization
+from headrace.optimizer import SearchResult
 from headrace.rules.registry import transformation_rules
 from tests.optimizer.shapes import (
     CONCAT_PLUS,
@@ -112,7 +112,7 @@ BUDGETS: dict[str, tuple[LogicalExpression, int, int]] = {
 }  # fmt: skip
 
 
-def explored(expression: LogicalExpression, **options: object) -> Optimization:
+def explored(expression: LogicalExpression, **options: object) -> SearchResult:
     outcome = optimize(expression, CostModel("saturating", catalog()), **options)
     assert outcome.stop_reason == "complete"
     assert outcome.plans.logical_count > 0

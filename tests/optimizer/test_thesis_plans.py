@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from headrace.algebra.logical import LogicalExpression
-from headrace.optimizer import Optimization
+from headrace.optimizer import SearchResult
 from tests.optimizer.plan_shapes import Shape, along, join, plan_shape, shapes
 from tests.optimizer.shapes import CONCAT_PLUS, QS, TERNARY_PLUS, optimize
 
@@ -48,17 +48,17 @@ def all_plans_of_qp() -> set[Shape]:
 
 
 @pytest.fixture(scope="module", params=["automaton", "pattern"])
-def qp(request: pytest.FixtureRequest) -> Optimization:
+def qp(request: pytest.FixtureRequest) -> SearchResult:
     start = {"automaton": CONCAT_PLUS, "pattern": TERNARY_PLUS}
     return optimize(start[request.param])
 
 
 @pytest.mark.parametrize("name", QP)
-def test_qp_has_its_seven_plans(qp: Optimization, name: str) -> None:
+def test_qp_has_its_seven_plans(qp: SearchResult, name: str) -> None:
     assert QP[name] in shapes(qp)
 
 
-def test_qp_has_fourteen_plans_and_no_other(qp: Optimization) -> None:
+def test_qp_has_fourteen_plans_and_no_other(qp: SearchResult) -> None:
     assert len(all_plans_of_qp()) == 14
     assert shapes(qp) == all_plans_of_qp()
 

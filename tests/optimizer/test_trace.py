@@ -10,10 +10,9 @@ from hypothesis import given
 
 from headrace.algebra.logical import LogicalExpression
 from headrace.algebra.properties import RequiredProperties
-from headrace.optimizer import Optimization, Optimizer, Options
+from headrace.optimizer import Optimizer, Options, SearchResult
 from headrace.optimizer.entry import Entry
-from headrace.optimizer.events import RuleApplied
-from headrace.optimizer.events import Trace as EventList
+from headrace.optimizer.events import EventLog, RuleApplied
 from headrace.optimizer.options import DEFAULT_BUDGET_EXPRESSIONS
 from headrace.optimizer.physical_properties import COALESCED
 from headrace.optimizer.search import Search
@@ -32,14 +31,14 @@ ALL = Tracing(most=DEFAULT_BUDGET_EXPRESSIONS, tried=True)
 def traced(
     expression: LogicalExpression, most: int, *, tried: bool = False
 ) -> tuple[Search, Trace]:
-    search = Search(thesis_model(), Options())
-    recorder = Recorder(search.memo, Tracing(most, tried))
-    search.listeners = (recorder,)
-    search.optimize(Entry(search.memo, search.side.flat).insert(expression), COALESCED)
+    recorder = Recorder(Tracing(most, tried))
+    search = Search(thesis_model(), Options(), [recorder])
+    root = Entry(search.memo, search.algebra.flat).insert(expression)
+    search.best.optimize(root, COALESCED)
     return search, recorder.trace
 
 
-def follow(outcome: Optimization) -> None:
+def follow(outcome: SearchResult) -> None:
     """Replays the deltas of a whole trace and compares with the memo."""
     trace, memo = outcome.trace, outcome.memo
     assert trace is not None
@@ -83,8 +82,8 @@ def follow(outcome: Optimization) -> None:
             assert plan.again == (plan.before is None and goal in costed)
             cost[goal] = plan.winner.cost
             costed.add(goal)
-        if delta.left is not None:
-            assert delta.left.cost >= delta.left.bound
+        if delta.pruned is not None:
+            assert delta.pruned.cost >= delta.pruned.bound
     assert members == {e.id: Member(e.id, e.group, e.operator, e.inputs) for e in memo.expressions}
     assert known == {group.id for group in memo.groups}
     assert cost == {
@@ -134,7 +133,7 @@ def test_a_trace_counts_what_it_does_not_keep() -> None:
 
 
 def test_every_rule_application_is_a_delta_or_counted() -> None:
-    told = EventList()
+    told = EventLog()
     outcome = Optimizer(thesis_model()).optimize(query(CONCAT_PLUS), listeners=[told], trace=True)
     trace = outcome.trace
     assert trace is not None
@@ -148,12 +147,12 @@ def test_what_was_tried_in_vain_is_kept_if_asked_for() -> None:
     _, whole = traced(QS, DEFAULT_BUDGET_EXPRESSIONS, tried=True)
     in_vain = [d for d in whole.deltas if not (d.added or d.merged or d.plan)]
     assert [d for d in whole.deltas if d not in in_vain] == list(plain.deltas)
-    assert sum(d.left is not None for d in in_vain) == whole.left == plain.left > 0
+    assert sum(d.pruned is not None for d in in_vain) == whole.pruned == plain.pruned > 0
     assert sum(bool(d.rule) for d in in_vain) == whole.known > 0
     assert any(d.known for d in in_vain)
     _, few = traced(QS, 5, tried=True)
-    assert sum(d.left is not None for d in few.deltas) == 5
-    assert (few.left, few.known) == (whole.left, whole.known)
+    assert sum(d.pruned is not None for d in few.deltas) == 5
+    assert (few.pruned, few.known) == (whole.pruned, whole.known)
 
 
 def test_plain_searches_keep_no_trace() -> None:

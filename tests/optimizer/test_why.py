@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from headrace.algebra.logical import LogicalExpression
 from headrace.algebra.physical import Coalesce, HashJoin, SPath, ToKernel, WindowScan
-from headrace.optimizer import Optimization, Optimizer, Options
+from headrace.optimizer import Optimizer, Options, SearchResult
 from headrace.optimizer.steps import in_order
-from headrace.optimizer.why import Reason, reasons
+from headrace.optimizer.why import Reason
 from tests.optimizer.shapes import (
     CONCAT_PLUS,
     QS,
@@ -29,9 +29,9 @@ from tests.strategies.queries import Case, cases
 SHAPES = {**TABLE_4_2, "concat plus": CONCAT_PLUS, "ternary plus": TERNARY_PLUS, "star": QS}
 
 
-def why(outcome: Optimization) -> dict[int, Reason]:
+def why(outcome: SearchResult) -> dict[int, Reason]:
     assert outcome.required is not None
-    return reasons(outcome.search, outcome.best, outcome.required)
+    return outcome.reasons()
 
 
 def explained(expression: LogicalExpression, **options: object) -> dict[int, Reason]:
@@ -39,7 +39,7 @@ def explained(expression: LogicalExpression, **options: object) -> dict[int, Rea
     return why(Optimizer(thesis_model(), chosen).optimize(query(expression)))
 
 
-def holds(outcome: Optimization) -> None:
+def holds(outcome: SearchResult) -> None:
     """What is true of the reasons of any plan."""
     found = why(outcome)
     steps = in_order(outcome.best)
@@ -55,7 +55,7 @@ def holds(outcome: Optimization) -> None:
             assert reason.lineage[0].rule == ""
             assert all(e.rule for e in reason.lineage[1:])
         other = reason.runner_up
-        assert reason.ways >= 1 + reason.mirrored + (other is not None)
+        assert reason.alternatives >= 1 + reason.mirrored + (other is not None)
         if other is not None and outcome.stop_reason == "complete":
             slack = 1e-9 * other.cost
             assert other.cost >= reason.winner.cost - slack
@@ -83,17 +83,18 @@ def test_reasons_of_any_plan(case: Case, prune: bool, budget: int) -> None:
 def test_the_runner_up_is_the_cheapest_other_way(shape: str, seed: int) -> None:
     outcome = Optimizer(SetCosts(seed), Options(prune=False)).optimize(query(SHAPES[shape]))
     found = why(outcome)
+    groups = {group.id: group for group in outcome.space.groups()}
     for reason in found.values():
         other = reason.runner_up
         if other is None:
-            assert reason.ways == 1 + reason.mirrored
+            assert reason.alternatives == 1 + reason.mirrored
             continue
         assert other.exact
-        ways = outcome.search.ways(outcome.search.goal(reason.group, reason.required))
+        (goal,) = (g for g in groups[reason.group].goals if g.required == reason.required)
         costs = sorted(
-            sum([below.best.cost for below in inputs if below.best is not None], choice.local)
-            for choice, inputs in ways
-            if choice.source >= 0 or reason.choice.source < 0  # no enforcer on the operator itself
+            sum([groups[g].winners[asked].cost for g, asked in a.inputs], a.choice.local)
+            for a in goal.alternatives
+            if a.choice.source >= 0 or reason.choice.source < 0  # no enforcer on itself
         )
         assert costs[0] == reason.winner.cost
         if not other.enforcers:
@@ -118,9 +119,9 @@ def test_what_is_too_much_to_add_up_has_a_bound() -> None:
     for shape in SHAPES.values():
         outcome = Optimizer(thesis_model()).optimize(query(shape))
         assert outcome.required is not None
-        search, best, required = outcome.search, outcome.best, outcome.required
-        priced = reasons(search, best, required)
-        for node, reason in reasons(search, best, required, most_ways=0).items():
+        priced = outcome.reasons()
+        bounded = outcome.space.reasons(outcome.best, outcome.required, most=0)
+        for node, reason in bounded.items():
             one, other = reason.runner_up, priced[node].runner_up
             if one is not None and isinf(one.cost):
                 assert other is not None
@@ -136,7 +137,7 @@ def test_the_reasons_of_a_path_over_a_join() -> None:
     by_operator = {type(reason.choice.operator): reason for reason in found.values()}
     assert set(by_operator) <= {WindowScan, ToKernel, HashJoin, SPath, Coalesce}
     scan = by_operator[WindowScan]
-    assert (scan.ways, scan.runner_up, len(scan.lineage)) == (1, None, 1)
+    assert (scan.alternatives, scan.runner_up, len(scan.lineage)) == (1, None, 1)
     rules = {e.rule for reason in found.values() for e in reason.lineage}
     assert {"", "StarDecompose"} <= rules
 

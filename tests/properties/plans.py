@@ -12,7 +12,7 @@ from headrace.algebra.plan import PhysicalPlan, PlanStream
 from headrace.costmodel import CostModel
 from headrace.languages import parse
 from headrace.languages.translation.canonical import translate
-from headrace.optimizer import Optimization, Optimizer, Options
+from headrace.optimizer import Optimizer, Options, SearchResult
 from tests.oracles.query import text
 from tests.properties.catalogs import catalog_of
 from tests.properties.tally import TRIED
@@ -30,7 +30,7 @@ def optimized(
     statistics: int = 0,
     cost_model: CostModel | None = None,
     deletions: Collection[str] = (),
-) -> Optimization:
+) -> SearchResult:
     """The optimizer's work on a case; ``statistics`` is the seed of the catalog's.
 
     The streams named by ``deletions`` have some.
@@ -53,7 +53,7 @@ def optimized(
     return Optimizer(model, options).optimize(query, streams, catalog.time_unit)
 
 
-def plans_of(found: Optimization, most: int = FEW, seed: int = 0) -> list[PhysicalPlan]:
+def plans_of(found: SearchResult, most: int = FEW, seed: int = 0) -> list[PhysicalPlan]:
     """All plans if there are few, else the chosen, the canonical and a uniform sample."""
     if found.plans.count <= most:
         return list(islice(found.plans.ranked(), most + 1))

@@ -10,7 +10,7 @@ from headrace.catalog import load
 from headrace.costmodel import CostModel
 from headrace.languages import parse
 from headrace.languages.translation.canonical import translate
-from headrace.optimizer import Optimization, Optimizer
+from headrace.optimizer import Optimizer, SearchResult
 from tests.oracles.judgement import Line
 from tests.oracles.snapshot import Edge, Truth
 from tests.properties.running import judge, lines_of
@@ -26,7 +26,7 @@ def edges() -> tuple[Edge, ...]:
     return examples.edges()
 
 
-def _optimized(text: Path) -> Optimization:
+def _optimized(text: Path) -> SearchResult:
     catalog = load(text.parent / "catalog.yaml")
     streams = tuple(
         PlanStream(name=s.name, labels=tuple(s.labels), properties=dict(s.properties))

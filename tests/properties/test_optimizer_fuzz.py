@@ -33,7 +33,7 @@ from headrace.catalog.model import Catalog, LabelStatistics, Stream
 from headrace.costmodel import CostModel
 from headrace.costmodel.characteristics import Characteristics
 from headrace.executor.local import Edge, run_plan
-from headrace.optimizer import Optimization, Optimizer, Options
+from headrace.optimizer import Optimizer, Options, SearchResult
 from headrace.rules.registry import transformation_rules
 from tests.optimizer.test_meaning import relations
 from tests.oracles.snapshot import Row, Snapshot
@@ -165,7 +165,7 @@ class Perturbed:
         return factor * self.model.cost(operator, output, inputs)
 
 
-def searched(expression: LogicalExpression, seed: int, **options: object) -> Optimization:
+def searched(expression: LogicalExpression, seed: int, **options: object) -> SearchResult:
     """The outcome under statistics and costs of a seed."""
     random = Random(seed)
     labels = {

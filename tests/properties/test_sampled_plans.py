@@ -14,7 +14,7 @@ from headrace.api.explanation import stored_plan
 from headrace.api.render.picture import picture
 from headrace.catalog.model import Catalog, LabelStatistics, Stream
 from headrace.documents.explained import RankedPlan, plans_document
-from headrace.optimizer import Optimization, Options
+from headrace.optimizer import Options, SearchResult
 from headrace.optimizer.steps import in_order, shared_cost
 from headrace.planning.planner import optimize
 from headrace.planning.requests import Format, PlanningOptions, PlanRequest
@@ -45,7 +45,7 @@ def check_shown(plan: PhysicalPlan) -> None:
     assert json.loads(json.dumps(shown))["plans"][0]["digest"] == plan.digest
 
 
-def check_costs(found: Optimization, plan: PhysicalPlan) -> None:
+def check_costs(found: SearchResult, plan: PhysicalPlan) -> None:
     """A plan costs what its nodes cost, and no less than the one that was chosen."""
 
     def of_tree(position: int) -> float:

@@ -17,8 +17,7 @@ from headrace.catalog.model import Catalog, LabelStatistics, Stream
 from headrace.costmodel import CostModel
 from headrace.languages import parse
 from headrace.languages.translation.canonical import translate
-from headrace.optimizer import Optimization, Optimizer, Options
-from headrace.optimizer.why import reasons
+from headrace.optimizer import Optimizer, Options, SearchResult
 from headrace.planning.planner import plan_of, translate_query
 from headrace.planning.requests import PlanningOptions, PlanRequest
 from tests.oracles.query import text
@@ -43,7 +42,7 @@ class Steps:
         return self.asked > MOST_STEPS
 
 
-def searched(case: Case, parallelism: int, seed: int, *, prune: bool = True) -> Optimization:
+def searched(case: Case, parallelism: int, seed: int, *, prune: bool = True) -> SearchResult:
     catalog = catalog_of(case.query, case.integers, seed)
     query = translate(parse(text(case.query)), catalog)
     model = CostModel(catalog=catalog, parallelism=parallelism)
@@ -70,11 +69,11 @@ def test_circles_settle_on_the_cheapest_plan(case: Case, parallelism: int, seed:
     found = searched(case, parallelism, seed)
     if found.stop_reason != "complete":
         return
-    found.memo.check(found.search.alternatives)
+    found.memo.check(found.space.alternatives)
     thorough = searched(case, parallelism, seed, prune=False)
     assert found.cost == pytest.approx(thorough.cost, rel=1e-12)
     assert found.required is not None
-    assert reasons(found.search, found.best, found.required)
+    assert found.reasons()
 
 
 TURNED_CLOSURES = """
@@ -102,5 +101,5 @@ def test_winners_with_one_choice_over_other_inputs_settle(parallelism: int) -> N
     request = PlanRequest(TURNED_CLOSURES, language="gcore", catalog=catalog, options=options)
     found = plan_of(translate_query(request), deadline=Deadline(cancelled=Steps())).optimization
     assert found.stop_reason == "complete"
-    assert found.search.circular
-    found.memo.check(found.search.alternatives)
+    assert found.circular
+    found.memo.check(found.space.alternatives)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from headrace.algebra.logical import LogicalExpression, LogicalOperator
-from headrace.memo import Expression, GroupExpression, Memo, MemoListener, Tree
-from headrace.optimizer.algebra_side import AlgebraSide
+from headrace.memo import Expression, GroupExpression, Groups, Memo, Tree
+from headrace.optimizer.algebra_operators import AlgebraOperators
 from headrace.rules.rule import Context, TransformationRule
 
 
@@ -50,14 +50,15 @@ def apply(
 
     Each tuple of ``below`` is put into a group of its own before that.
     """
-    side = AlgebraSide(paths_of_labels=paths_of_labels)
-    memo = side.new_memo(MemoListener())
+    groups = Groups()
+    algebra = AlgebraOperators(groups, paths_of_labels=paths_of_labels)
+    memo = Memo(groups, algebra, (algebra.flat, algebra.times))
     for equal in below:
         first = memo.insert(tree(equal[0])).group
         for other in equal[1:]:
             memo.insert(tree(other), into=first)
     group = memo.insert(tree(expression)).group
-    context = Context(memo, side.flat, cross_products=cross_products)
+    context = Context(memo, algebra.flat, cross_products=cross_products)
     results: list[Tree] = []
     if rule is not None:
         for member in list(memo.group(group).expressions):

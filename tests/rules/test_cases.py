@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from headrace.algebra.logical import LogicalExpression, WScan, WScanUnion
 from headrace.algebra.plan import PhysicalPlan
 from headrace.executor.local import Edge, run_plan
-from headrace.optimizer import Optimization, Optimizer, Options
+from headrace.optimizer import Optimizer, Options, SearchResult
 from headrace.optimizer.normalization import ALWAYS_WIN, normalized
 from headrace.rules.registry import transformation_rules
 from tests.optimizer.shapes import SetCosts, query
@@ -108,7 +108,7 @@ def snapshot(edges: list[Edge], t: int, stored: set[str]) -> Snapshot:
     }
 
 
-def explored(expression: LogicalExpression, *only: str) -> Optimization:
+def explored(expression: LogicalExpression, *only: str) -> SearchResult:
     """A search with some rules alone."""
     options = Options(disabled_rules=frozenset(RULES.keys() - set(only)), prune=False, check=True)
     return Optimizer(SetCosts(), options).optimize(query(expression))

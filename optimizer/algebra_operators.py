@@ -1,4 +1,4 @@
-"""What the memo is told about the operators of the algebra."""
+"""The operators of the algebra, as the memo asks about them."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from ..algebra.logical import (
 )
 from ..algebra.predicate import TRUE
 from ..algebra.regex import Symbol
-from ..memo import Digest, GroupId, Memo, MemoListener, OperatorSide
+from ..memo import Digest, GroupId, Groups, Operators
 from ..rules.columns import FlatForms
 from ..rules.time_bounds import OWN_TIME, TimeBounds
 
 
 @dataclass(frozen=True, slots=True)
 class LogicalProperties:
-    """What all expressions of a group agree on: their width and the windowed leaves they read.
+    """Properties that all expressions of a group agree on.
 
-    ``scans`` is a set of numbers of leaves, as bits; ``deletions`` whether a stream among them
-    has some.
+    ``width`` is the number of columns, ``scans`` a set of numbers of scans, as bits, and
+    ``deletions`` whether a stream among them has deletions.
     """
 
     width: int
@@ -37,42 +37,36 @@ class LogicalProperties:
     deletions: bool = False
 
 
-class AlgebraSide:
-    """The operator side of one memo over the Streaming Graph Algebra."""
+class AlgebraOperators(Operators):
+    """The operators of the Streaming Graph Algebra over the groups of one memo.
 
-    def __init__(self, *, paths_of_labels: bool) -> None:
+    ``paths_of_labels``: whether P[a] of one forward step is its input (rule PathOfLabel).
+    ``late``: see :class:`headrace.rules.time_bounds.TimeBounds`.
+    """
+
+    def __init__(self, groups: Groups, *, paths_of_labels: bool = True, late: int = 0) -> None:
+        self._groups = groups
         self._paths_of_labels = paths_of_labels
         self._scans: dict[WScan, int] = {}
-        self._memo: Memo | None = None
         self.deletions = False
         """Whether any stream has some."""
         self.finals = False
-        """Whether any operator gives what is final: an aggregation, reports."""
-        self.flat = FlatForms()
-        self.times = TimeBounds()
+        """Whether the result of any operator is final: an aggregation, reports."""
+        self.flat = FlatForms(groups)
+        self.times = TimeBounds(groups, late)
 
-    def new_memo(self, listener: MemoListener) -> Memo:
-        """An empty memo over this algebra."""
-        side = OperatorSide(
-            self._canonical, self.flat.fingerprint, self._properties, self._contradiction
-        )
-        self._memo = Memo(side, listener)
-        self.flat.attach(self._memo)
-        self.times.attach(self._memo)
-        return self._memo
-
-    def leaves(self, properties: LogicalProperties) -> tuple[WScan, ...]:
-        """The windowed leaves that a group reads, without what is selected of them."""
+    def scans(self, properties: LogicalProperties) -> tuple[WScan, ...]:
+        """The scans that a group reads, without their predicates."""
         return tuple(scan for scan, bit in self._scans.items() if properties.scans >> bit & 1)
 
-    def _canonical(self, operator: Hashable, inputs: tuple[GroupId, ...]) -> Digest | GroupId:
-        assert self._memo is not None
+    def canonical(self, operator: Hashable, inputs: tuple[GroupId, ...]) -> Digest | GroupId:
+        """The operator's canonical form; an input where the operator changes nothing."""
         if isinstance(operator, Union) and inputs[0] == inputs[1]:
             return inputs[0]
         if isinstance(operator, Filter) and operator.predicate.normal == TRUE:
             return inputs[0]
         if isinstance(operator, Project):
-            width = self._memo.group(inputs[0]).properties.width
+            width = self._groups[inputs[0]].properties.width
             if operator.columns == tuple(range(width)):
                 return inputs[0]
         if isinstance(operator, Path):
@@ -89,9 +83,14 @@ class AlgebraSide:
         assert isinstance(operator, LogicalOperator)
         return operator.canonical(inputs)
 
-    def _properties(
+    def fingerprint(self, operator: Hashable, inputs: tuple[GroupId, ...]) -> Hashable | None:
+        """The flattened form of a join or union (:mod:`headrace.rules.columns`)."""
+        return self.flat.fingerprint(operator, inputs)
+
+    def properties(
         self, operator: Hashable, inputs: tuple[LogicalProperties, ...]
     ) -> LogicalProperties:
+        """Width, scans and deletions of the result."""
         assert isinstance(operator, LogicalOperator)
         scans = 0
         for below in inputs:
@@ -106,12 +105,12 @@ class AlgebraSide:
         self.deletions |= deletions
         if isinstance(operator, Aggregate | Report):
             self.finals = True
-            deletions = False  # what they give is final
+            deletions = False  # their results are final
         width = operator.width([below.width for below in inputs])
         return LogicalProperties(width, scans, deletions)
 
-    @staticmethod
-    def _contradiction(one: LogicalProperties, other: LogicalProperties) -> str | None:
+    def contradiction(self, one: LogicalProperties, other: LogicalProperties) -> str | None:
+        """Expressions of one group have equal widths and read the same scans."""
         if one.width != other.width:
             return f"one has {one.width} columns, the other {other.width}"
         if one.scans != other.scans:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 
-from ..algebra import logical, physical, regex, scalar
-from ..algebra.aggregates import AggregateCall
-from ..algebra.logical import (
+from headrace.algebra import logical, physical, regex, scalar
+from headrace.algebra.aggregates import AggregateCall
+from headrace.algebra.logical import (
     Aggregate,
     Compute,
     Empty,
@@ -21,7 +21,7 @@ from ..algebra.logical import (
     Witness,
     WScan,
 )
-from ..algebra.physical import (
+from headrace.algebra.physical import (
     AggregateRows,
     Coalesce,
     ComputeColumns,
@@ -39,11 +39,11 @@ from ..algebra.physical import (
     WindowScan,
     WitnessPaths,
 )
-from ..algebra.properties import Convention, RequiredProperties, Spread
-from ..algebra.window import Window
-from ..memo import GroupId, Memo
-from ..memo.printer import format_memo
-from .goals import Choice
+from headrace.algebra.properties import Convention, RequiredProperties, Spread
+from headrace.algebra.window import Window
+from headrace.memo import GroupId, Memo
+from headrace.memo.printer import format_memo
+from headrace.optimizer.goals import Choice
 
 STORED = "stored"
 """What stands in place of the window of a stored graph."""

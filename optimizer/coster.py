@@ -1,0 +1,153 @@
+"""The coster: estimates groups, and prices the physical operators that compute them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import replace
+
+from ..algebra.logical import LogicalOperator
+from ..algebra.physical import PhysicalOperator, over_deletions
+from ..algebra.properties import DeliveredProperties, Distribution
+from ..costmodel.characteristics import Characteristics
+from ..memo import Group, GroupExpression, GroupId, Groups, MemoListener
+from ..rules.registry import implementations_by_operator
+from .algebra_operators import AlgebraOperators
+from .cost import CostEstimator
+from .goals import Choice
+from .options import Options
+from .physical_properties import delivered
+from .placements import Place
+
+
+class Coster(MemoListener):
+    """Estimates and choices for the groups of one memo, each computed once.
+
+    Attributes:
+        groups: the groups of the memo.
+        algebra: their operators.
+        cost_model: what estimates and costs come from.
+        parallelism: over how many partitions a plan runs.
+        stale: whether the choices of a group that was costed have changed since.
+    """
+
+    def __init__(
+        self,
+        groups: Groups,
+        algebra: AlgebraOperators,
+        cost_model: CostEstimator,
+        options: Options,
+    ) -> None:
+        self.groups = groups
+        self.algebra = algebra
+        self.cost_model = cost_model
+        self.parallelism = options.parallelism
+        self.stale = False
+        self._rules = implementations_by_operator(
+            options.parallelism, options.simple_budget, options.evaluate_every
+        )
+        self._estimates: dict[GroupId, Characteristics] = {}
+        self._choices: dict[GroupId, tuple[Choice, ...]] = {}
+
+    # -- changes of the memo ----------------------------------------------------------------
+
+    def expression_added(self, expression: GroupExpression) -> None:
+        """Estimates a new group by its first expression; drops the choices of an older one."""
+        group = expression.group
+        if group not in self._estimates:
+            operator = expression.operator
+            assert isinstance(operator, LogicalOperator)
+            inputs = tuple([self._estimates[i] for i in expression.inputs])
+            self._estimates[group] = self.cost_model.characteristics(operator, inputs)
+        if self._choices.pop(group, None) is not None:
+            self.stale = True
+
+    def groups_merged(self, survivor: Group, absorbed: Group) -> None:
+        """Drops all choices, which may read the absorbed group."""
+        self._estimates.pop(absorbed.id, None)
+        self.stale = self.stale or bool(self._choices)
+        self._choices.clear()
+
+    def forget(self) -> None:
+        """Drops all choices, to be priced anew; estimates stay."""
+        self._choices.clear()
+
+    # -- estimates and costs ----------------------------------------------------------------
+
+    @property
+    def choices_priced(self) -> int:
+        """How many choices there are now."""
+        return sum(map(len, self._choices.values()))
+
+    def estimate(self, group: GroupId) -> Characteristics:
+        """The characteristics of a group, those of its first expression."""
+        return self._estimates[self.groups.find(group)]
+
+    def widths(self, choice: Choice) -> tuple[int, ...]:
+        """The numbers of columns of the groups that a choice reads."""
+        return tuple([self.groups[i].properties.width for i in choice.inputs])
+
+    def delivered(
+        self, choice: Choice, inputs: tuple[DeliveredProperties, ...]
+    ) -> DeliveredProperties:
+        """The properties of a choice's result over inputs with such properties."""
+        return delivered(choice.operator, self.widths(choice), inputs, self.parallelism)
+
+    def choices(self, group: GroupId) -> tuple[Choice, ...]:
+        """The operators that compute a group on one partition, the cheapest first; no enforcers."""
+        group = self.groups.find(group)
+        priced = self._choices.get(group)
+        if priced is None:
+            priced = self._choices[group] = self._price(group)
+        return priced
+
+    def placed(
+        self, choice: Choice, group: GroupId, divided: tuple[int, ...], result_divided: int
+    ) -> Choice:
+        """A choice with its cost on the busiest partition.
+
+        ``divided``: over how many partitions the rows of each input are, and ``result_divided``
+        those of the group.
+        """
+        if self.parallelism == 1:
+            return choice
+        inputs = zip(choice.inputs, divided, strict=True)
+        local = self.cost_model.cost(
+            choice.operator,
+            self.estimate(group).share(result_divided),
+            tuple([self.estimate(i).share(over) for i, over in inputs]),
+        )
+        return replace(choice, local=local)
+
+    def enforcer(
+        self,
+        name: str,
+        operator: PhysicalOperator,
+        group: GroupId,
+        below: Distribution,
+        here: Distribution,
+    ) -> Choice:
+        """An enforcer with its cost, from rows distributed as ``below`` to ``here``."""
+        source, result = (Place(d).divided(self.parallelism) for d in (below, here))
+        estimate = self.estimate(group)
+        local = self.cost_model.cost(operator, estimate.share(result), (estimate.share(source),))
+        return Choice(operator, (self.groups.find(group),), local, name, -1)
+
+    def _price(self, group: GroupId) -> tuple[Choice, ...]:
+        """Prices the different operators over different inputs of a group's members."""
+        algebra = self.algebra
+        found: dict[Hashable, Choice] = {}
+        output = self._estimates[group]
+        for expression in self.groups[group].expressions:
+            read = expression.inputs
+            inputs = tuple([self._estimates[i] for i in read])
+            deletions = algebra.deletions and any(self.groups[i].properties.deletions for i in read)
+            for rule in self._rules.get(type(expression.operator), ()):
+                for implemented in rule.implement(expression):
+                    operator = algebra.times.shrunk(implemented, read)
+                    if deletions:
+                        operator = over_deletions(operator)
+                    if (operator, read) not in found:
+                        local = self.cost_model.cost(operator, output, inputs)
+                        choice = Choice(operator, read, local, rule.name, expression.id)
+                        found[operator, read] = choice
+        return tuple(sorted(found.values(), key=lambda c: (c.local, c.source)))

@@ -1,0 +1,218 @@
+"""The result of a search, and the memo that it leaves, as immutable values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from ..algebra.logical import WScan
+from ..algebra.plan import PhysicalPlan
+from ..algebra.properties import DeliveredProperties, RequiredProperties
+from ..costmodel.characteristics import Characteristics
+from ..memo import Group, GroupExpression, GroupId, Memo, Winner
+from .budget import StopReason
+from .events import RuleStatistics
+from .extraction import delivered_by_winners
+from .goal_table import GoalTable
+from .goals import Choice, Goal
+from .plans import Plans
+from .steps import Step, shared_cost
+from .trace import Trace
+from .why import MOST_ALTERNATIVES, Reason, goals_of, reasons
+
+
+@dataclass(frozen=True, slots=True)
+class FoundAlternative:
+    """An alternative of a goal when the search ended.
+
+    ``inputs`` are the goals that the choice reads; its cost is at least ``at_least``, and
+    exactly that if ``exact``.
+    """
+
+    choice: Choice
+    inputs: tuple[tuple[GroupId, RequiredProperties], ...]
+    at_least: float
+    exact: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FoundGoal:
+    """A goal when the search ended; see :class:`headrace.optimizer.goals.Goal`.
+
+    It has no ``alternatives`` if none was tried: all that reads the goal was too dear without it.
+    """
+
+    required: RequiredProperties
+    done: bool
+    at_least: float
+    alternatives: tuple[FoundAlternative, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FoundGroup:
+    """A group when the search ended.
+
+    Attributes:
+        id: the number of the group.
+        width: how many columns it has.
+        scans: the windowed scans that it reads, without their predicates.
+        estimate: what is estimated of its rows.
+        expressions: its members.
+        winners: its cheapest plans, by required properties.
+        delivered: the properties that winners deliver, of those whose inputs have winners too.
+        goals: the requirements under which the search wanted it.
+    """
+
+    id: GroupId
+    width: int
+    scans: tuple[WScan, ...]
+    estimate: Characteristics
+    expressions: tuple[GroupExpression, ...]
+    winners: Mapping[RequiredProperties, Winner]
+    delivered: Mapping[RequiredProperties, DeliveredProperties]
+    goals: tuple[FoundGoal, ...]
+
+
+class SearchSpace:
+    """The memo of a search that has ended, with its goals and costs; nothing here changes them."""
+
+    def __init__(self, memo: Memo, goals: GoalTable) -> None:
+        self._memo = memo
+        self._goals = goals
+
+    def groups(self) -> tuple[FoundGroup, ...]:
+        """All groups, by their numbers."""
+        delivered: dict[GroupId, dict[RequiredProperties, DeliveredProperties]] = {}
+        for (group, required), properties in delivered_by_winners(self._goals.coster).items():
+            delivered.setdefault(group, {})[required] = properties
+        wanted: dict[GroupId, list[Goal]] = {}
+        for goal in self._goals:
+            wanted.setdefault(goal.group, []).append(goal)
+        return tuple(
+            self._group(group, wanted.get(group.id, []), delivered.get(group.id, {}))
+            for group in self._memo.groups
+        )
+
+    def requirements(
+        self, best: Step, required: RequiredProperties
+    ) -> dict[int, RequiredProperties]:
+        """The requirement that each node of a plan of winners meets, by the node's number."""
+        goals = goals_of(self._goals, best, required)
+        return {node: goal.required for node, goal in goals.items()}
+
+    def reasons(
+        self, best: Step, required: RequiredProperties, most: int = MOST_ALTERNATIVES
+    ) -> dict[int, Reason]:
+        """See :func:`headrace.optimizer.why.reasons`."""
+        return reasons(self._memo, self._goals, best, required, most)
+
+    def alternatives(
+        self, group: GroupId, required: object
+    ) -> Iterator[tuple[float, tuple[tuple[GroupId, RequiredProperties], ...]]]:
+        """All alternatives of a goal, as :meth:`headrace.memo.Memo.check` wants them."""
+        assert isinstance(required, RequiredProperties)
+        for choice, inputs in self._goals.alternatives(self._goals.goal(group, required)):
+            yield choice.local, tuple((g.group, g.required) for g in inputs)
+
+    def _group(
+        self,
+        group: Group,
+        goals: list[Goal],
+        delivered: Mapping[RequiredProperties, DeliveredProperties],
+    ) -> FoundGroup:
+        coster = self._goals.coster
+        winners = {
+            required: winner
+            for required, winner in group.winners.items()
+            if isinstance(required, RequiredProperties)
+        }
+        return FoundGroup(
+            group.id,
+            group.properties.width,
+            coster.algebra.scans(group.properties),
+            coster.estimate(group.id),
+            tuple(group.expressions),
+            winners,
+            delivered,
+            tuple(map(self._goal, goals)),
+        )
+
+    def _goal(self, goal: Goal) -> FoundGoal:
+        tried = goal.best is not None or goal.failed >= 0
+        alternatives = self._goals.alternatives(goal) if tried else ()
+        return FoundGoal(
+            goal.required,
+            goal.done,
+            goal.at_least,
+            tuple(
+                FoundAlternative(
+                    a.choice, tuple((g.group, g.required) for g in a.inputs), a.at_least, a.settled
+                )
+                for a in alternatives
+            ),
+        )
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """The result of a search.
+
+    Attributes:
+        plan: the cheapest plan found.
+        best: its steps.
+        required: the properties under which they were found for the root; None if the plan is the
+            one that the search started from.
+        canonical_plan: the plan of the query as written.
+        canonical_cost: the cost of its tree per time unit.
+        memo: the equivalent expressions that were found.
+        root: the memo's group of the whole query.
+        space: the memo with goals and costs, to be read.
+        physical_expressions: how many physical operators over groups were priced.
+        stop_reason: why the search ended.
+        circular: whether groups read each other in a circle, so that goals were settled again.
+        optimize_ms: how long the search took.
+        rules: statistics by rule name.
+        plans: all complete plans of the memo.
+        trace: the steps of the search, if asked for.
+    """
+
+    plan: PhysicalPlan
+    best: Step
+    required: RequiredProperties | None
+    canonical_plan: PhysicalPlan
+    canonical_cost: float
+    memo: Memo
+    root: GroupId
+    space: SearchSpace
+    physical_expressions: int
+    stop_reason: StopReason
+    circular: bool
+    optimize_ms: float
+    rules: Mapping[str, RuleStatistics]
+    plans: Plans
+    trace: Trace | None = None
+
+    @property
+    def cost(self) -> float:
+        """The cost of the plan's tree per time unit."""
+        return self.best.cost
+
+    @property
+    def shared_cost(self) -> float:
+        """The cost of the plan with shared sub-plans counted once."""
+        return shared_cost(self.best)
+
+    def reasons(self) -> dict[int, Reason]:
+        """The reason of each node of the plan, by its number.
+
+        Empty where the time was up before anything was costed: the query runs as it was written.
+        """
+        if self.required is None:
+            return {}
+        return self.space.reasons(self.best, self.required)
+
+    def requirements(self) -> dict[int, RequiredProperties]:
+        """The requirement that each node of the plan meets; empty as :meth:`reasons` are."""
+        if self.required is None:
+            return {}
+        return self.space.requirements(self.best, self.required)
