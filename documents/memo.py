@@ -1,162 +1,251 @@
-"""What a search found, as JSON documents: its groups, their members, goals and winners."""
+"""All that a search found: groups, their expressions, goals, ways to these, and winners."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import isinf
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..algebra.plan import NodeProperties
 from ..algebra.properties import DeliveredProperties
 from ..costmodel.characteristics import Characteristics
-from ..memo import Group, Winner
+from ..memo import Group as MemoGroup
+from ..memo import GroupId
+from ..memo import Winner as MemoWinner
+from ..notation import operators as notation
 from ..notation.names import Names
 from ..optimizer import Optimization
+from ..optimizer import goals as search
 from ..optimizer.extraction import delivered_by_winners
-from ..optimizer.goals import Choice, Goal
-from ..optimizer.steps import in_order
+from ..optimizer.steps import Step, in_order
 from ..optimizer.why import goals_of
 from ..planning.planner import Planned
-from .trace import choice_document
-
-Delivered = dict[tuple[int, Any], DeliveredProperties]
-
-
-def groups(planned: Planned) -> list[dict[str, Any]]:
-    """All groups of the memo, by their numbers."""
-    search = planned.optimization.search
-    names = Names(planned.catalog.time_unit)
-    delivered = delivered_by_winners(search)
-    asked: dict[int, list[Goal]] = {}
-    for goal in search.goals:
-        asked.setdefault(goal.group, []).append(goal)
-    return [
-        _group(group, asked.get(group.id, []), planned.optimization, names, delivered)
-        for group in search.memo.groups
-    ]
+from .explained import Explained, explained
+from .model import Document, finite
+from .trace import Choice, choice_document
 
 
-def chosen(planned: Planned) -> list[dict[str, Any]]:
-    """By node of the plan: the goal that it is the winner of, and the expression that it runs.
+class MemoExpression(Document):
+    """An expression of a group; ``source`` is the id of the one that ``rule`` made it of."""
 
-    The expression of an enforcer is null, and what is required is where the time was up before
-    any goal was reached.
-    """
+    id: int
+    text: str
+    inputs: tuple[int, ...]
+    rule: str | None
+    source: int | None
+
+
+class Goal(Document):
+    """A group, and what is required of its rows."""
+
+    group: int
+    required: str
+
+
+class _Required(Document):
+    required: str
+
+
+class Winner(Choice, _Required):
+    """The cheapest plan of a group for what is required of it."""
+
+    cost: float
+    local: float
+    inputs: tuple[Goal, ...]
+    delivers: NodeProperties | None
+
+
+class Way(Choice):
+    """A way to a goal: its own cost, and what it costs at least with its inputs (null: without
+    end), or just that if it is exact."""
+
+    inputs: tuple[Goal, ...]
+    local: float
+    at_least: float | None
+    exact: bool
+
+
+class Asked(Document):
+    """What was asked of a group, and all ways to it; ``at_least`` is what the cheapest costs if
+    it is done, else what the search is sure that it costs more than."""
+
+    required: str
+    done: bool
+    at_least: float | None
+    ways: tuple[Way, ...]
+
+
+class GroupEstimate(Document):
+    """What is estimated of a group; ``interval`` is null where rows stay valid, ``distinct`` are
+    the different values of each column."""
+
+    rate: float
+    interval: float | None
+    population: float
+    distinct: tuple[float, ...]
+
+
+class Group(Document):
+    """Expressions that give the same rows; ``reads`` are the labels that they are made of."""
+
+    id: int
+    columns: int
+    reads: tuple[str, ...]
+    estimate: GroupEstimate
+    expressions: tuple[MemoExpression, ...]
+    winners: tuple[Winner, ...]
+    goals: tuple[Asked, ...]
+
+
+class ChosenNode(Document):
+    """Where a node of the plan stands in the memo; its ``expression`` is null for an enforcer,
+    ``required`` where the time was up before anything was costed."""
+
+    node: int
+    group: int
+    required: str | None
+    expression: int | None
+
+
+class Memo(Explained):
+    """All that a search found."""
+
+    root: int
+    groups: tuple[Group, ...]
+    chosen: tuple[ChosenNode, ...]
+    symbols: dict[str, str]
+
+
+def memo_document(planned: Planned) -> Memo:
+    """The document of the stage ``memo``: all groups, and where the plan stands among them."""
     found = planned.optimization
     names = Names(planned.catalog.time_unit)
-    required = found.required
-    goals = {} if required is None else goals_of(found.search, found.best, required)
-    return [
-        {
-            "node": node,
-            "group": step.group,
-            "required": names.required(goals[node].required) if node in goals else None,
-            "expression": _expression(step.source),
-        }
-        for node, (step, _) in enumerate(in_order(found.best))
-    ]
+    delivered = delivered_by_winners(found.search)
+    asked: dict[GroupId, list[search.Goal]] = {}
+    for goal in found.search.goals:
+        asked.setdefault(goal.group, []).append(goal)
+    return Memo(
+        **dict(explained(planned)),
+        root=found.memo.find(found.root),
+        groups=tuple(
+            _group(group, found, names, _winners(group, names, delivered), asked.get(group.id, []))
+            for group in found.memo.groups
+        ),
+        chosen=_chosen(found, names),
+        symbols=dict(notation.SYMBOLS),
+    )
 
 
 def _group(
-    group: Group,
-    goals: Sequence[Goal],
+    group: MemoGroup,
     found: Optimization,
     names: Names,
-    delivered: Delivered,
-) -> dict[str, Any]:
-    search = found.search
-    return {
-        "id": group.id,
-        "columns": group.properties.width,
-        "reads": [f"{leaf.stream}.{leaf.label}" for leaf in search.side.leaves(group.properties)],
-        "estimate": _estimate(search.estimate(group.id)),
-        "expressions": [
-            {
-                "id": e.id,
-                "text": names.over(e.operator, e.inputs),
-                "inputs": list(e.inputs),
-                "rule": e.rule or None,
-                "source": e.source.id if e.source is not None else None,
-            }
+    winners: Sequence[Winner],
+    goals: Sequence[search.Goal],
+) -> Group:
+    scans = found.search.side.leaves(group.properties)
+    asked = [_asked(goal, found, names) for goal in goals]
+    return Group(
+        id=group.id,
+        columns=group.properties.width,
+        reads=tuple(f"{scan.stream}.{scan.label}" for scan in scans),
+        estimate=_estimate(found.search.estimate(group.id)),
+        expressions=tuple(
+            MemoExpression(
+                id=e.id,
+                text=names.over(e.operator, e.inputs),
+                inputs=e.inputs,
+                rule=e.rule or None,
+                source=e.source.id if e.source is not None else None,
+            )
             for e in group.expressions
-        ],
-        "winners": sorted(
-            (
-                _winner(
-                    names.required(required), winner, names, delivered.get((group.id, required))
-                )
-                for required, winner in group.winners.items()
-            ),
-            key=lambda winner: str(winner["required"]),
         ),
-        "goals": sorted(
-            (_goal(goal, found, names) for goal in goals),
-            key=lambda goal: str(goal["required"]),
-        ),
-    }
+        winners=tuple(sorted(winners, key=lambda winner: winner.required)),
+        goals=tuple(sorted(asked, key=lambda goal: goal.required)),
+    )
 
 
-def _estimate(estimate: Characteristics) -> dict[str, Any]:
-    return {
-        "rate": estimate.arrival_rate,
-        "interval": _finite(estimate.validity),
-        "population": estimate.population,
-        "distinct": list(estimate.distinct),
-    }
+def _estimate(estimate: Characteristics) -> GroupEstimate:
+    return GroupEstimate(
+        rate=estimate.arrival_rate,
+        interval=finite(estimate.validity),
+        population=estimate.population,
+        distinct=tuple(estimate.distinct),
+    )
+
+
+def _winners(
+    group: MemoGroup,
+    names: Names,
+    delivered: Mapping[tuple[GroupId, Any], DeliveredProperties],
+) -> list[Winner]:
+    return [
+        _winner(names.required(required), winner, names, delivered.get((group.id, required)))
+        for required, winner in group.winners.items()
+    ]
 
 
 def _winner(
-    required: str, winner: Winner, names: Names, delivers: DeliveredProperties | None
-) -> dict[str, Any]:
-    assert isinstance(winner.choice, Choice)
-    inputs = [group for group, _ in winner.inputs]
-    return {
-        "required": required,
-        **choice_document(winner.choice, inputs, names),
-        "cost": winner.cost,
-        "local": winner.local,
-        "inputs": [
-            {"group": group, "required": names.required(asked)} for group, asked in winner.inputs
-        ],
-        "delivers": None if delivers is None else _delivered(delivers),
-    }
+    required: str, winner: MemoWinner, names: Names, delivers: DeliveredProperties | None
+) -> Winner:
+    assert isinstance(winner.choice, search.Choice)
+    return Winner(
+        required=required,
+        **dict(choice_document(winner.choice, [group for group, _ in winner.inputs], names)),
+        cost=winner.cost,
+        local=winner.local,
+        inputs=tuple(
+            Goal(group=group, required=names.required(asked)) for group, asked in winner.inputs
+        ),
+        delivers=None if delivers is None else _delivered(delivers),
+    )
 
 
-def _delivered(delivers: DeliveredProperties) -> dict[str, Any]:
-    return {
-        "distribution": str(delivers.distribution),
-        "coalesced": delivers.coalesced,
-        "update_pattern": delivers.update_pattern,
-        "convention": delivers.convention,
-    }
+def _delivered(delivers: DeliveredProperties) -> NodeProperties:
+    return NodeProperties(
+        distribution=str(delivers.distribution),
+        coalesced=delivers.coalesced,
+        update_pattern=delivers.update_pattern,
+        convention=delivers.convention,
+    )
 
 
-def _goal(goal: Goal, found: Optimization, names: Names) -> dict[str, Any]:
+def _asked(goal: search.Goal, found: Optimization, names: Names) -> Asked:
     # No way was looked at where all that reads the goal was too dear without it.
     ways = found.search.ways(goal) if goal.best is not None or goal.failed >= 0 else ()
-    return {
-        "required": names.required(goal.required),
-        "done": goal.done,
-        "at_least": _finite(goal.at_least),
-        "ways": [_way(choice, inputs, names) for choice, inputs in ways],
-    }
+    return Asked(
+        required=names.required(goal.required),
+        done=goal.done,
+        at_least=finite(goal.at_least),
+        ways=tuple(_way(choice, inputs, names) for choice, inputs in ways),
+    )
 
 
-def _way(choice: Choice, inputs: Sequence[Goal], names: Names) -> dict[str, Any]:
+def _way(choice: search.Choice, inputs: Sequence[search.Goal], names: Names) -> Way:
     at_least = sum([below.at_least for below in inputs], choice.local)
-    return {
-        **choice_document(choice, [below.group for below in inputs], names),
-        "inputs": [
-            {"group": below.group, "required": names.required(below.required)} for below in inputs
-        ],
-        "local": choice.local,
-        "at_least": _finite(at_least),
-        "exact": all(below.done for below in inputs),
-    }
+    return Way(
+        **dict(choice_document(choice, [below.group for below in inputs], names)),
+        inputs=tuple(
+            Goal(group=below.group, required=names.required(below.required)) for below in inputs
+        ),
+        local=choice.local,
+        at_least=finite(at_least),
+        exact=all(below.done for below in inputs),
+    )
 
 
-def _expression(source: int | None) -> int | None:
-    return None if source is None or source < 0 else source
+def _chosen(found: Optimization, names: Names) -> tuple[ChosenNode, ...]:
+    """By node of the plan: the goal that it is the winner of, and the expression that it runs."""
+    required = found.required
+    goals = {} if required is None else goals_of(found.search, found.best, required)
+    return tuple(
+        _chosen_node(
+            node, step, None if node not in goals else names.required(goals[node].required)
+        )
+        for node, (step, _) in enumerate(in_order(found.best))
+    )
 
 
-def _finite(value: float) -> float | None:
-    return None if isinf(value) else value
+def _chosen_node(node: int, step: Step, required: str | None) -> ChosenNode:
+    assert step.group is not None, "the plan is one of the memo"
+    expression = None if step.source is None or step.source < 0 else step.source
+    return ChosenNode(node=node, group=step.group, required=required, expression=expression)
