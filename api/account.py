@@ -39,11 +39,11 @@ def account(report: RunReport, place: str) -> str:
 
 def operators(plan: PhysicalPlan, report: RunReport) -> str:
     """What each operator did beside its estimates, as a tree."""
-    from ..documents.picture import of_plan
-    from ..running.measures import measured
-    from .render import measured as rendered
-    from .render import text
+    from ..documents.picture import picture_of_plan
+    from ..documents.runs import operator_documents
+    from .render import measured, text
 
-    diagram, nodes = of_plan(plan), measured(plan, report.operators, report.ticks)
-    tree = text.render(diagram, more=rendered.columns(diagram, nodes))
-    return f"\n{tree}{rendered.furthest(diagram, nodes)}".rstrip("\n")
+    operators = operator_documents(plan, report.operators, report.ticks)
+    picture, nodes = picture_of_plan(plan), {done.node: done for done in operators}
+    tree = text.render(picture, more=measured.columns(picture, nodes))
+    return f"\n{tree}{measured.furthest_off(picture, nodes)}".rstrip("\n")

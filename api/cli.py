@@ -25,6 +25,7 @@ import typer
 from typer.core import TyperGroup
 
 from ..planning.errors import HeadraceError, InvalidQueryError, StoppedError, UsageError
+from . import options as opt
 from .commands.demo import demo
 from .commands.explain import explain
 from .commands.optimize import optimize
@@ -88,7 +89,7 @@ def _headrace(
 
 
 for command in (explain, optimize, plans, run, stats, demo, serve, warm):
-    app.command()(command)
+    app.command()(opt.command(command))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

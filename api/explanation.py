@@ -1,23 +1,27 @@
-"""What ``explain`` shows of each stage in each form; the command line and REST share it."""
+"""What ``explain`` shows of each stage in each form; the command line and REST share it.
+
+A stage becomes a document first, and every form but JSON is a rendering of that document.
+"""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..algebra import durations
 from ..algebra.plan import PhysicalPlan
-from ..documents import explained as documents
-from ..documents import trace as search_documents
+from ..documents.explained import Physical, physical_document
+from ..documents.memo import Memo, memo_document
+from ..documents.model import json_text
 from ..documents.numbers import duration, number
-from ..documents.picture import Diagram, of_logical, of_plan
+from ..documents.picture import PictureDocument, picture_of_plan, picture_of_query
+from ..documents.query import LogicalDocument, QueryDocument, logical_document, query_document
 from ..optimizer.budget import StopReason
 from ..planning.errors import UsageError
 from ..planning.planner import Planned, Translated
 from ..planning.requests import Format, Stage
-from .render import dot, html, measured, mermaid, search, text
+from .render import dot, html, measured, memo, mermaid, search, text
 
 if TYPE_CHECKING:
     from ..running.analysis import Analysis
@@ -34,7 +38,8 @@ _STOPPED: Mapping[StopReason, str] = MappingProxyType(
     }
 )
 """Why a search ended, for people; documents have the names."""
-_STAGES_WITHOUT_DIAGRAM: tuple[Stage, ...] = ("query", "memo")
+
+AnyStage = QueryDocument | LogicalDocument | Memo | Physical
 
 
 def explained(
@@ -47,43 +52,19 @@ def explained(
     colour: bool = False,
     analysis: Analysis | None = None,
 ) -> str:
-    """One stage in one form; the stages after ``logical`` want a :class:`Planned`.
+    """One stage in one form; the stages after ``logical`` need a :class:`Planned`.
 
     A search that was traced shows its steps below its plan.
 
     Raises:
         UsageError: where a stage has no picture.
     """
-    if form == "json":
-        return json_text(document(translated, stage, costs=costs, why=why, analysis=analysis))
-    if stage in _STAGES_WITHOUT_DIAGRAM:
-        if form != "text":
-            raise UsageError(
-                f"the stage {stage} has no {form} form", hint="it can be shown as text or json"
-            )
-        if stage == "query":
-            return documents.query_text(translated)
-        return documents.memo_text(_planned(translated))
-    if stage == "plan" and form == "text":
+    if stage == "plan" and form in ("text", "json"):
         return _planned(translated).plan.to_json()
-    diagram = (
-        of_logical(translated.logical, translated.catalog.time_unit)
-        if stage == "logical"
-        else of_plan(_planned(translated).plan)
-    )
-    match form:
-        case "text" if isinstance(translated, Planned):
-            return plan_text(
-                translated, diagram, costs=costs, why=why, colour=colour, analysis=analysis
-            )
-        case "text":
-            return text.render(diagram)
-        case "dot":
-            return dot.render(diagram)
-        case "mermaid":
-            return mermaid.render(diagram)
-        case "html":
-            return html.render(diagram, _page(translated, stage))
+    shown = document(translated, stage, costs=costs, why=why, analysis=analysis)
+    if form == "json":
+        return json_text(shown)
+    return rendered(shown, form, translated.request.name, colour=colour)
 
 
 def document(
@@ -93,21 +74,42 @@ def document(
     costs: bool = False,
     why: bool = False,
     analysis: Analysis | None = None,
-) -> dict[str, Any]:
-    """The JSON document of a stage."""
+) -> AnyStage:
+    """The document of a stage; that of ``plan`` is the one of ``physical``."""
     match stage:
         case "query":
-            return documents.query_document(translated)
+            return query_document(translated)
         case "logical":
-            return documents.logical_document(translated)
+            return logical_document(translated)
         case "memo":
-            return documents.memo_document(_planned(translated))
-        case "physical":
-            return documents.explain_document(
-                _planned(translated), costs=costs, why=why, analysis=analysis
+            return memo_document(_planned(translated))
+        case "physical" | "plan":
+            planned = _planned(translated)
+            return physical_document(planned, costs=costs, why=why, analysis=analysis)
+
+
+def rendered(shown: AnyStage, form: Format, name: str, *, colour: bool = False) -> str:
+    """A document for people; ``name`` is what its query is called.
+
+    Raises:
+        UsageError: if the document has no such form.
+    """
+    match shown:
+        case QueryDocument() if form == "text":
+            return shown.text
+        case Memo() if form == "text":
+            return memo.render(shown)
+        case LogicalDocument():
+            return _drawn(picture_of_query(shown), form, _page(shown, name))
+        case Physical() if form == "text":
+            return plan_text(shown, colour=colour)
+        case Physical():
+            return _drawn(shown.picture, form, _page(shown, name))
+        case _:
+            stage = "query" if isinstance(shown, QueryDocument) else "memo"
+            raise UsageError(
+                f"the stage {stage} has no {form} form", hint="it can be shown as text or json"
             )
-        case "plan":
-            return _planned(translated).plan.to_document()
 
 
 def misplaced(stage: Stage, form: Format, **details: bool) -> str | None:
@@ -119,91 +121,63 @@ def misplaced(stage: Stage, form: Format, **details: bool) -> str | None:
 
 def stored_plan(plan: PhysicalPlan, name: str, stage: Stage, form: Format) -> str:
     """A plan document shown without the query that it came from."""
-    diagram = of_plan(plan)
-    match form:
-        case "json":
-            return plan.to_json()
-        case "text":
-            return plan.to_json() if stage == "plan" else text.render(diagram)
-        case "dot":
-            return dot.render(diagram)
-        case "mermaid":
-            return mermaid.render(diagram)
-        case "html":
-            page = html.Page(name, "Physical plan", numbers=(("plan", plan.digest),))
-            return html.render(diagram, page)
+    if form == "json" or (form == "text" and stage == "plan"):
+        return plan.to_json()
+    page = html.Page(name, "Physical plan", numbers=(("plan", plan.digest),))
+    return _drawn(picture_of_plan(plan), form, page)
 
 
-def json_text(value: dict[str, Any]) -> str:
-    """A document as people and programs read it."""
-    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
-
-
-def plan_text(
-    planned: Planned,
-    diagram: Diagram,
-    *,
-    costs: bool = False,
-    why: bool = False,
-    colour: bool = False,
-    analysis: Analysis | None = None,
-) -> str:
+def plan_text(shown: Physical, *, colour: bool = False) -> str:
     """The plan's tree, and below it what the search did, and a run if there was one."""
+    picture, why, run = shown.picture, shown.why, shown.measured
     notes: dict[int, tuple[str, ...]] = {}
-    found = planned.optimization
-    if why:
-        complete = found.stop_reason == "complete"
-        reasons = search_documents.why_document(planned)
-        notes = search.reasons(reasons, diagram.per, complete=complete)
-    if costs:
-        for node, explanation in documents.formulas(planned).items():
-            notes[node] = (*notes.get(node, ()), *str(explanation).splitlines())
-    more = None if analysis is None else measured.columns(diagram, analysis.nodes)
-    parts = [text.render(diagram, colour=colour, notes=notes, more=more), summary(planned) + "\n"]
-    if analysis is not None:
-        length = duration(analysis.ticks, diagram.time_unit)
-        parts[1] += (
-            f"ran on {analysis.edges:,} edges of {length} in {analysis.seconds:.1f} s: "
-            f"{analysis.results:,} results\n"
-        )
-        parts[1] += measured.furthest(diagram, analysis.nodes)
-    if why and found.required is None:
-        parts[1] += "the time was up before anything was costed: it runs as it was written\n"
-    if found.trace is not None:
-        trace = search_documents.trace_document(planned, found.trace)
-        parts.append(search.steps(trace, diagram.per))
-        parts.append(search.rules(documents.memo_statistics(planned)))
+    if why is not None:
+        notes = search.reasons(why, picture.per, complete=shown.stop_reason == "complete")
+    for node, formula in (shown.costs or {}).items():
+        notes[int(node)] = (*notes.get(int(node), ()), *str(formula).splitlines())
+    below = summary(shown) + "\n"
+    more = None
+    if run is not None:
+        nodes = {int(node): done for node, done in run.nodes.items()}
+        more = measured.columns(picture, nodes)
+        below += (
+            f"ran on {run.edges:,} edges of {duration(run.ticks, picture.time_unit)} in "
+            f"{run.seconds:.1f} s: {run.results:,} results\n"
+        ) + measured.furthest_off(picture, nodes)
+    if why is not None and not why:
+        below += "the time was up before anything was costed: it runs as it was written\n"
+    parts = [text.render(picture, colour=colour, notes=notes, more=more), below]
+    if shown.trace is not None:
+        parts += [search.steps(shown.trace, picture.per), search.rules(shown.memo)]
     return "\n".join(parts)
 
 
-def summary(planned: Planned) -> str:
+def summary(shown: Physical) -> str:
     """What the plan costs beside the query as written, and how it was found, a line each."""
-    found = planned.optimization
-    per = of_plan(planned.plan).per
-    memo = found.memo
-    cut = "" if found.stop_reason == "complete" else f", {_STOPPED[found.stop_reason]}"
-    assumed = documents.statistics_from(planned) == "assumed"
+    per, memo = shown.picture.per, shown.memo
+    cut = "" if shown.stop_reason == "complete" else f", {_STOPPED[shown.stop_reason]}"
     shared = ""
-    if found.shared_cost < found.cost * 0.995:
-        shared = f" ({per(found.shared_cost)} with shared parts counted once)"
+    if shown.shared_cost < shown.cost * 0.995:
+        shared = f" ({per(shown.shared_cost)} with shared parts counted once)"
     return (
-        f"cost {per(found.cost)}/{per.sign}{shared}, as written "
-        f"{per(found.canonical_cost)}/{per.sign}{gain(found.canonical_cost, found.cost)}\n"
-        f"searched {memo.group_count} groups, {memo.expression_count} expressions, "
-        f"{found.physical_expressions} physical ones in {found.optimize_ms:.0f} ms{cut}"
-        + _reports(planned.plan)
-        + (_ASSUMED if assumed else "")
+        f"cost {per(shown.cost)}/{per.sign}{shared}, as written "
+        f"{per(shown.canonical_cost)}/{per.sign}{_gain(shown.canonical_cost, shown.cost)}\n"
+        f"searched {memo.groups} groups, {memo.expressions} expressions, "
+        f"{memo.physical_expressions} physical ones in {shown.optimize_ms:.0f} ms{cut}"
+        + _period(shown)
+        + (_ASSUMED if shown.statistics == "assumed" else "")
     )
 
 
-def _reports(plan: PhysicalPlan) -> str:
-    if plan.evaluate_every is None:
+def _period(shown: Physical) -> str:
+    every = shown.plan.get("evaluate_every")
+    if every is None:
         return ""
-    period = durations.text(plan.evaluate_every, plan.time_unit)
+    period = durations.text(every, shown.plan["time_unit"])
     return f"\nevaluated per slide: right at the multiples of {period}, of the instant before each"
 
 
-def gain(before: float, after: float) -> str:
+def _gain(before: float, after: float) -> str:
     """How many times cheaper the plan is than the query as written."""
     if after <= 0 or before / after < 1.005:
         return ": as good as written"
@@ -216,33 +190,37 @@ def _planned(translated: Translated) -> Planned:
     return translated
 
 
-def _page(translated: Translated, stage: Stage) -> html.Page:
-    name = translated.request.name
+def _drawn(picture: PictureDocument, form: Format, page: html.Page) -> str:
+    match form:
+        case "dot":
+            return dot.render(picture)
+        case "mermaid":
+            return mermaid.render(picture)
+        case "html":
+            return html.render(picture, page)
+        case _:
+            return text.render(picture)
+
+
+def _page(shown: LogicalDocument | Physical, name: str) -> html.Page:
     title = "Query plan" if name == "query" else f"Query plan of {name}"
-    canonical = ("Canonical algebra", documents.canonical_text(translated))
-    query = translated.request.query.strip("\n")
-    if stage == "logical" or not isinstance(translated, Planned):
+    query = shown.query.strip("\n")
+    canonical = ("Canonical algebra", shown.canonical)
+    if isinstance(shown, LogicalDocument):
         return html.Page(title, "Logical plan", query, texts=(canonical,))
-    found = translated.optimization
-    per = of_plan(translated.plan).per
-    statistics = documents.memo_statistics(translated)
-    rules = tuple(
-        (rule, *(str(did[k]) for k in ("bindings", "fired", "duplicates")), f"{did['ms']:.2f}")
-        for rule, did in statistics["rules"].items()
-        if did["bindings"]
-    )
+    per = shown.picture.per
     return html.Page(
         title,
         "Physical plan",
         query,
         numbers=(
-            (f"cost/{per.sign}", per(found.cost)),
-            (f"as written/{per.sign}", per(found.canonical_cost)),
-            ("groups", str(statistics["groups"])),
-            ("expressions", str(statistics["expressions"])),
-            ("search", f"{found.optimize_ms:.0f} ms, {_STOPPED[found.stop_reason]}"),
-            ("plan", translated.plan.digest),
+            (f"cost/{per.sign}", per(shown.cost)),
+            (f"as written/{per.sign}", per(shown.canonical_cost)),
+            ("groups", str(shown.memo.groups)),
+            ("expressions", str(shown.memo.expressions)),
+            ("search", f"{shown.optimize_ms:.0f} ms, {_STOPPED[shown.stop_reason]}"),
+            ("plan", shown.plan["digest"]),
         ),
         texts=(canonical,),
-        tables=(("Rules that were tried", ("rule", "bindings", "results", "known", "ms"), rules),),
+        tables=(("Rules that were tried", search.RULE_COLUMNS, search.rule_rows(shown.memo)),),
     )

@@ -1,20 +1,64 @@
-"""The options that several commands share, each said once."""
+"""The options of the command line that several commands share, each declared once.
+
+A group of options is a dataclass, whose fields are declared as Typer wants parameters. A command
+takes the group as one parameter, and `command` gives Typer a parameter for each field.
+"""
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from functools import wraps
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
 from ..algebra.physical import DEFAULT_STEPS
 from ..catalog.model import VertexType
-from ..planning.requests import CostModelKind, Evaluation, PathSemanticsKind
+from ..planning.requests import CostModelKind, Evaluation, PathSemanticsKind, PlanningOptions
 from .console import Session
 
 READING = "Input and catalog"
 PLANNING = "Planning"
 OUTPUT = "Output"
+
+
+def command(function: Callable[..., None]) -> Callable[..., None]:
+    """A function as a command: an option for each field of a parameter that is a group."""
+    parameters: list[inspect.Parameter] = []
+    groups: dict[str, type[Any]] = {}
+    for parameter in inspect.signature(function, eval_str=True).parameters.values():
+        if is_dataclass(parameter.annotation) and isinstance(parameter.annotation, type):
+            groups[parameter.name] = parameter.annotation
+            parameters += _parameters(parameter.annotation)
+        else:
+            parameters.append(parameter)
+
+    @wraps(function)
+    def called(*arguments: Any, **options: Any) -> None:
+        for name, group in groups.items():
+            options[name] = group(**{f.name: options.pop(f.name) for f in fields(group)})
+        function(*arguments, **options)
+
+    called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    called.__annotations__ = {p.name: p.annotation for p in parameters}
+    del called.__wrapped__  # Typer would read its parameters
+    return called
+
+
+def _parameters(group: type[Any]) -> list[inspect.Parameter]:
+    hints = get_type_hints(group, include_extras=True)
+    return [
+        inspect.Parameter(
+            field.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=inspect.Parameter.empty if field.default is MISSING else field.default,
+            annotation=hints[field.name],
+        )
+        for field in fields(group)
+    ]
 
 
 def _debug(context: typer.Context, on: bool) -> bool:
@@ -31,78 +75,6 @@ Query = Annotated[
         show_default=False,
     ),
 ]
-Language = Annotated[
-    str | None,
-    typer.Option(help="The query's language, if its file's ending or text does not tell."),
-]
-Inputs = Annotated[
-    list[str],
-    typer.Option(
-        "--input",
-        "-i",
-        metavar="[LABEL=]FILE",
-        help="Edges: CSV, JSON lines or Parquet, gzip too. Repeatable: all files are one "
-        "stream, merged by time. LABEL= gives every edge of the file that label.",
-        rich_help_panel=READING,
-        default_factory=list,
-        show_default=False,
-    ),
-]
-Stored = Annotated[
-    list[str],
-    typer.Option(
-        "--stored",
-        metavar="[LABEL=]FILE",
-        help="Edges of a stored graph, which has no times and is valid always. Repeatable; LABEL= "
-        "as in --input. They are read once, before the stream, and joined without a window.",
-        rich_help_panel=READING,
-        default_factory=list,
-        show_default=False,
-    ),
-]
-Vertices = Annotated[
-    list[str],
-    typer.Option(
-        "--vertices",
-        metavar="[LABEL=]FILE",
-        help="Stored vertices, with a column id and perhaps label; further columns are their "
-        "properties. Repeatable; LABEL= as in --input.",
-        rich_help_panel=READING,
-        default_factory=list,
-        show_default=False,
-    ),
-]
-Columns = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAMES",
-        help="What the columns of files without a header are: src,trg,ts and perhaps label.",
-        rich_help_panel=READING,
-    ),
-]
-Separator = Annotated[
-    str | None,
-    typer.Option("--sep", help="What stands between two columns.", rich_help_panel=READING),
-]
-TimeUnit = Annotated[
-    str | None,
-    typer.Option(
-        "--time-unit",
-        metavar="UNIT",
-        help="What ts counts, and rates are per: second (unless said), ms, minute, hour, day, ...; "
-        "ISO 8601 timestamps are rounded down to it. A catalog has a time_unit of its own.",
-        rich_help_panel=READING,
-    ),
-]
-VertexTypeOf = Annotated[
-    VertexType | None,
-    typer.Option(
-        "--vertex-type",
-        help="What vertices are: string (unless said), or integer, which are compared as numbers. "
-        "A catalog has a vertex_type for each stream.",
-        rich_help_panel=READING,
-    ),
-]
 CatalogFile = Annotated[
     Path | None,
     typer.Option(
@@ -113,97 +85,238 @@ CatalogFile = Annotated[
         rich_help_panel=READING,
     ),
 ]
-WindowRange = Annotated[
-    str | None,
-    typer.Option(
-        "--window",
-        metavar="LENGTH",
-        help="The window where the query has none: 30d, 12h, or ticks.",
-        rich_help_panel=PLANNING,
-    ),
-]
-WindowSlide = Annotated[
-    str | None,
-    typer.Option("--slide", metavar="LENGTH", help="Its slide.", rich_help_panel=PLANNING),
-]
-CostModel = Annotated[
-    CostModelKind,
-    typer.Option("--cost-model", help="Which formulas estimate.", rich_help_panel=PLANNING),
-]
-DisabledRules = Annotated[
-    list[str],
-    typer.Option(
-        "--disable-rule",
-        metavar="NAME",
-        help="Search without this rule. Repeatable.",
-        rich_help_panel=PLANNING,
-        default_factory=list,
-        show_default=False,
-    ),
-]
-BudgetMs = Annotated[
-    int | None,
-    typer.Option(
-        "--budget-ms",
-        min=1,
-        help="So many milliseconds from the text to the plan; then the best plan found.",
-        rich_help_panel=PLANNING,
-    ),
-]
-BudgetExpressions = Annotated[
-    int | None,
-    typer.Option(
-        "--budget-expressions",
-        min=1,
-        help="Stop searching at so many expressions in the memo, with the best plan found.",
-        rich_help_panel=PLANNING,
-    ),
-]
-Parallelism = Annotated[
-    int,
-    typer.Option(
-        "--parallelism",
-        min=1,
-        max=1024,
-        help="Plan for so many partitions that work at the same time.",
-        rich_help_panel=PLANNING,
-    ),
-]
-PathSemantics = Annotated[
-    PathSemanticsKind,
-    typer.Option(
-        "--path-semantics",
-        help="Which paths count: arbitrary ones, or simple ones, which repeat no vertex.",
-        rich_help_panel=PLANNING,
-    ),
-]
-SimpleBudget = Annotated[
-    int | None,
-    typer.Option(
-        "--simple-budget",
-        metavar="STEPS",
-        min=1,
-        help="How many steps the search for the simple paths of one edge may take; "
-        f"{DEFAULT_STEPS} unless said.",
-        rich_help_panel=PLANNING,
-        show_default=False,
-    ),
-]
-Evaluate = Annotated[
-    Evaluation,
-    typer.Option(
-        "--evaluate",
-        help="When results are right: eager, at every instant; slide, at the end of each slide.",
-        rich_help_panel=PLANNING,
-    ),
-]
 Out = Annotated[
     Path | None,
     typer.Option(
-        "--out", "-o", metavar="FILE", help="Write here, not to stdout.", rich_help_panel=OUTPUT
+        "--out",
+        "-o",
+        metavar="FILE",
+        help="Write to this file instead of stdout.",
+        rich_help_panel=OUTPUT,
     ),
 ]
 Debug = Annotated[
     bool,
-    typer.Option("--debug", help="Show tracebacks and what Spark says.", callback=_debug),
+    typer.Option("--debug", help="Show tracebacks and the log of Spark.", callback=_debug),
 ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InputOptions:
+    """Where edges are read, and what they are; lists are of ``[LABEL=]FILE``."""
+
+    input_: Annotated[
+        list[str],
+        typer.Option(
+            "--input",
+            "-i",
+            metavar="[LABEL=]FILE",
+            help="Edges: CSV, JSON lines or Parquet, gzip too. Repeatable: all files are one "
+            "stream, merged by time. LABEL= gives every edge of the file that label.",
+            rich_help_panel=READING,
+            default_factory=list,
+            show_default=False,
+        ),
+    ]
+    stored: Annotated[
+        list[str],
+        typer.Option(
+            "--stored",
+            metavar="[LABEL=]FILE",
+            help="Edges of a stored graph, which has no times and is always valid. Repeatable; "
+            "LABEL= as in --input. They are read once, before the stream, and joined without a "
+            "window.",
+            rich_help_panel=READING,
+            default_factory=list,
+            show_default=False,
+        ),
+    ]
+    vertices: Annotated[
+        list[str],
+        typer.Option(
+            "--vertices",
+            metavar="[LABEL=]FILE",
+            help="Stored vertices, with a column id and perhaps label; further columns are their "
+            "properties. Repeatable; LABEL= as in --input.",
+            rich_help_panel=READING,
+            default_factory=list,
+            show_default=False,
+        ),
+    ]
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAMES",
+            help="The columns of files without a header: src,trg,ts and perhaps label.",
+            rich_help_panel=READING,
+        ),
+    ] = None
+    sep: Annotated[
+        str | None,
+        typer.Option("--sep", help="The separator between two columns.", rich_help_panel=READING),
+    ] = None
+    time_unit: Annotated[
+        str | None,
+        typer.Option(
+            "--time-unit",
+            metavar="UNIT",
+            help="The unit of ts and of rates: second (the default), ms, minute, hour, day, ...; "
+            "ISO 8601 timestamps are rounded down to it. A catalog has a time_unit of its own.",
+            rich_help_panel=READING,
+        ),
+    ] = None
+    vertex_type: Annotated[
+        VertexType | None,
+        typer.Option(
+            "--vertex-type",
+            help="The type of vertices: string (the default), or integer, which are compared as "
+            "numbers. A catalog has a vertex_type for each stream.",
+            rich_help_panel=READING,
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryOptions(InputOptions):
+    """How a query is read and planned, over which input."""
+
+    language: Annotated[
+        str | None,
+        typer.Option(
+            help="The language of the query, if neither its file name nor its text tells."
+        ),
+    ] = None
+    catalog: CatalogFile = None
+    window: Annotated[
+        str | None,
+        typer.Option(
+            "--window",
+            metavar="LENGTH",
+            help="The window where the query has none: 30d, 12h, or ticks.",
+            rich_help_panel=PLANNING,
+        ),
+    ] = None
+    slide: Annotated[
+        str | None,
+        typer.Option(
+            "--slide", metavar="LENGTH", help="The slide of that window.", rich_help_panel=PLANNING
+        ),
+    ] = None
+    cost_model: Annotated[
+        CostModelKind,
+        typer.Option(
+            "--cost-model", help="The cost formulas to plan with.", rich_help_panel=PLANNING
+        ),
+    ] = "saturating"
+    disable_rule: Annotated[
+        list[str],
+        typer.Option(
+            "--disable-rule",
+            metavar="NAME",
+            help="Search without this rule. Repeatable.",
+            rich_help_panel=PLANNING,
+            default_factory=list,
+            show_default=False,
+        ),
+    ]
+    budget_ms: Annotated[
+        int | None,
+        typer.Option(
+            "--budget-ms",
+            min=1,
+            help="Plan for at most this many milliseconds, then take the best plan found.",
+            rich_help_panel=PLANNING,
+        ),
+    ] = None
+    budget_expressions: Annotated[
+        int | None,
+        typer.Option(
+            "--budget-expressions",
+            min=1,
+            help="Stop the search at this many expressions in the memo, then take the best plan "
+            "found.",
+            rich_help_panel=PLANNING,
+        ),
+    ] = None
+    parallelism: Annotated[
+        int,
+        typer.Option(
+            "--parallelism",
+            min=1,
+            max=1024,
+            help="The number of partitions to plan for.",
+            rich_help_panel=PLANNING,
+        ),
+    ] = 1
+    path_semantics: Annotated[
+        PathSemanticsKind,
+        typer.Option(
+            "--path-semantics",
+            help="Which paths count: arbitrary ones, or simple ones, which repeat no vertex.",
+            rich_help_panel=PLANNING,
+        ),
+    ] = "arbitrary"
+    simple_budget: Annotated[
+        int | None,
+        typer.Option(
+            "--simple-budget",
+            metavar="STEPS",
+            min=1,
+            help="The most steps that the search for simple paths may take for one edge; "
+            f"{DEFAULT_STEPS} by default.",
+            rich_help_panel=PLANNING,
+            show_default=False,
+        ),
+    ] = None
+    evaluate: Annotated[
+        Evaluation,
+        typer.Option(
+            "--evaluate",
+            help="When results are right: eager, at every instant; slide, at the end of each "
+            "slide.",
+            rich_help_panel=PLANNING,
+        ),
+    ] = "eager"
+
+    @property
+    def planning(self) -> PlanningOptions:
+        """The options of the planner."""
+        return PlanningOptions(
+            window=self.window,
+            slide=self.slide,
+            cost_model=self.cost_model,
+            disabled_rules=tuple(self.disable_rule),
+            budget_ms=self.budget_ms,
+            budget_expressions=self.budget_expressions,
+            parallelism=self.parallelism,
+            path_semantics=self.path_semantics,
+            simple_budget=self.simple_budget or DEFAULT_STEPS,
+            evaluate=self.evaluate,
+        )
+
+    @property
+    def only_for_planning(self) -> str | None:
+        """The first option given that says nothing to a run of a plan, None without any."""
+        for field in fields(self):
+            if field.name in _ONLY_FOR_PLANNING:
+                unsaid = [] if field.default is MISSING else field.default
+                if getattr(self, field.name) != unsaid:
+                    return f"--{field.name.replace('_', '-')}"
+        return None
+
+
+_ONLY_FOR_PLANNING = frozenset(
+    {
+        "language",
+        "time_unit",
+        "vertex_type",
+        "window",
+        "slide",
+        "disable_rule",
+        "budget_ms",
+        "budget_expressions",
+        "parallelism",
+        "path_semantics",
+        "evaluate",
+    }
+)

@@ -85,13 +85,14 @@ class _Lines:
     def _furthest_off(self, progress: Progress) -> str:
         if self._plan is None or not progress.operators:
             return ""
-        from ..documents.picture import of_plan
-        from ..running.measures import measured
-        from .render.measured import furthest
+        from ..documents.picture import picture_of_plan
+        from ..documents.runs import operator_documents
+        from .render.measured import furthest_off
 
-        nodes = measured(self._plan, progress.operators, progress.ticks)
-        said = furthest(of_plan(self._plan), nodes).strip()
-        return f"; {said}" if said else ""
+        operators = operator_documents(self._plan, progress.operators, progress.ticks)
+        nodes = {done.node: done for done in operators}
+        line = furthest_off(picture_of_plan(self._plan), nodes).strip()
+        return f"; {line}" if line else ""
 
 
 @contextmanager

@@ -7,15 +7,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..catalog.model import Catalog, VertexType
+from ..catalog.model import Catalog
 from ..planning.errors import UsageError
 from ..planning.planner import Translated
 from ..planning.query_text import QueryText, load_query
-from ..planning.requests import PlanningOptions, PlanRequest
+from ..planning.requests import PlanRequest
 from .console import say_warning
 
 if TYPE_CHECKING:
+    from ..algebra.plan import PhysicalPlan
     from ..catalog.edges import EdgeFile
+    from ..catalog.live import LiveSource
+    from .options import InputOptions, QueryOptions
 
 
 def read_query(argument: str) -> QueryText:
@@ -39,50 +42,69 @@ def read_catalog(path: Path | None) -> Catalog | None:
         raise UsageError(str(error), code="E-CATALOG") from error
 
 
-def plan_request(
-    query: QueryText,
-    *,
-    language: str | None,
-    catalog: Path | None,
-    inputs: Sequence[str],
-    stored: Sequence[str],
-    vertices: Sequence[str] = (),
-    columns: str | None,
-    separator: str | None,
-    time_unit: str | None = None,
-    vertex_type: VertexType | None = None,
-    options: PlanningOptions,
-) -> PlanRequest:
+def plan_request(query: QueryText, asked: QueryOptions) -> PlanRequest:
     """The request to plan a query.
 
     Raises:
         UsageError: if it is a plan already, or catalog or inputs cannot be used.
     """
     if query.is_plan:
-        raise UsageError(f"{query.name} is a plan; this command wants a query")
-    known = read_catalog(catalog)
-    for option, key, given in (
-        ("--time-unit", "time_unit", time_unit),
-        ("--vertex-type", "vertex_type", vertex_type),
-    ):
-        if known is not None and given is not None:
+        raise UsageError(f"{query.name} is a plan, but this command takes a query")
+    catalog = read_catalog(asked.catalog)
+    for key, value in (("time_unit", asked.time_unit), ("vertex_type", asked.vertex_type)):
+        if catalog is not None and value is not None:
             raise UsageError(
-                f"{option} is for input without a catalog, and {catalog} says {key} itself",
+                f"--{key.replace('_', '-')} is for input without a catalog, and {asked.catalog} "
+                f"says {key} itself",
                 hint=f"change {key} there, or leave --catalog out",
             )
-    unit, kind = unit_of(time_unit), vertex_type or "string"
-    files: tuple[EdgeFile, ...] = ()
-    graph: tuple[EdgeFile, ...] = ()
-    if known is None and (
-        inputs or stored or vertices or columns is not None or separator is not None
-    ):
-        # A catalog has statistics already; without one the inputs are measured.
-        from ..running.runs import read_inputs, read_vertices
+    # A catalog has statistics already; without one the inputs are measured.
+    files, graph = files_of(asked) if catalog is None else ((), ())
+    return PlanRequest(
+        query.text,
+        query.name,
+        asked.language,
+        catalog,
+        files,
+        asked.planning,
+        graph,
+        unit_of(asked.time_unit),
+        asked.vertex_type or "string",
+    )
 
-        files = read_inputs(inputs, columns, separator, time_unit=unit, vertex_type=kind)
-        graph = read_inputs(stored, stored=True, time_unit=unit, vertex_type=kind)
-        graph += read_vertices(vertices, time_unit=unit, vertex_type=kind)
-    return PlanRequest(query.text, query.name, language, known, files, options, graph, unit, kind)
+
+def files_of(asked: InputOptions) -> tuple[tuple[EdgeFile, ...], tuple[EdgeFile, ...]]:
+    """The files of the stream, and those of the stored graph.
+
+    Raises:
+        UsageError: if one cannot be used.
+    """
+    unit, kind = unit_of(asked.time_unit), asked.vertex_type or "string"
+    layout = asked.columns is not None or asked.sep is not None
+    if not (asked.input_ or asked.stored or asked.vertices or layout):
+        return (), ()
+    from ..running.runs import read_inputs, read_vertices
+
+    files = read_inputs(asked.input_, asked.columns, asked.sep, time_unit=unit, vertex_type=kind)
+    graph = read_inputs(asked.stored, stored=True, time_unit=unit, vertex_type=kind)
+    return files, graph + read_vertices(asked.vertices, time_unit=unit, vertex_type=kind)
+
+
+def inputs_to_run(
+    plan: PhysicalPlan, asked: QueryOptions
+) -> dict[str, tuple[EdgeFile, ...] | LiveSource]:
+    """What each stream of a plan is read from; errors as of `headrace.inputs_of_plan`."""
+    from ..running.runs import inputs_of_plan
+
+    return inputs_of_plan(
+        plan,
+        read_catalog(asked.catalog),
+        asked.input_,
+        asked.columns,
+        asked.sep,
+        stored=asked.stored,
+        vertices=asked.vertices,
+    )
 
 
 def unit_of(time_unit: str | None) -> str:

@@ -1,236 +1,211 @@
-"""The JSON documents of every stage, made from what planning found: one truth for every face."""
+"""The chosen plan of a query, and how it was found."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from ..algebra import text as algebra_text
-from ..algebra.logical import LogicalExpression, WScan
-from ..algebra.plan import PhysicalPlan
-from ..costmodel.explanation import Explanation
-from ..languages.rq import printer
-from ..memo.printer import format_memo
-from ..notation import operators as notation
-from ..notation.names import Names
+from pydantic import Field
+
+from ..optimizer.budget import StopReason
 from ..optimizer.steps import at_the_busiest, in_order
-from ..planning.planner import Planned, Translated
-from . import memo as memo_documents
-from . import trace as search_documents
+from ..planning.planner import Planned
+from .model import Document, Optional
+from .picture import PictureDocument, picture_of_plan
+from .plan import PlanDocument, plan_document
+from .query import StageDocument, canonical_text, stage_head
+from .runs import AnalysisDocument, analysis_document
+from .trace import Steps, steps_document
+from .why import Reason, reason_documents
 
 if TYPE_CHECKING:
     from ..running.analysis import Analysis
 
-EXPLAIN_VERSION = 1
+
+class RuleStatistics(Document):
+    """What a rule did in the search."""
+
+    bindings: int
+    fired: int
+    duplicates: int
+    ms: float
 
 
-def canonical_text(translated: Translated) -> str:
-    """The canonical expression as a tree, in the notation of the thesis."""
-    return algebra_text.text(translated.logical.expression, translated.catalog.time_unit)
+class MemoStatistics(Document):
+    """How large the memo is, and what each rule did."""
+
+    groups: int
+    expressions: int
+    physical_expressions: int
+    merges: int
+    rules: dict[str, RuleStatistics]
 
 
-def query_text(translated: Translated) -> str:
-    """The query as it was understood, in RQ."""
-    return printer.text(translated.regular_query) + "\n"
+class Symbol(Document):
+    """A symbol of a formula, its value and what it means."""
+
+    value: float
+    meaning: str
 
 
-def query_document(translated: Translated) -> dict[str, Any]:
-    """``explain --stage query``."""
-    query = translated.regular_query
-    return {
-        **_head(translated),
-        "rules": printer.rules_text(query),
-        "answer": query.answer,
-        "windows": [
-            {
-                "stream": clause.stream,
-                "labels": list(clause.labels),
-                "range": clause.window.range,
-                "slide": clause.window.slide,
-            }
-            for clause in query.windows
-        ],
-        "time_unit": translated.catalog.time_unit,
-    }
+class FormulaLine(Document):
+    """``symbol = equation = numbers = value``."""
+
+    symbol: str
+    equation: str
+    numbers: str
+    value: float
+
+    def __str__(self) -> str:
+        return f"{self.symbol} = {self.equation} = {self.numbers} = {self.value:.6g}"
 
 
-def logical_document(translated: Translated) -> dict[str, Any]:
-    """``explain --stage logical``: the canonical expression, equal parts once."""
-    return {
-        **_head(translated),
-        "canonical": canonical_text(translated),
-        "columns": list(translated.logical.columns),
-        "nodes": _logical_nodes(translated.logical.expression, translated.catalog.time_unit),
-    }
+class Formula(Document):
+    """What an operator costs; ``formula`` is its number in the thesis, null for our own."""
+
+    formula: int | None
+    name: str
+    symbols: dict[str, Symbol]
+    lines: tuple[FormulaLine, ...]
+    cost: float
+
+    def __str__(self) -> str:
+        title = f"formula {self.formula}" if self.formula else "formula of Headrace"
+        return "\n".join([f"{self.name} ({title})", *map(str, self.lines)])
 
 
-def memo_document(planned: Planned) -> dict[str, Any]:
-    """``explain --stage memo``: every group, its members, its goals with all ways to them, its
-    winners, and where the plan stands among them."""
-    memo = planned.optimization.memo
-    return {
-        **explain_document(planned),
-        "root": memo.find(planned.optimization.root),
-        "groups": memo_documents.groups(planned),
-        "chosen": memo_documents.chosen(planned),
-        "symbols": dict(notation.SYMBOLS),
-    }
+class Explained(StageDocument):
+    """A plan of a query, and how it was found."""
+
+    canonical: str
+    stop_reason: StopReason
+    optimize_ms: float
+    memo: MemoStatistics
+    statistics: Literal["catalog", "measured", "assumed"]
+    cost_model: str
+    cost: float
+    shared_cost: float
+    canonical_cost: float
+    plan: PlanDocument
+    costs: Optional[dict[str, Formula]] = None
+    why: Optional[dict[str, Reason]] = None
 
 
-def memo_text(planned: Planned) -> str:
-    """The memo in the form of `headrace.memo.printer`, with operators as people write them."""
-    names = Names(planned.catalog.time_unit)
-    optimization = planned.optimization
-    return format_memo(optimization.memo, optimization.root, names.show, names.required)
+class Traced(Explained):
+    """A plan, and each step that led to it."""
+
+    trace: Steps
+
+
+class Physical(Explained):
+    """The stage ``physical``: with the trace of the search if there is one, and with what the
+    plan's operators did if it was run."""
+
+    trace: Optional[Steps] = None
+    measured: Optional[AnalysisDocument] = None
+    picture: PictureDocument = Field(exclude=True)
+
+
+def explained(planned: Planned, *, costs: bool = False, why: bool = False) -> Explained:
+    """A plan and how it was found.
+
+    Args:
+        planned: the outcome of planning.
+        costs: whether to add the formula of the cost of each node.
+        why: whether to add what decided for each node.
+    """
+    found = planned.optimization
+    return Explained(
+        **stage_head(planned),
+        canonical=canonical_text(planned),
+        stop_reason=found.stop_reason,
+        optimize_ms=round(found.optimize_ms, 3),
+        memo=memo_statistics(planned),
+        statistics=_statistics_from(planned),
+        cost_model=planned.cost_model.kind,
+        cost=found.cost,
+        shared_cost=found.shared_cost,
+        canonical_cost=found.canonical_cost,
+        plan=plan_document(planned.plan),
+        costs=_formulas(planned) if costs else None,
+        why=reason_documents(planned) if why else None,
+    )
+
+
+def traced_document(planned: Planned, most_steps: int) -> Traced:
+    """A plan whose search was traced, with at most ``most_steps`` of each kind."""
+    trace = planned.optimization.trace
+    assert trace is not None
+    return Traced(
+        **dict(explained(planned, why=True)), trace=steps_document(planned, trace.first(most_steps))
+    )
+
+
+def physical_document(
+    planned: Planned, *, costs: bool = False, why: bool = False, analysis: Analysis | None = None
+) -> Physical:
+    """The document of the stage ``physical``; ``costs`` and ``why`` as of `explained`.
+
+    ``analysis`` is that of a run of the plan.
+    """
+    trace = planned.optimization.trace
+    return Physical(
+        **dict(explained(planned, costs=costs, why=why)),
+        trace=None if trace is None else steps_document(planned, trace),
+        measured=None if analysis is None else analysis_document(analysis),
+        picture=picture_of_plan(planned.plan),
+    )
 
 
 def explain_document(
     planned: Planned, *, costs: bool = False, why: bool = False, analysis: Analysis | None = None
 ) -> dict[str, Any]:
-    """``explain --stage physical``; with ``costs`` the formula of every node too, with ``why``
-    what decided for it; with a trace if the search was traced."""
-    optimization = planned.optimization
-    document = {
-        **_head(planned),
-        "canonical": canonical_text(planned),
-        "stop_reason": optimization.stop_reason,
-        "optimize_ms": round(optimization.optimize_ms, 3),
-        "memo": memo_statistics(planned),
-        "statistics": statistics_from(planned),
-        "cost_model": planned.cost_model.kind,
-        "cost": optimization.cost,
-        "shared_cost": optimization.shared_cost,
-        "canonical_cost": optimization.canonical_cost,
-        "plan": planned.plan.to_document(),
-    }
-    if costs:
-        document["costs"] = {
-            str(node): explanation.to_document() for node, explanation in formulas(planned).items()
-        }
-    if why:
-        document["why"] = search_documents.why_document(planned)
-    if optimization.trace is not None:
-        document["trace"] = search_documents.trace_document(planned, optimization.trace)
-    if analysis is not None:
-        document["measured"] = analysis.document()
-    return document
+    """What ``headrace explain --format json`` writes, as JSON values.
+
+    Args:
+        planned: the outcome of `headrace.optimize`; a search that was traced shows its steps.
+        costs: whether to add the formula of the cost of each node.
+        why: whether to add what decided for each node.
+        analysis: a run of the plan, of which the measured numbers are added.
+    """
+    return physical_document(planned, costs=costs, why=why, analysis=analysis).to_json()
 
 
-def statistics_from(translated: Translated) -> str:
-    """Where statistics come from: a ``catalog``, a sample (``measured``), or are ``assumed``."""
-    if translated.request.catalog is not None:
+def memo_statistics(planned: Planned) -> MemoStatistics:
+    """How large the memo is, and what each rule did."""
+    found = planned.optimization
+    return MemoStatistics(
+        groups=found.memo.group_count,
+        expressions=found.memo.expression_count,
+        physical_expressions=found.physical_expressions,
+        merges=found.memo.merges,
+        rules={
+            name: RuleStatistics(
+                bindings=rule.bindings,
+                fired=rule.fired,
+                duplicates=rule.duplicates,
+                ms=round(rule.ms, 3),
+            )
+            for name, rule in found.rules.items()
+        },
+    )
+
+
+def _statistics_from(planned: Planned) -> Literal["catalog", "measured", "assumed"]:
+    request = planned.request
+    if request.catalog is not None:
         return "catalog"
-    request = translated.request
     return "measured" if request.inputs or request.stored else "assumed"
 
 
-def memo_statistics(planned: Planned) -> dict[str, Any]:
-    """How large the memo is, and what each rule did."""
-    optimization = planned.optimization
+def _formulas(planned: Planned) -> dict[str, Formula]:
+    """The formula of the cost of each node of the plan, by its id."""
+    parallelism = planned.plan.parallelism
+    steps = [step for step, _ in in_order(planned.optimization.best)]
+    applied = [
+        planned.cost_model.explain(step.operator, *at_the_busiest(step, parallelism))
+        for step in steps
+    ]
     return {
-        "groups": optimization.memo.group_count,
-        "expressions": optimization.memo.expression_count,
-        "physical_expressions": optimization.physical_expressions,
-        "merges": optimization.memo.merges,
-        "rules": {
-            name: {
-                "bindings": rule.bindings,
-                "fired": rule.fired,
-                "duplicates": rule.duplicates,
-                "ms": round(rule.ms, 3),
-            }
-            for name, rule in optimization.rules.items()
-        },
+        str(node): Formula.model_validate(formula.to_document())
+        for node, formula in enumerate(applied)
     }
-
-
-def formulas(planned: Planned) -> dict[int, Explanation]:
-    """The cost formula of every node of the plan, with its numbers put in."""
-    steps = in_order(planned.optimization.best)
-    parallelism = planned.optimization.plan.parallelism
-    return {
-        key: planned.cost_model.explain(step.operator, *at_the_busiest(step, parallelism))
-        for key, (step, _) in enumerate(steps)
-    }
-
-
-@dataclass(frozen=True, slots=True)
-class RankedPlan:
-    """One of many plans; ``rank`` counts from 1, a plan drawn by chance has none."""
-
-    rank: int | None
-    plan: PhysicalPlan
-
-    @property
-    def cost(self) -> float:
-        """The cost of its tree per time unit."""
-        return self.plan.nodes[self.plan.root].estimate.cumulative_cost
-
-
-def plans_document(
-    total: int,
-    plans: Iterable[RankedPlan],
-    draw: Callable[[RankedPlan], str],
-    picture: Callable[[PhysicalPlan], dict[str, Any]] | None = None,
-) -> dict[str, Any]:
-    """``plans --format json``; ``draw`` gives the text of a plan, ``picture`` what else is
-    needed to draw it."""
-    return {
-        "total": total,
-        "plans": [
-            {
-                "rank": ranked.rank,
-                "cost": ranked.cost,
-                "digest": ranked.plan.digest,
-                "text": draw(ranked),
-                "plan": ranked.plan.to_document(),
-                **({"picture": picture(ranked.plan)} if picture is not None else {}),
-            }
-            for ranked in plans
-        ],
-    }
-
-
-def _head(translated: Translated) -> dict[str, Any]:
-    return {
-        "version": EXPLAIN_VERSION,
-        "query": translated.request.query,
-        "language": translated.language,
-        "warnings": list(translated.warnings),
-    }
-
-
-def _logical_nodes(root: LogicalExpression, time_unit: str) -> list[dict[str, Any]]:
-    number: dict[LogicalExpression, int] = {}
-    nodes: list[dict[str, Any]] = []
-    pending = [root]
-    while pending:
-        expression = pending[-1]
-        missing = [e for e in expression.inputs if e not in number]
-        if expression in number or missing:
-            pending.extend(reversed(missing))
-            if not missing:
-                pending.pop()
-            continue
-        steps = [
-            notation.step_name(
-                e.operator.label if isinstance(e.operator, WScan) else e.name, position
-            )
-            for position, e in enumerate(expression.inputs)
-        ]
-        widths = [e.width for e in expression.inputs]
-        op, text = notation.logical_operator(expression.operator, steps, widths, time_unit)
-        number[expression] = len(nodes)
-        nodes.append(
-            {
-                "id": len(nodes),
-                "op": op,
-                "text": text,
-                "name": expression.name,
-                "inputs": [number[e] for e in expression.inputs],
-                "columns": expression.width,
-            }
-        )
-        pending.pop()
-    return nodes

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..languages.query.regular_query import (
     Atom,
     Constant,
@@ -14,32 +12,54 @@ from ..languages.query.regular_query import (
     VertexAtom,
 )
 from ..languages.rq import printer
+from .model import Document, Optional
 
 
-def match_document(query: RegularQuery) -> dict[str, Any]:
+class MatchEnd(Document):
+    """An end of an edge of a result: a variable of the query, or a vertex written out."""
+
+    variable: Optional[str] = None
+    constant: Optional[str] = None
+
+
+class MatchEdge(Document):
+    """An edge of a result; ``path`` is the name of the path that it stands for, if it has one."""
+
+    source: MatchEnd
+    target: MatchEnd
+    text: str
+    path: str | None
+
+
+class Match(Document):
+    """What a result looks like as a graph; ``vertices`` are the columns that are vertices."""
+
+    edges: tuple[MatchEdge, ...]
+    vertices: tuple[str, ...]
+
+
+def match_document(query: RegularQuery) -> Match:
     """The edges between the variables of the answer, and which columns of it are vertices.
 
-    An edge has ``source``, ``target`` (``{"variable"}`` or ``{"constant"}``), ``text``, its label
-    or path, and ``path``: the name that the query gives a path, or null. ``edges`` is empty where
-    the answer has several rules: no one of them is true of every result.
+    There are no edges where the answer has several rules: no rule is true of every result.
     """
     rules = [rule for rule in query.rules if rule.head == query.answer]
     rule = rules[0]
-    given = {name for name, _ in rule.properties}
-    edges = [
-        {
-            "source": _end(atom.source),
-            "target": _end(atom.target),
-            "text": _text(atom),
-            "path": atom.alias if isinstance(atom, PathAtom) else None,
-        }
+    properties = {name for name, _ in rule.properties}
+    edges = tuple(
+        MatchEdge(
+            source=_end(atom.source),
+            target=_end(atom.target),
+            text=_text(atom),
+            path=atom.alias if isinstance(atom, PathAtom) else None,
+        )
         for atom in rule.body
         if atom.source is not atom.target
-    ]
-    return {
-        "edges": edges if len(rules) == 1 else [],
-        "vertices": [name for name in rule.variables if name not in given],
-    }
+    )
+    return Match(
+        edges=edges if len(rules) == 1 else (),
+        vertices=tuple(name for name in rule.variables if name not in properties),
+    )
 
 
 def _text(atom: Atom) -> str:
@@ -52,7 +72,7 @@ def _text(atom: Atom) -> str:
             return printer.path_text(atom.regex)
 
 
-def _end(term: Term) -> dict[str, str]:
+def _end(term: Term) -> MatchEnd:
     if isinstance(term, Constant):
-        return {"constant": str(term.value)}
-    return {"variable": term.name}
+        return MatchEnd(constant=str(term.value))
+    return MatchEnd(variable=term.name)

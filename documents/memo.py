@@ -1,137 +1,218 @@
-"""What a search found, as JSON documents: its groups, their members, goals and winners."""
+"""All that a search found: groups, their expressions, goals, ways to these, and winners."""
 
 from __future__ import annotations
 
-from math import isinf
-from typing import Any
-
+from ..algebra.plan import NodeProperties
 from ..algebra.properties import DeliveredProperties
 from ..costmodel.characteristics import Characteristics
-from ..memo import Winner
+from ..memo import Winner as MemoWinner
+from ..notation import operators as notation
 from ..notation.names import Names
-from ..optimizer.goals import Choice
+from ..optimizer import SearchResult
+from ..optimizer.goals import Choice as ChosenOperator
 from ..optimizer.result import FoundAlternative, FoundGoal, FoundGroup
-from ..optimizer.steps import in_order
+from ..optimizer.steps import Step, in_order
 from ..planning.planner import Planned
-from .trace import choice_document
+from .explained import Explained, explained
+from .model import Document, finite
+from .trace import Choice, choice_document
 
 
-def groups(planned: Planned) -> list[dict[str, Any]]:
-    """All groups of the memo, by their numbers."""
-    names = Names(planned.catalog.time_unit)
-    return [_group(group, names) for group in planned.optimization.space.groups()]
+class MemoExpression(Document):
+    """An expression of a group; ``source`` is the id of the one that ``rule`` made it of."""
+
+    id: int
+    text: str
+    inputs: tuple[int, ...]
+    rule: str | None
+    source: int | None
 
 
-def chosen(planned: Planned) -> list[dict[str, Any]]:
-    """By node of the plan: the goal that it is the winner of, and the expression that it runs.
+class Goal(Document):
+    """A group, and what is required of its rows."""
 
-    The expression of an enforcer is null, and so is the requirement where the time was up before
-    any goal was reached.
-    """
+    group: int
+    required: str
+
+
+class _Required(Document):
+    required: str
+
+
+class Winner(Choice, _Required):
+    """The cheapest plan of a group for what is required of it."""
+
+    cost: float
+    local: float
+    inputs: tuple[Goal, ...]
+    delivers: NodeProperties | None
+
+
+class Alternative(Choice):
+    """A way to a goal: its own cost, and what it costs at least with its inputs (null: without
+    end), or just that if it is exact."""
+
+    inputs: tuple[Goal, ...]
+    local: float
+    at_least: float | None
+    exact: bool
+
+
+class MemoGoal(Document):
+    """What was asked of a group, and all ways to it; ``at_least`` is what the cheapest costs if
+    it is done, else what the search is sure that it costs more than."""
+
+    required: str
+    done: bool
+    at_least: float | None
+    ways: tuple[Alternative, ...]
+
+
+class GroupEstimate(Document):
+    """What is estimated of a group; ``interval`` is null where rows stay valid, ``distinct`` are
+    the different values of each column."""
+
+    rate: float
+    interval: float | None
+    population: float
+    distinct: tuple[float, ...]
+
+
+class Group(Document):
+    """Expressions that give the same rows; ``reads`` are the labels that they are made of."""
+
+    id: int
+    columns: int
+    reads: tuple[str, ...]
+    estimate: GroupEstimate
+    expressions: tuple[MemoExpression, ...]
+    winners: tuple[Winner, ...]
+    goals: tuple[MemoGoal, ...]
+
+
+class ChosenNode(Document):
+    """Where a node of the plan stands in the memo; its ``expression`` is null for an enforcer,
+    ``required`` where the time was up before anything was costed."""
+
+    node: int
+    group: int
+    required: str | None
+    expression: int | None
+
+
+class Memo(Explained):
+    """All that a search found."""
+
+    root: int
+    groups: tuple[Group, ...]
+    chosen: tuple[ChosenNode, ...]
+    symbols: dict[str, str]
+
+
+def memo_document(planned: Planned) -> Memo:
+    """The document of the stage ``memo``: all groups, and where the plan stands among them."""
     found = planned.optimization
     names = Names(planned.catalog.time_unit)
-    required = found.requirements()
-    return [
-        {
-            "node": node,
-            "group": step.group,
-            "required": names.required(required[node]) if node in required else None,
-            "expression": _expression(step.source),
-        }
-        for node, (step, _) in enumerate(in_order(found.best))
-    ]
+    return Memo(
+        **dict(explained(planned)),
+        root=found.memo.find(found.root),
+        groups=tuple(_group(group, names) for group in found.space.groups()),
+        chosen=_chosen(found, names),
+        symbols=dict(notation.SYMBOLS),
+    )
 
 
-def _group(group: FoundGroup, names: Names) -> dict[str, Any]:
-    return {
-        "id": group.id,
-        "columns": group.width,
-        "reads": [f"{scan.stream}.{scan.label}" for scan in group.scans],
-        "estimate": _estimate(group.estimate),
-        "expressions": [
-            {
-                "id": e.id,
-                "text": names.over(e.operator, e.inputs),
-                "inputs": list(e.inputs),
-                "rule": e.rule or None,
-                "source": e.source.id if e.source is not None else None,
-            }
+def _group(group: FoundGroup, names: Names) -> Group:
+    winners = (
+        _winner(names.required(required), winner, names, group.delivered.get(required))
+        for required, winner in group.winners.items()
+    )
+    goals = (_goal(goal, names) for goal in group.goals)
+    return Group(
+        id=group.id,
+        columns=group.width,
+        reads=tuple(f"{scan.stream}.{scan.label}" for scan in group.scans),
+        estimate=_estimate(group.estimate),
+        expressions=tuple(
+            MemoExpression(
+                id=e.id,
+                text=names.over(e.operator, e.inputs),
+                inputs=e.inputs,
+                rule=e.rule or None,
+                source=e.source.id if e.source is not None else None,
+            )
             for e in group.expressions
-        ],
-        "winners": sorted(
-            (
-                _winner(names.required(required), winner, names, group.delivered.get(required))
-                for required, winner in group.winners.items()
-            ),
-            key=lambda winner: str(winner["required"]),
         ),
-        "goals": sorted(
-            (_goal(goal, names) for goal in group.goals),
-            key=lambda goal: str(goal["required"]),
-        ),
-    }
+        winners=tuple(sorted(winners, key=lambda winner: winner.required)),
+        goals=tuple(sorted(goals, key=lambda goal: goal.required)),
+    )
 
 
-def _estimate(estimate: Characteristics) -> dict[str, Any]:
-    return {
-        "rate": estimate.arrival_rate,
-        "interval": _finite(estimate.validity),
-        "population": estimate.population,
-        "distinct": list(estimate.distinct),
-    }
+def _estimate(estimate: Characteristics) -> GroupEstimate:
+    return GroupEstimate(
+        rate=estimate.arrival_rate,
+        interval=finite(estimate.validity),
+        population=estimate.population,
+        distinct=tuple(estimate.distinct),
+    )
 
 
 def _winner(
-    required: str, winner: Winner, names: Names, delivers: DeliveredProperties | None
-) -> dict[str, Any]:
-    assert isinstance(winner.choice, Choice)
-    inputs = [group for group, _ in winner.inputs]
-    return {
-        "required": required,
-        **choice_document(winner.choice, inputs, names),
-        "cost": winner.cost,
-        "local": winner.local,
-        "inputs": [
-            {"group": group, "required": names.required(asked)} for group, asked in winner.inputs
-        ],
-        "delivers": None if delivers is None else _delivered(delivers),
-    }
+    required: str, winner: MemoWinner, names: Names, delivers: DeliveredProperties | None
+) -> Winner:
+    assert isinstance(winner.choice, ChosenOperator)
+    return Winner(
+        required=required,
+        **dict(choice_document(winner.choice, [group for group, _ in winner.inputs], names)),
+        cost=winner.cost,
+        local=winner.local,
+        inputs=tuple(
+            Goal(group=group, required=names.required(asked)) for group, asked in winner.inputs
+        ),
+        delivers=None if delivers is None else _delivered(delivers),
+    )
 
 
-def _delivered(delivers: DeliveredProperties) -> dict[str, Any]:
-    return {
-        "distribution": str(delivers.distribution),
-        "coalesced": delivers.coalesced,
-        "update_pattern": delivers.update_pattern,
-        "convention": delivers.convention,
-    }
+def _delivered(delivers: DeliveredProperties) -> NodeProperties:
+    return NodeProperties(
+        distribution=str(delivers.distribution),
+        coalesced=delivers.coalesced,
+        update_pattern=delivers.update_pattern,
+        convention=delivers.convention,
+    )
 
 
-def _goal(goal: FoundGoal, names: Names) -> dict[str, Any]:
-    return {
-        "required": names.required(goal.required),
-        "done": goal.done,
-        "at_least": _finite(goal.at_least),
-        "ways": [_alternative(alternative, names) for alternative in goal.alternatives],
-    }
+def _goal(goal: FoundGoal, names: Names) -> MemoGoal:
+    return MemoGoal(
+        required=names.required(goal.required),
+        done=goal.done,
+        at_least=finite(goal.at_least),
+        ways=tuple(_alternative(alternative, names) for alternative in goal.alternatives),
+    )
 
 
-def _alternative(found: FoundAlternative, names: Names) -> dict[str, Any]:
-    return {
-        **choice_document(found.choice, [group for group, _ in found.inputs], names),
-        "inputs": [
-            {"group": group, "required": names.required(required)}
-            for group, required in found.inputs
-        ],
-        "local": found.choice.local,
-        "at_least": _finite(found.at_least),
-        "exact": found.exact,
-    }
+def _alternative(found: FoundAlternative, names: Names) -> Alternative:
+    return Alternative(
+        **dict(choice_document(found.choice, [group for group, _ in found.inputs], names)),
+        inputs=tuple(
+            Goal(group=group, required=names.required(required)) for group, required in found.inputs
+        ),
+        local=found.choice.local,
+        at_least=finite(found.at_least),
+        exact=found.exact,
+    )
 
 
-def _expression(source: int | None) -> int | None:
-    return None if source is None or source < 0 else source
+def _chosen(found: SearchResult, names: Names) -> tuple[ChosenNode, ...]:
+    """By node of the plan: the goal that it is the winner of, and the expression that it runs."""
+    required = found.requirements()
+    return tuple(
+        _chosen_node(node, step, names.required(required[node]) if node in required else None)
+        for node, (step, _) in enumerate(in_order(found.best))
+    )
 
 
-def _finite(value: float) -> float | None:
-    return None if isinf(value) else value
+def _chosen_node(node: int, step: Step, required: str | None) -> ChosenNode:
+    assert step.group is not None, "the plan is one of the memo"
+    expression = None if step.source is None or step.source < 0 else step.source
+    return ChosenNode(node=node, group=step.group, required=required, expression=expression)

@@ -49,8 +49,8 @@ def unit_sign(time_unit: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Per:
-    """A unit that rates and costs are shown in: ``factor`` of the catalog's, and its sign."""
+class Unit:
+    """The unit that rates and costs are shown in: ``factor`` of the catalog's, and its sign."""
 
     factor: float
     sign: str
@@ -60,21 +60,21 @@ class Per:
         return number(rate * self.factor)
 
 
-def per_unit(time_unit: str, largest_rate: float) -> Per:
+def per_unit(time_unit: str, largest_rate: float) -> Unit:
     """The smallest unit, from the catalog's to a day, in which the rate is at least one.
 
     >>> per_unit("second", 0.0009), per_unit("second", 20)
-    (Per(factor=3600.0, sign='h'), Per(factor=1.0, sign='s'))
+    (Unit(factor=3600.0, sign='h'), Unit(factor=1.0, sign='s'))
     """
-    own = Per(1.0, unit_sign(time_unit))
+    own = Unit(1.0, unit_sign(time_unit))
     if time_unit not in _UNITS or largest_rate <= 0 or largest_rate >= 1:
         return own
     seconds = _UNITS[time_unit][0]
     larger = [(size, sign) for size, sign in _UNITS.values() if size > max(seconds, 0.5)]
     for size, sign in larger:
         if largest_rate * size / seconds >= 1:
-            return Per(size / seconds, sign)
-    return Per(larger[-1][0] / seconds, larger[-1][1]) if larger else own
+            return Unit(size / seconds, sign)
+    return Unit(larger[-1][0] / seconds, larger[-1][1]) if larger else own
 
 
 def seconds_in(time_unit: str) -> float | None:

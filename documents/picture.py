@@ -1,13 +1,16 @@
-"""The one picture that all renderers draw: boxes with inputs, and their estimates."""
+"""A plan as it is drawn: boxes with inputs. All renderings and the page draw this."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
-from ..algebra import logical
+from pydantic import Field
+
 from ..algebra.physical import (
     AutomatonPath,
     FilterRows,
@@ -17,41 +20,45 @@ from ..algebra.physical import (
 )
 from ..algebra.plan import Estimate, PhysicalPlan, PlanNode
 from ..notation import operators as notation
-from .numbers import Per, per_unit, printable
+from .model import Document
+from .numbers import Unit, per_unit, printable, seconds_in
+from .plan import PlanNodeDocument, plan_document
+from .query import LogicalDocument
 
-Called = Sequence[str | None]
-"""What the rows of each node of a plan may be called."""
+
+class Fact(Document):
+    """A further property of an operator, for people."""
+
+    name: str
+    value: str
 
 
-@dataclass(frozen=True, slots=True)
-class Box:
-    """One operator as people see it.
+class BoxDocument(Document):
+    """An operator as people see it.
 
-    ``summary`` is its arguments in one line; ``facts`` are the further ones, by name.
+    ``alike`` is equal in two plans where the same rows are made in the same way.
     """
 
-    key: int
+    id: int
     operator: str
+    symbol: str
     summary: str
-    inputs: tuple[int, ...] = ()
-    facts: tuple[tuple[str, str], ...] = ()
-    estimate: Estimate | None = None
-
-    @property
-    def symbol(self) -> str:
-        """The thesis's sign of the operator."""
-        return notation.SYMBOLS.get(self.operator, "·")
+    inputs: tuple[int, ...]
+    facts: tuple[Fact, ...]
+    alike: str
+    estimate: Estimate | None = Field(default=None, exclude=True)
 
 
-@dataclass(frozen=True)
-class Diagram:
-    """Boxes in topological order, the root last; a box may be the input of several."""
+class PictureDocument(Document):
+    """A plan as it is drawn; the boxes have the ids of the plan's nodes."""
 
-    boxes: tuple[Box, ...]
+    boxes: tuple[BoxDocument, ...]
     time_unit: str
+    seconds: float | None
+    per: Unit
 
     @property
-    def root(self) -> Box:
+    def root(self) -> BoxDocument:
         """The box that gives the answer."""
         return self.boxes[-1]
 
@@ -66,74 +73,87 @@ class Diagram:
         return max((b.estimate.cost for b in self.boxes if b.estimate), default=0.0)
 
     @cached_property
-    def per(self) -> Per:
-        """The unit to show rates and costs in: that of the busiest input."""
-        rates = [b.estimate.rate for b in self.boxes if b.estimate and not b.inputs]
-        return per_unit(self.time_unit, max(rates, default=0.0))
-
-    @cached_property
     def shared(self) -> frozenset[int]:
-        """The keys of the boxes that are the input of more than one."""
-        uses = Counter(key for box in self.boxes for key in box.inputs)
-        return frozenset(key for key, count in uses.items() if count > 1)
+        """The ids of the boxes that are the input of more than one."""
+        uses = Counter(id_ for box in self.boxes for id_ in box.inputs)
+        return frozenset(id_ for id_, count in uses.items() if count > 1)
 
 
-def of_plan(plan: PhysicalPlan) -> Diagram:
-    """The picture of a physical plan."""
-    called = _called(plan)
-    boxes = tuple(
-        Box(
-            key=node.id,
-            operator=node.op,
-            summary=printable(_physical_summary(node, plan, called)),
-            inputs=node.inputs,
-            facts=_facts(node, plan, called),
-            estimate=node.estimate,
+def picture_of_plan(plan: PhysicalPlan) -> PictureDocument:
+    """The picture of a physical plan, in the unit of its busiest input."""
+    relations = _relations(plan)
+    boxes: list[BoxDocument] = []
+    for node, document in zip(plan.nodes, plan_document(plan)["nodes"], strict=True):
+        inputs = [notation.step_name(relations[i], k) for k, i in enumerate(node.inputs)]
+        boxes.append(
+            BoxDocument(
+                id=node.id,
+                operator=node.op,
+                symbol=_symbol(node.op),
+                summary=printable(_summary(node, inputs, plan)),
+                inputs=node.inputs,
+                facts=_facts(node, inputs),
+                alike=_digest(document, [boxes[i].alike for i in node.inputs]),
+                estimate=node.estimate,
+            )
         )
-        for node in plan.nodes
+    return _picture(boxes, plan.time_unit)
+
+
+def picture_of_query(query: LogicalDocument) -> PictureDocument:
+    """The picture of a canonical expression; nothing of it is estimated."""
+    boxes = []
+    for node in query.nodes:
+        summary = f"{node.text}   as {node.name}".strip() if node.name else node.text
+        if node is query.nodes[-1]:
+            summary = f"{summary}   answer: {', '.join(query.columns)}".lstrip()
+        boxes.append(
+            BoxDocument(
+                id=node.id,
+                operator=node.op,
+                symbol=_symbol(node.op),
+                summary=printable(summary),
+                inputs=node.inputs,
+                facts=(),
+                alike="",
+            )
+        )
+    return _picture(boxes, query.time_unit)
+
+
+def _picture(boxes: Sequence[BoxDocument], time_unit: str) -> PictureDocument:
+    rates = [box.estimate.rate for box in boxes if box.estimate and not box.inputs]
+    return PictureDocument(
+        boxes=tuple(boxes),
+        time_unit=time_unit,
+        seconds=seconds_in(time_unit),
+        per=per_unit(time_unit, max(rates, default=0.0)),
     )
-    return Diagram(boxes, plan.time_unit)
 
 
-def of_logical(query: logical.LogicalQuery, time_unit: str) -> Diagram:
-    """The picture of a logical query; equal sub-queries are one box."""
-    boxes: list[Box] = []
-    number: dict[logical.LogicalExpression, int] = {}
-
-    def draw(expression: logical.LogicalExpression) -> int:
-        if expression not in number:
-            inputs = tuple(draw(e) for e in expression.inputs)
-            number[expression] = len(boxes)
-            name, summary = _logical_summary(expression, time_unit)
-            if expression.name:
-                summary = f"{summary}   as {expression.name}".strip()
-            boxes.append(Box(len(boxes), name, printable(summary), inputs))
-        return number[expression]
-
-    draw(query.expression)
-    root = boxes.pop()
-    answer = f"answer: {', '.join(query.columns)}"
-    summary = f"{root.summary}   {answer}" if root.summary else answer
-    boxes.append(Box(root.key, root.operator, printable(summary), root.inputs))
-    return Diagram(tuple(boxes), time_unit)
+def _symbol(operator: str) -> str:
+    """The thesis's sign of an operator."""
+    return notation.SYMBOLS.get(operator, "·")
 
 
-def _physical_summary(node: PlanNode, plan: PhysicalPlan, called: Called) -> str:
+def _relations(plan: PhysicalPlan) -> list[str | None]:
+    """Short names for the rows of each node."""
+    names: list[str | None] = []
+    for node in plan.nodes:
+        names.append(notation.relation(node.operator, [names[i] for i in node.inputs]))
+    return names
+
+
+def _summary(node: PlanNode, inputs: Sequence[str], plan: PhysicalPlan) -> str:
     columns = ",".join(node.columns)
-    arguments = notation.physical_operator(
-        node.operator,
-        _step_names(node, called),
-        [plan.nodes[key].columns for key in node.inputs],
-        plan.time_unit,
-    )
-    match node.operator:
-        case AutomatonPath():
-            return f"{arguments} → {columns}"
-        case _:
-            return arguments or columns
+    below = [plan.nodes[i].columns for i in node.inputs]
+    arguments = notation.physical_operator(node.operator, inputs, below, plan.time_unit)
+    if isinstance(node.operator, AutomatonPath):
+        return f"{arguments} → {columns}"
+    return arguments or columns
 
 
-def _facts(node: PlanNode, plan: PhysicalPlan, called: Called) -> tuple[tuple[str, str], ...]:
+def _facts(node: PlanNode, inputs: Sequence[str]) -> tuple[Fact, ...]:
     properties = node.properties
     facts = [
         ("columns", ", ".join(node.columns)),
@@ -141,14 +161,12 @@ def _facts(node: PlanNode, plan: PhysicalPlan, called: Called) -> tuple[tuple[st
         ("coalesced", "yes" if properties.coalesced else "no"),
         ("update pattern", properties.update_pattern.replace("_", " ")),
         ("computed by", properties.convention.replace("_", " ")),
-        *_argument_facts(node.operator, node, called),
+        *_argument_facts(node.operator, inputs),
     ]
-    return tuple((name, printable(value)) for name, value in facts)
+    return tuple(Fact(name=name, value=printable(value)) for name, value in facts)
 
 
-def _argument_facts(
-    operator: PhysicalOperator, node: PlanNode, called: Called
-) -> list[tuple[str, str]]:
+def _argument_facts(operator: PhysicalOperator, inputs: Sequence[str]) -> list[tuple[str, str]]:
     match operator:
         case WindowScan() | WindowScanUnion():
             facts = [("stream", operator.stream)]
@@ -157,9 +175,8 @@ def _argument_facts(
                 facts += [("predicate", scan.predicate)] if scan.predicate else []
             return facts
         case AutomatonPath(states, transitions, accepting):
-            names = _step_names(node, called)
             steps = ", ".join(
-                f"{source} –{'^' if inverse else ''}{names[k]}→ {target}"
+                f"{source} –{'^' if inverse else ''}{inputs[k]}→ {target}"
                 for source, k, inverse, target in transitions
             )
             return [
@@ -173,25 +190,8 @@ def _argument_facts(
             return []
 
 
-def _called(plan: PhysicalPlan) -> Called:
-    """What each node's rows may be called in short."""
-    names: list[str | None] = []
-    for node in plan.nodes:
-        names.append(notation.relation(node.operator, [names[key] for key in node.inputs]))
-    return names
-
-
-def _step_names(node: PlanNode, called: Called) -> list[str]:
-    """What a path calls its inputs."""
-    return [notation.step_name(called[key], position) for position, key in enumerate(node.inputs)]
-
-
-def _logical_summary(expression: logical.LogicalExpression, time_unit: str) -> tuple[str, str]:
-    names = [
-        notation.step_name(
-            e.operator.label if isinstance(e.operator, logical.WScan) else e.name, position
-        )
-        for position, e in enumerate(expression.inputs)
-    ]
-    widths = [e.width for e in expression.inputs]
-    return notation.logical_operator(expression.operator, names, widths, time_unit)
+def _digest(node: PlanNodeDocument, below: list[str]) -> str:
+    """A digest of what the tree of a node computes, and how, whatever its variables are called."""
+    arguments = {k: v for k, v in node["args"].items() if k != "variables"}
+    essence: list[Any] = [node["op"], arguments, below]
+    return hashlib.sha256(json.dumps(essence, sort_keys=True).encode()).hexdigest()[:16]

@@ -47,17 +47,6 @@ class Analysis:
     ticks: int
     seconds: float
 
-    def document(self) -> dict[str, Any]:
-        """As JSON-able values."""
-        return {
-            "edges": self.edges,
-            "rejected": self.rejected,
-            "results": self.results,
-            "ticks": self.ticks,
-            "seconds": self.seconds,
-            "nodes": {str(key): node.document() for key, node in self.nodes.items()},
-        }
-
 
 def analyze(
     plan: PhysicalPlan,

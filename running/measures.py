@@ -12,16 +12,13 @@ coalesces counts what it adds to what was said before.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ..algebra.plan import Estimate, PhysicalPlan
 
 if TYPE_CHECKING:
     from ..executor.counters import Counters
-    from ..executor.spark.report import RunReport
-
-_OF_A_BATCH = ("rows_in", "rows_out", "dropped", "seconds")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,17 +28,6 @@ class QErrors:
     rate: float | None = None
     validity: float | None = None
     population: float | None = None
-
-    @property
-    def worst(self) -> tuple[str, float] | None:
-        """The largest of the three, and its name; None if there is none."""
-        named = (("rate", self.rate), ("validity", self.validity), ("population", self.population))
-        known = [(name, value) for name, value in named if value is not None]
-        return max(known, key=lambda item: item[1], default=None)
-
-    def document(self) -> dict[str, Any]:
-        """As JSON-able values."""
-        return {"rate": self.rate, "validity": self.validity, "population": self.population}
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,30 +76,6 @@ class Measured:
             return QErrors(rate, None, population)
         return QErrors(rate, _q_error(expected.interval, self.validity), population)
 
-    def document(self) -> dict[str, Any]:
-        """As JSON-able values."""
-        done = self.counters
-        return {
-            "op": self.op,
-            "rows_in": done.rows_in,
-            "rows": done.rows_out,
-            "rows_out": done.rows_out,
-            "dropped": done.dropped,
-            "endless": done.endless,
-            "rate": self.rate,
-            "validity": self.validity,
-            "population": self.population,
-            "seconds": done.seconds,
-            "state_entries": done.state_entries,
-            "state_bytes": done.state_bytes,
-            "estimate": {
-                "rate": self.estimate.rate,
-                "validity": self.estimate.interval,
-                "population": self.estimate.population,
-            },
-            "q_error": self.q_errors.document(),
-        }
-
 
 def measured(
     plan: PhysicalPlan, counters: Mapping[int, Counters], ticks: int
@@ -137,28 +99,6 @@ def _computed_once(plan: PhysicalPlan) -> set[int]:
         if node.inputs and found.issuperset(node.inputs):
             found.add(node.id)
     return found
-
-
-def metrics_document(plan: PhysicalPlan, report: RunReport) -> dict[str, Any]:
-    """The account of a run, as ``run --metrics`` writes it."""
-    from ..executor.counters import Counters
-
-    document = {"plan": plan.digest, "time_unit": plan.time_unit, **report.document()}
-    last, nothing = document.pop("last_batch"), asdict(Counters())
-    document["operators"] = {
-        str(node): {
-            **found.document(),
-            "last_batch": {k: last.get(str(node), nothing)[k] for k in _OF_A_BATCH},
-        }
-        for node, found in measured(plan, report.operators, report.ticks).items()
-    }
-    return document
-
-
-def furthest_off(nodes: Mapping[int, Measured]) -> tuple[int, str, float] | None:
-    """The node with the largest q-error, which one it is, and how large; None without any."""
-    off = [(node, *worst) for node, found in nodes.items() if (worst := found.q_errors.worst)]
-    return max(off, key=lambda item: item[2], default=None)
 
 
 def _q_error(estimate: float, measure: float, least: float = 0.0) -> float:

@@ -7,7 +7,8 @@ import pytest
 
 from headrace import PlanRequest, catalog, optimize
 from headrace.api.render import text
-from headrace.documents.picture import of_logical, of_plan
+from headrace.documents.picture import picture_of_plan, picture_of_query
+from headrace.documents.query import logical_document
 
 EXAMPLES = Path(__file__).parent.parent / "examples" / "mathoverflow"
 GOLDEN = Path(__file__).parent / "golden"
@@ -27,9 +28,9 @@ def test_plans_are_as_they_were(name: str, golden: Callable[[Path, str], None]) 
     found = planned.optimization
     parts = {
         "query": query,
-        "logical": text.render(of_logical(planned.logical, declared.time_unit)),
-        "as written": text.render(of_plan(found.canonical_plan)),
-        "chosen": text.render(of_plan(found.plan)),
+        "logical": text.render(picture_of_query(logical_document(planned))),
+        "as written": text.render(picture_of_plan(found.canonical_plan)),
+        "chosen": text.render(picture_of_plan(found.plan)),
         "search": f"{found.plans.count:,} plans, {found.stop_reason}\n",
     }
     document = "\n".join(f"---- {name}\n{part}" for name, part in parts.items())

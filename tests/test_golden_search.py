@@ -8,11 +8,10 @@ import pytest
 
 from headrace import PlanRequest, explain_document, optimize
 from headrace.api.explanation import plan_text
-from headrace.api.render import search
+from headrace.api.render import memo, search
 from headrace.catalog.document import from_document
-from headrace.documents.explained import memo_statistics, memo_text
-from headrace.documents.picture import of_plan
-from headrace.documents.trace import trace_document
+from headrace.documents.explained import physical_document
+from headrace.documents.memo import memo_document
 
 GOLDEN = Path(__file__).parent / "golden" / "search"
 
@@ -43,19 +42,17 @@ QUERIES = {
 @pytest.mark.parametrize("name", QUERIES)
 def test_searches_are_as_they_were(name: str, golden: Callable[[Path, str], None]) -> None:
     planned = optimize(PlanRequest(QUERIES[name], catalog=CATALOG), trace=True)
-    trace = planned.optimization.trace
-    assert trace is not None
-    diagram = of_plan(planned.plan)
-    *why, _, _ = plan_text(planned, diagram, why=True).partition("\ncost ")
+    document = physical_document(planned, why=True)
+    assert document.trace is not None
+    *why, _, _ = plan_text(document).partition("\ncost ")
     parts = {
         "query": QUERIES[name] + "\n",
-        "memo": memo_text(planned),
-        "trace": search.steps(trace_document(planned, trace), diagram.per),
+        "memo": memo.render(memo_document(planned)),
+        "trace": search.steps(document.trace, document.picture.per),
         "why": why[0],
-        "rules": search.rules(memo_statistics(planned), times=False),
+        "rules": search.rules(document.memo, times=False),
     }
-    document = "\n".join(f"---- {part}\n{text}" for part, text in parts.items())
-    golden(GOLDEN / f"{name}.txt", document)
+    golden(GOLDEN / f"{name}.txt", "\n".join(f"---- {part}\n{parts[part]}" for part in parts))
 
 
 def test_the_documents_are_as_they_were(golden: Callable[[Path, str], None]) -> None:

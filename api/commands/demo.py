@@ -43,15 +43,18 @@ def demo(
         str | None,
         typer.Option(
             metavar="TIME",
-            help=f"So much of the data's time goes by per second: {_SPEED} on a terminal; "
-            "elsewhere as fast as it goes.",
+            help=f"Replay this much of the data's time per second: {_SPEED} on a terminal; "
+            "elsewhere as fast as possible.",
             show_default=False,
         ),
     ] = None,
     port: Annotated[
         int | None,
         typer.Option(
-            min=0, max=65535, help="Of the page; by default 8080 or a free one.", show_default=False
+            min=0,
+            max=65535,
+            help="The port of the page; by default 8080 or a free one.",
+            show_default=False,
         ),
     ] = None,
     output: Annotated[
@@ -60,7 +63,7 @@ def demo(
             "--output",
             "-o",
             metavar="FOLDER",
-            help="Keep the results here; without it they go when the demo ends.",
+            help="Keep the results here; by default they are removed when the demo ends.",
             show_default=False,
         ),
     ] = None,
@@ -249,18 +252,19 @@ def _open(page: str) -> None:
 
 
 def _show_plans(planned: Planned) -> None:
-    from ...documents.picture import of_plan
+    from ...documents.explained import physical_document
+    from ...documents.picture import picture_of_plan
     from ..explanation import summary
     from ..render import text
 
     colour = watched(sys.stdout)
     found = planned.optimization
-    written, chosen = of_plan(found.canonical_plan), of_plan(found.plan)
+    written, chosen = picture_of_plan(found.canonical_plan), physical_document(planned)
     _say(
         "The query as it is written, run operator by operator", text.render(written, colour=colour)
     )
-    _say("The plan chosen", text.render(chosen, colour=colour))
-    _say("", summary(planned))
+    _say("The plan chosen", text.render(chosen.picture, colour=colour))
+    _say("", summary(chosen))
 
 
 def _heading(text: str) -> None:

@@ -7,7 +7,6 @@ from typing import Annotated, Literal
 
 import typer
 
-from ...algebra.physical import DEFAULT_STEPS
 from ...planning.errors import UsageError
 from .. import options as opt
 from ..console import say, write
@@ -40,7 +39,7 @@ def run(
         Literal["jsonl", "csv", "parquet"] | None,
         typer.Option(
             "--output-format",
-            help="Of the results; else the file's ending tells, else jsonl.",
+            help="The format of the results; by default that of the file's ending, or else jsonl.",
             rich_help_panel=opt.OUTPUT,
         ),
     ] = None,
@@ -48,7 +47,7 @@ def run(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Write the account of the run and of each operator here, as JSON.",
+            help="Write the metrics of the run and of each operator here, as JSON.",
             rich_help_panel=opt.OUTPUT,
         ),
     ] = None,
@@ -56,8 +55,8 @@ def run(
         bool | None,
         typer.Option(
             "--progress/--no-progress",
-            help="Show progress on stderr, and at the end what each operator did beside its "
-            "estimates; by default a bar alone, and if stderr is a terminal.",
+            help="Show progress on stderr, and at the end each operator's measured numbers beside "
+            "its estimates; by default only a bar, if stderr is a terminal.",
             rich_help_panel=opt.OUTPUT,
             show_default=False,
         ),
@@ -66,15 +65,15 @@ def run(
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Keep here what a restart needs; by default beside the output.",
+            help="Keep the state for a restart here; by default beside the output.",
             rich_help_panel=RUNNING,
         ),
     ] = None,
     trigger: Annotated[
         str | None,
         typer.Option(
-            help='At most one micro-batch in so much time, as "10 seconds"; or, over files, '
-            '"available-now", which is as fast as it goes, as without it.',
+            help='The least time between two micro-batches, as "10 seconds"; or, over files, '
+            '"available-now", as fast as possible, which is the default.',
             rich_help_panel=RUNNING,
             show_default=False,
         ),
@@ -83,8 +82,8 @@ def run(
         str | None,
         typer.Option(
             metavar="TIME",
-            help="Replay the input at so much of its time per second: 1d, or time units. The "
-            "trigger says how often, each second unless said.",
+            help="Replay this much of the input's time per second: 1d, or a number of time units. "
+            "The trigger says how often, by default each second.",
             rich_help_panel=RUNNING,
             show_default=False,
         ),
@@ -94,14 +93,14 @@ def run(
         typer.Option(
             metavar="EDGES",
             min=1,
-            help="Take at most so many edges per micro-batch; 65536 unless said.",
+            help="The most edges in a micro-batch; 65536 by default.",
             rich_help_panel=RUNNING,
         ),
     ] = None,
     strict: Annotated[
         bool,
         typer.Option(
-            "--strict", help="Stop at the first row that is no edge.", rich_help_panel=RUNNING
+            "--strict", help="Stop at the first row that is not an edge.", rich_help_panel=RUNNING
         ),
     ] = False,
     conf: Annotated[
@@ -109,44 +108,24 @@ def run(
         typer.Option(
             "--conf",
             metavar="KEY=VALUE",
-            help="A setting of Spark's, such as spark.jars.packages. Repeatable.",
+            help="A Spark setting, such as spark.jars.packages. Repeatable.",
             rich_help_panel=RUNNING,
             default_factory=list,
             show_default=False,
         ),
     ],
-    language: opt.Language = None,
-    input_: opt.Inputs,
-    stored: opt.Stored,
-    vertices: opt.Vertices,
-    columns: opt.Columns = None,
-    sep: opt.Separator = None,
-    time_unit: opt.TimeUnit = None,
-    vertex_type: opt.VertexTypeOf = None,
-    catalog: opt.CatalogFile = None,
-    window: opt.WindowRange = None,
-    slide: opt.WindowSlide = None,
-    cost_model: opt.CostModel = "saturating",
-    disable_rule: opt.DisabledRules,
-    budget_ms: opt.BudgetMs = None,
-    budget_expressions: opt.BudgetExpressions = None,
-    parallelism: opt.Parallelism = 1,
-    path_semantics: opt.PathSemantics = "arbitrary",
-    simple_budget: opt.SimpleBudget = None,
-    evaluate: opt.Evaluate = "eager",
+    asked: opt.QueryOptions,
     debug: opt.Debug = False,
 ) -> None:
     """Run a query, or a plan made before, on Spark, until its input ends or you stop it."""
     from ...catalog.live import LiveSource
     from ...planning.planner import optimize
-    from ...planning.requests import PlanningOptions
-    from ...running.runs import inputs_of_plan
     from ..account import account, operators
     from ..progress import shown_progress
     from ..request import (
+        inputs_to_run,
         per_second,
         plan_request,
-        read_catalog,
         read_query,
         spark_settings,
         trigger_interval,
@@ -156,51 +135,16 @@ def run(
     interval = None if trigger is None else trigger_interval(trigger, _AT_ONCE)
     read = read_query(query)
     if read.is_plan:
-        for option, given in (
-            ("--window", window), ("--slide", slide), ("--disable-rule", disable_rule),
-            ("--budget-ms", budget_ms), ("--budget-expressions", budget_expressions),
-            ("--parallelism", parallelism > 1), ("--language", language),
-            ("--path-semantics", path_semantics != "arbitrary"),
-            ("--evaluate", evaluate != "eager"),
-            ("--time-unit", time_unit), ("--vertex-type", vertex_type),
-        ):  # fmt: skip
-            if given:
-                raise UsageError(f"{option} is for planning, and {read.name} is a plan already")
+        if (option := asked.only_for_planning) is not None:
+            raise UsageError(f"{option} is for planning, and {read.name} is a plan already")
         plan = read.plan
-        if simple_budget is not None:
-            plan = plan.with_simple_budget(simple_budget)
+        if asked.simple_budget is not None:
+            plan = plan.with_simple_budget(asked.simple_budget)
     else:
-        planned = optimize(
-            plan_request(
-                read,
-                language=language,
-                catalog=catalog,
-                inputs=input_,
-                stored=stored,
-                vertices=vertices,
-                columns=columns,
-                separator=sep,
-                time_unit=time_unit,
-                vertex_type=vertex_type,
-                options=PlanningOptions(
-                    window,
-                    slide,
-                    cost_model,
-                    tuple(disable_rule),
-                    budget_ms,
-                    budget_expressions,
-                    parallelism,
-                    path_semantics,
-                    simple_budget or DEFAULT_STEPS,
-                    evaluate,
-                ),
-            )
-        )
+        planned = optimize(plan_request(read, asked))
         warn(planned)
         plan = planned.plan
-    inputs = inputs_of_plan(
-        plan, read_catalog(catalog), input_, columns, sep, stored=stored, vertices=vertices
-    )
+    inputs = inputs_to_run(plan, asked)
     live = [given for given in inputs.values() if isinstance(given, LiveSource)]
     if live:
         if trigger == _AT_ONCE:
@@ -238,8 +182,8 @@ def run(
             on_progress=show,
         )
     if metrics is not None:
-        from ...running.measures import metrics_document
-        from ..explanation import json_text
+        from ...documents.model import json_text
+        from ...documents.runs import metrics_document
 
         write(json_text(metrics_document(plan, report)), metrics)
     say(account(report, "stdout" if output == "-" else output))

@@ -18,15 +18,20 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 def serve(
     *,
     host: Annotated[
-        str, typer.Option(help="Listen here; by default for this machine alone.")
+        str,
+        typer.Option(
+            help="The address to listen on; by default reachable from this machine alone."
+        ),
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any free one.")] = 8080,
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="The port to listen on; 0 takes any free one.")
+    ] = 8080,
     catalog: opt.CatalogFile = None,
     home: Annotated[
         Path | None,
         typer.Option(
             envvar="HEADRACE_HOME",
-            help="Folder of what is kept; by default that for a user's data.",
+            help="The data directory; by default the one for a user's data on this system.",
         ),
     ] = None,
     database: Annotated[
@@ -34,7 +39,8 @@ def serve(
         typer.Option(
             envvar="HEADRACE_DATABASE",
             metavar="URL",
-            help="Keep it in this database instead, as postgresql+psycopg://...",
+            help="Keep plans and queries in this database, as postgresql+psycopg://...; by default "
+            "in a file of the data directory.",
         ),
     ] = None,
     tokens: Annotated[
@@ -42,44 +48,48 @@ def serve(
         typer.Option(
             envvar="HEADRACE_TOKENS",
             metavar="FILE",
-            help="Ask for one of these bearer tokens: on each line scopes (read,plan,run), token.",
+            help="Require a bearer token of this file: on each line scopes (read,plan,run), token.",
         ),
     ] = None,
     allow_origin: Annotated[
         list[str] | None,
-        typer.Option(help="Pages of this origin may use it from a browser. Repeatable."),
+        typer.Option(help="Let pages of this origin use the service from a browser. Repeatable."),
     ] = None,
     searches: Annotated[
-        int, typer.Option(min=1, max=64, help="Searches at once, each in a process.")
+        int, typer.Option(min=1, max=64, help="The number of searches at once, each in a process.")
     ] = 2,
     allow_sources: Annotated[
         bool,
         typer.Option(
             "--allow-sources",
-            help="Clients may say where a stream is read: any file or server this machine reaches.",
+            help="Let clients say where a stream is read: any file or server this machine reaches.",
         ),
     ] = False,
     most_running: Annotated[
         int,
-        typer.Option(min=0, max=1000, help="Queries that run at once.", rich_help_panel=RUNNING),
+        typer.Option(
+            min=0, max=1000, help="The most queries that run at once.", rich_help_panel=RUNNING
+        ),
     ] = 8,
     keep_results: Annotated[
         int,
         typer.Option(
             min=0,
             metavar="BYTES",
-            help="Of each query; the oldest go.",
+            help="The most bytes of results kept for each query; the oldest are removed.",
             rich_help_panel=RUNNING,
         ),
     ] = 1_000_000_000,
     master: Annotated[
         str | None,
-        typer.Option(help="Spark's master; by default all cores here.", rich_help_panel=RUNNING),
+        typer.Option(
+            help="The Spark master; by default all cores of this machine.", rich_help_panel=RUNNING
+        ),
     ] = None,
     conf: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="KEY=VALUE", help="A setting of Spark. Repeatable.", rich_help_panel=RUNNING
+            metavar="KEY=VALUE", help="A Spark setting. Repeatable.", rich_help_panel=RUNNING
         ),
     ] = None,
     debug: opt.Debug = False,

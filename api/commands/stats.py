@@ -21,30 +21,31 @@ _REJECTED_SHOWN = 3
 
 def stats(
     *,
-    input_: opt.Inputs,
-    stored: opt.Stored,
-    vertices: opt.Vertices,
-    columns: opt.Columns = None,
-    sep: opt.Separator = None,
+    asked: opt.InputOptions,
     rows: Annotated[
         int | None,
         typer.Option(
             min=1,
-            help="Look at so many rows, a share of each file; a million unless said.",
+            help="Measure this many rows, a share of each file; a million by default.",
             rich_help_panel=opt.READING,
         ),
     ] = None,
-    time_unit: opt.TimeUnit = None,
-    vertex_type: opt.VertexTypeOf = None,
     strict: Annotated[
         bool,
         typer.Option(
-            "--strict", help="Stop at the first row that is no edge.", rich_help_panel=opt.READING
+            "--strict",
+            help="Stop at the first row that is not an edge.",
+            rich_help_panel=opt.READING,
         ),
     ] = False,
     format_: Annotated[
         Literal["text", "yaml"],
-        typer.Option("--format", "-f", help="On stdout.", rich_help_panel=opt.OUTPUT),
+        typer.Option(
+            "--format",
+            "-f",
+            help="The form of what is written to stdout.",
+            rich_help_panel=opt.OUTPUT,
+        ),
     ] = "text",
     out: Annotated[
         Path | None,
@@ -69,17 +70,13 @@ def stats(
     )
     from ...catalog.measurement import ROWS
     from ...planning.errors import RunError
-    from ...running.runs import read_inputs, read_vertices
-    from ..request import unit_of
+    from ..request import files_of
 
-    if not (input_ or stored or vertices):
+    if not (asked.input_ or asked.stored or asked.vertices):
         raise UsageError(
             "there is nothing to measure: name files with --input, --stored or --vertices"
         )
-    unit, kind = unit_of(time_unit), vertex_type or "string"
-    files = read_inputs(input_, columns, sep, time_unit=unit, vertex_type=kind)
-    graph = read_inputs(stored, stored=True, time_unit=unit, vertex_type=kind)
-    graph += read_vertices(vertices, time_unit=unit, vertex_type=kind)
+    files, graph = files_of(asked)
     try:
         catalog, measured = measured_catalog(files, graph, rows=rows or ROWS, strict=strict)
     except EdgeFileError as error:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ...documents.numbers import duration, number, printable, share
-from ...documents.picture import Box, Diagram
+from ...documents.picture import BoxDocument, PictureDocument
 
 
-def render(diagram: Diagram) -> str:
+def render(picture: PictureDocument) -> str:
     """A digraph whose edges follow the rows, from the inputs up to the answer."""
     lines = [
         "digraph plan {",
@@ -14,8 +14,8 @@ def render(diagram: Diagram) -> str:
         '  node [shape=box, style="rounded,filled", fillcolor=white, fontname="sans-serif"];',
         '  edge [color="#777777"];',
     ]
-    lines += [f"  n{box.key} [{_attributes(box, diagram)}];" for box in diagram.boxes]
-    lines += [f"  n{child} -> n{box.key};" for box in diagram.boxes for child in box.inputs]
+    lines += [f"  n{box.id} [{_attributes(box, picture)}];" for box in picture.boxes]
+    lines += [f"  n{child} -> n{box.id};" for box in picture.boxes for child in box.inputs]
     return "\n".join([*lines, "}", ""])
 
 
@@ -25,31 +25,31 @@ def quoted(text: str) -> str:
     return f'"{clean}"'
 
 
-def box_lines(box: Box, diagram: Diagram) -> list[str]:
+def box_lines(box: BoxDocument, picture: PictureDocument) -> list[str]:
     """What stands in a box, line by line: operator, arguments, estimates."""
     lines = [f"{box.symbol} {box.operator}"]
     if box.summary:
         lines.append(box.summary)
     if box.estimate is not None:
-        per = diagram.per
+        per = picture.per
         lines.append(
             f"{per(box.estimate.rate)} rows/{per.sign}, valid "
-            f"{duration(box.estimate.interval, diagram.time_unit)}, "
+            f"{duration(box.estimate.interval, picture.time_unit)}, "
             f"{number(box.estimate.population)} held"
         )
         lines.append(
             f"cost {per(box.estimate.cost)}/{per.sign} "
-            f"({share(box.estimate.cost, diagram.cost)}), "
+            f"({share(box.estimate.cost, picture.cost)}), "
             f"total {per(box.estimate.cumulative_cost)}"
         )
     return lines
 
 
-def _attributes(box: Box, diagram: Diagram) -> str:
-    label = "\\n".join(quoted(line)[1:-1] for line in box_lines(box, diagram))
+def _attributes(box: BoxDocument, picture: PictureDocument) -> str:
+    label = "\\n".join(quoted(line)[1:-1] for line in box_lines(box, picture))
     attributes = f'label="{label}"'
-    if box.estimate is not None and diagram.dearest > 0:
+    if box.estimate is not None and picture.dearest > 0:
         # hue of red; the saturation is the box's cost on the plan's own scale
-        saturation = 0.6 * box.estimate.cost / diagram.dearest
+        saturation = 0.6 * box.estimate.cost / picture.dearest
         attributes += f', fillcolor="0.03 {saturation:.3f} 1.0"'
     return attributes

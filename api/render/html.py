@@ -14,7 +14,7 @@ from pathlib import Path
 from string import Template
 
 from ...documents.numbers import duration, number, printable, share
-from ...documents.picture import Box, Diagram
+from ...documents.picture import BoxDocument, PictureDocument
 
 _HERE = Path(__file__).parent
 
@@ -35,7 +35,7 @@ class Page:
     tables: tuple[tuple[str, tuple[str, ...], tuple[tuple[str, ...], ...]], ...] = ()
 
 
-def render(diagram: Diagram, page: Page) -> str:
+def render(picture: PictureDocument, page: Page) -> str:
     """The page as one HTML document."""
     template = Template((_HERE / "page.html").read_text(encoding="utf-8"))
     rest = [f"<h2>{escape(heading)}</h2>\n{_pre(text)}" for heading, text in page.texts]
@@ -46,30 +46,30 @@ def render(diagram: Diagram, page: Page) -> str:
         heading=escape(page.heading),
         query=_pre(page.query) if page.query else "",
         numbers=_definitions(page.numbers, "numbers"),
-        legend=_legend(diagram),
-        tree=_tree(diagram),
+        legend=_legend(picture),
+        tree=_tree(picture),
         rest="\n".join(rest),
     )
 
 
-def _tree(diagram: Diagram) -> str:
+def _tree(picture: PictureDocument) -> str:
     out: list[str] = []
-    shared = diagram.shared
+    shared = picture.shared
     seen: set[int] = set()
-    # An explicit stack, since plans may be deeper than Python likes: keys still to be
+    # An explicit stack, since plans may be deeper than Python likes: ids still to be
     # drawn, and tags to be written when what is above them on the stack is done.
-    pending: list[int | str] = ["</ul>", diagram.root.key]
+    pending: list[int | str] = ["</ul>", picture.root.id]
     out.append("<ul>")
     while pending:
         top = pending.pop()
         if isinstance(top, str):
             out.append(top)
             continue
-        box = diagram.boxes[top]
+        box = picture.boxes[top]
         again = top in seen
         seen.add(top)
         out.append("<li>")
-        out.append(_again(box) if again else _box(box, diagram, top in shared))
+        out.append(_again(box) if again else _box(box, picture, top in shared))
         if again or not box.inputs:
             out.append("</li>")
         else:
@@ -78,18 +78,18 @@ def _tree(diagram: Diagram) -> str:
     return "\n".join(out)
 
 
-def _box(box: Box, diagram: Diagram, shared: bool) -> str:
-    mark = f" #{box.key}" if shared else ""
+def _box(box: BoxDocument, picture: PictureDocument, shared: bool) -> str:
+    mark = f" #{box.id}" if shared else ""
     heat, cost, rate = "", "", ""
-    facts = list(box.facts)
+    facts = [(fact.name, fact.value) for fact in box.facts]
     if box.estimate is not None:
-        per = diagram.per
+        per = picture.per
         unit = per.sign
         estimate = box.estimate
-        valid = duration(estimate.interval, diagram.time_unit)
-        if diagram.dearest > 0:
-            heat = f' style="--heat: {estimate.cost / diagram.dearest:.3f}"'
-        cost = share(estimate.cost, diagram.cost)
+        valid = duration(estimate.interval, picture.time_unit)
+        if picture.dearest > 0:
+            heat = f' style="--heat: {estimate.cost / picture.dearest:.3f}"'
+        cost = share(estimate.cost, picture.cost)
         rate = (
             f'<span class="rate">{escape(per(estimate.rate))} rows/{escape(unit)}'
             f" · valid {escape(valid)}</span>"
@@ -103,7 +103,7 @@ def _box(box: Box, diagram: Diagram, shared: bool) -> str:
             *facts,
         ]
     return (
-        f'<details class="box" id="n{box.key}"{heat}><summary>'
+        f'<details class="box" id="n{box.id}"{heat}><summary>'
         f'<span class="op"><span>{escape(box.symbol)} {escape(box.operator)}{mark}</span>'
         f"<span>{cost}</span></span>"
         f'<span class="sum">{escape(printable(box.summary))}</span>{rate}</summary>'
@@ -111,18 +111,18 @@ def _box(box: Box, diagram: Diagram, shared: bool) -> str:
     )
 
 
-def _again(box: Box) -> str:
+def _again(box: BoxDocument) -> str:
     return (
         f'<div class="box again">{escape(box.symbol)} {escape(box.operator)}: '
-        f'the same rows as <a href="#n{box.key}">#{box.key}</a></div>'
+        f'the same rows as <a href="#n{box.id}">#{box.id}</a></div>'
     )
 
 
-def _legend(diagram: Diagram) -> str:
-    if diagram.dearest <= 0:
+def _legend(picture: PictureDocument) -> str:
+    if picture.dearest <= 0:
         return ""
-    unit = escape(diagram.per.sign)
-    dearest = escape(diagram.per(diagram.dearest))
+    unit = escape(picture.per.sign)
+    dearest = escape(picture.per(picture.dearest))
     return (
         f'<div class="legend"><span>cost/{unit} 0</span><i></i><span>{dearest}</span>'
         "<span>open a box for its details</span></div>"

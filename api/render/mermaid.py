@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from ...documents.numbers import printable
-from ...documents.picture import Box, Diagram
+from ...documents.picture import BoxDocument, PictureDocument
 from .dot import box_lines
 
 
-def render(diagram: Diagram) -> str:
+def render(picture: PictureDocument) -> str:
     """A flowchart whose arrows follow the rows, from the inputs up to the answer."""
     lines = ["flowchart BT"]
-    lines += [f'  n{box.key}["{_label(box, diagram)}"]' for box in diagram.boxes]
-    lines += [f"  n{child} --> n{box.key}" for box in diagram.boxes for child in box.inputs]
-    dearest = diagram.dearest
+    lines += [f'  n{box.id}["{_label(box, picture)}"]' for box in picture.boxes]
+    lines += [f"  n{child} --> n{box.id}" for box in picture.boxes for child in box.inputs]
+    dearest = picture.dearest
     lines += [
-        f"  style n{box.key} stroke-width:{1 + 4 * box.estimate.cost / dearest:.1f}px"
-        for box in diagram.boxes
+        f"  style n{box.id} stroke-width:{1 + 4 * box.estimate.cost / dearest:.1f}px"
+        for box in picture.boxes
         if box.estimate is not None and dearest > 0
     ]
     return "\n".join([*lines, ""])
@@ -28,5 +28,5 @@ def escaped(text: str) -> str:
     )
 
 
-def _label(box: Box, diagram: Diagram) -> str:
-    return "<br/>".join(map(escaped, box_lines(box, diagram)))
+def _label(box: BoxDocument, picture: PictureDocument) -> str:
+    return "<br/>".join(map(escaped, box_lines(box, picture)))

@@ -9,7 +9,7 @@ from rich.cells import cell_len
 
 from ...algebra.plan import Estimate
 from ...documents.numbers import duration, number, share
-from ...documents.picture import Box, Diagram
+from ...documents.picture import BoxDocument, PictureDocument
 
 _WIDEST = 96
 """Longer operator lines run into the columns rather than pushing them out of sight."""
@@ -18,7 +18,7 @@ _WIDEST = 96
 @dataclass(frozen=True, slots=True)
 class _Line:
     lead: str
-    box: Box
+    box: BoxDocument
     mark: str
     again: bool = False
     notes: tuple[str, ...] = ()
@@ -35,14 +35,14 @@ class _Line:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Further columns at the right: their heads, and the cells of each box by its key."""
+    """Further columns at the right: their heads, and the cells of each box by its id."""
 
     heads: tuple[str, ...]
     cells: Mapping[int, tuple[str, ...]]
 
 
 def render(
-    diagram: Diagram,
+    picture: PictureDocument,
     *,
     colour: bool = False,
     notes: Mapping[int, tuple[str, ...]] | None = None,
@@ -54,19 +54,19 @@ def render(
     refers to it. ``notes`` are further lines under a box, ``more`` further columns; ``colour``
     adds terminal colours.
     """
-    lines = list(_lines(diagram, notes or {}))
-    if diagram.root.estimate is None:
+    lines = list(_lines(picture, notes or {}))
+    if picture.root.estimate is None:
         return "".join(f"{line.plain}\n" for line in lines)
-    return _with_estimates(diagram, lines, colour, more or Columns((), {}))
+    return _with_estimates(picture, lines, colour, more or Columns((), {}))
 
 
-def _lines(diagram: Diagram, notes: Mapping[int, tuple[str, ...]]) -> Iterator[_Line]:
-    shared = diagram.shared
+def _lines(picture: PictureDocument, notes: Mapping[int, tuple[str, ...]]) -> Iterator[_Line]:
+    shared = picture.shared
     seen: set[int] = set()
-    pending = [(diagram.root.key, "", "")]
+    pending = [(picture.root.id, "", "")]
     while pending:
         key, lead, below = pending.pop()
-        box = diagram.boxes[key]
+        box = picture.boxes[key]
         mark = f"#{key} " if key in shared else ""
         if key in seen:
             yield _Line(lead, box, mark, again=True)
@@ -85,15 +85,17 @@ def _lines(diagram: Diagram, notes: Mapping[int, tuple[str, ...]]) -> Iterator[_
         ]
 
 
-def _with_estimates(diagram: Diagram, lines: list[_Line], colour: bool, more: Columns) -> str:
-    unit = diagram.per.sign
+def _with_estimates(
+    picture: PictureDocument, lines: list[_Line], colour: bool, more: Columns
+) -> str:
+    unit = picture.per.sign
     own = (f"rows/{unit}", "valid", "rows held", f"cost/{unit}", "share", "total")
     header = (*own, *more.heads)
     unknown = ("",) * len(more.heads)
     table = [
         ("",) * len(header)
         if line.again or line.box.estimate is None
-        else (*_cells(line.box.estimate, diagram), *more.cells.get(line.box.key, unknown))
+        else (*_cells(line.box.estimate, picture), *more.cells.get(line.box.id, unknown))
         for line in lines
     ]
     widths = [max(len(row[k]) for row in (header, *table)) for k in range(len(header))]
@@ -106,26 +108,26 @@ def _with_estimates(diagram: Diagram, lines: list[_Line], colour: bool, more: Co
     out = [paint.dim(" " * left + "  " + right(header))]
     for line, row in zip(lines, table, strict=True):
         gap = " " * max(left - cell_len(line.plain), 0)
-        out.append(f"{paint.line(line)}{gap}  {paint.heat(right(row), _heat(line, diagram))}")
+        out.append(f"{paint.line(line)}{gap}  {paint.heat(right(row), _heat(line, picture))}")
         out += [paint.dim(f"{line.below} {note}") for note in line.notes]
     return "".join(f"{text.rstrip()}\n" for text in out)
 
 
-def _cells(estimate: Estimate, diagram: Diagram) -> tuple[str, ...]:
+def _cells(estimate: Estimate, picture: PictureDocument) -> tuple[str, ...]:
     return (
-        diagram.per(estimate.rate),
-        duration(estimate.interval, diagram.time_unit),
+        picture.per(estimate.rate),
+        duration(estimate.interval, picture.time_unit),
         number(estimate.population),
-        diagram.per(estimate.cost),
-        share(estimate.cost, diagram.cost),
-        diagram.per(estimate.cumulative_cost),
+        picture.per(estimate.cost),
+        share(estimate.cost, picture.cost),
+        picture.per(estimate.cumulative_cost),
     )
 
 
-def _heat(line: _Line, diagram: Diagram) -> float:
-    if line.again or line.box.estimate is None or not diagram.dearest:
+def _heat(line: _Line, picture: PictureDocument) -> float:
+    if line.again or line.box.estimate is None or not picture.dearest:
         return 0.0
-    return line.box.estimate.cost / diagram.dearest
+    return line.box.estimate.cost / picture.dearest
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,11 +16,9 @@ from starlette.responses import Response
 
 from ...planning.errors import HeadraceError
 from . import docs_page, page
-from .bodies import Problem
 from .limits import BodyLimit, Crowd, Framing, KnownHosts, SafeHeaders, SameSite
 from .logs import LOG, REQUEST_ID, Account
-from .problems import MEDIA_TYPE, of_error, problem, shape_problems
-from .queries import RefusedError
+from .problems import MEDIA_TYPE, Problem, RefusedError, of_error, problem, shape_problems
 from .routes import examples, plans, queries, state, streams
 from .service import Service
 from .settings import Settings, release
@@ -72,7 +70,7 @@ def create_app(settings: Settings) -> FastAPI:
     )
     app.state.service = service
     for area in (plans, streams, examples, queries, state):
-        area.add(app, service)
+        app.include_router(area.routes)
     page.serve(app)
     docs_page.serve(app)
     _handle_errors(app)
@@ -105,7 +103,7 @@ def _handle_errors(app: FastAPI) -> None:
 
     @app.exception_handler(RefusedError)
     async def _refused(_: Request, error: RefusedError) -> Response:
-        return problem(error.status, error.detail, code=error.code)
+        return error.answer
 
     @app.exception_handler(RequestValidationError)
     async def _shape(request: Request, error: RequestValidationError) -> Response:
@@ -114,7 +112,7 @@ def _handle_errors(app: FastAPI) -> None:
             return problem(400, f"the body is not JSON, at character {errors[0]['loc'][-1]}")
         problems = shape_problems(errors, request.scope.get("route"))
         first = problems[0]
-        detail = f"{first['at'] or 'the request'}: {first['reason']}"
+        detail = f"{first.at or 'the request'}: {first.reason}"
         return problem(422, detail, code="E-USAGE", problems=problems[:20])
 
     @app.exception_handler(HTTPException)

@@ -7,15 +7,14 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from ...algebra.physical import DEFAULT_STEPS
-from ...algebra.remedy import Setting
+from ...documents.matches import Match
+from ...documents.model import Document
+from ...documents.picture import PictureDocument
+from ...documents.plan import PlanDocument
+from ...documents.runs import OperatorDocument, ProgressDocument
 from ...planning.requests import CostModelKind, Evaluation, Format, PathSemanticsKind, Stage
-from .documents import (
-    MemoStatistics,
-    OperatorDocument,
-    PlanDocument,
-    ProgressDocument,
-)
 from .kept_queries import State
+from .problems import Problem
 
 LONGEST_QUERY = 100_000
 MOST_EXPRESSIONS = 200_000
@@ -117,37 +116,7 @@ class QueryBody(_Body):
     strict: bool = Field(default=False, description="stop at the first row that is no edge")
 
 
-class Advice(BaseModel):
-    """One thing to do; of a ``setting``, the change of it, to ``value`` if one helps."""
-
-    text: str
-    setting: Setting | None = None
-    value: str | None = None
-
-
-class Problem(BaseModel):
-    """What is wrong (RFC 9457); ``position`` is the place in the query, from 1.
-
-    ``hint`` says what to do in the words of this service, ``advice`` the same as data; ``warnings``
-    are about the query's input.
-    """
-
-    type: str
-    title: str
-    status: int
-    detail: str
-    code: str | None = None
-    hint: str | None = None
-    advice: list[Advice] | None = None
-    position: dict[str, int] | None = None
-    text: str | None = None
-    expected: list[str] | None = None
-    display: str | None = None
-    warnings: list[str] | None = None
-    request_id: str | None = None
-
-
-class QueryLine(BaseModel):
+class QueryLine(Document):
     """A query that runs, ran or is to run; ``error`` is the problem that it failed with."""
 
     id: str
@@ -176,8 +145,13 @@ class QueryDocument(QueryLine):
     operators: list[OperatorDocument]
 
 
-class DeadLetter(BaseModel):
-    """A row that was set aside: of a rejected one where it stands, of a late edge what it is."""
+class DeadLetter(Document):
+    """A row that was set aside: of a rejected one where it stands, of a late edge what it is.
+
+    Members beside these say where the row of a live source stands, such as its topic and offset.
+    """
+
+    model_config = ConfigDict(extra="allow")
 
     kind: Literal["rejected", "late"]
     reason: str
@@ -188,28 +162,14 @@ class DeadLetter(BaseModel):
     row: dict[str, Any] | None = None
 
 
-class DeadLetters(BaseModel):
+class DeadLetters(Document):
     """Rows that were set aside; ``next`` is the ``after`` of the page that follows."""
 
     items: list[DeadLetter]
     next: str
 
 
-class Optimized(BaseModel):
-    """A plan that is kept; ``id`` names what was asked, ``plan.digest`` the plan itself."""
-
-    id: str
-    plan: PlanDocument
-    cost: float
-    shared_cost: float
-    canonical_cost: float
-    memo: MemoStatistics
-    stop_reason: str
-    optimize_ms: float
-    warnings: tuple[str, ...]
-
-
-class StreamDocument(BaseModel):
+class StreamDocument(Document):
     """A stream as the catalog describes it; ``version`` counts how often it was put here.
 
     ``version`` is 0 for a stream of the catalog's file.
@@ -221,3 +181,20 @@ class StreamDocument(BaseModel):
     source: str | None = Field(description="the format of its source; none: it cannot be run over")
     live: bool = Field(description="whether that never ends")
     stream: dict[str, Any]
+
+
+class RunningPicture(Document):
+    """How a running query is drawn: its plan, and its results."""
+
+    picture: PictureDocument
+    match: Match
+
+
+class ExampleDocument(Document):
+    """A query that comes with Headrace, and a catalog of its streams."""
+
+    name: str
+    title: str
+    language: str
+    query: str
+    catalog: dict[str, Any]

@@ -16,6 +16,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cached_property
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from pyspark.sql import SparkSession
 from ...algebra.plan import PhysicalPlan
 from ...catalog.document import from_document
 from ...catalog.live import LiveSource
+from ...documents.runs import ProgressDocument, operator_documents
 from ...executor.spark.host.errors import (
     ExecutionError,
     PackageError,
@@ -57,7 +59,7 @@ from .engine_messages import (
 )
 from .logs import LOG, to_stderr
 from .problems import document_of, problem_document
-from .progress import Account
+from .progress import RunProgress
 from .query_folder import QueryFolder
 
 GRACE_SECONDS = 10.0
@@ -131,10 +133,17 @@ class _Run(threading.Thread):
         self._command = command
         self._spark = spark
         self._send = send
-        self._account: Account | None = None
         self._told = 0.0
         self._untold: Progress | None = None
         self._waits = False
+
+    @cached_property
+    def _plan(self) -> PhysicalPlan:
+        return PhysicalPlan.from_document(self._command.plan)
+
+    @cached_property
+    def _progress(self) -> RunProgress:
+        return RunProgress(self._plan.time_unit)
 
     def is_of(self, command: Stop) -> bool:
         """Whether a command is for this run, and not for one of the same query before it."""
@@ -169,14 +178,12 @@ class _Run(threading.Thread):
 
     def _ran(self) -> RunReport:
         command = self._command
-        plan = PhysicalPlan.from_document(command.plan)
-        self._account = Account(plan)
-        inputs = inputs_of_plan(plan, from_document(command.catalog), [])
+        inputs = inputs_of_plan(self._plan, from_document(command.catalog), [])
         folder = QueryFolder(command.folder)
         self._send(Began(command.query, command.run))
         live = any(isinstance(given, LiveSource) for given in inputs.values())
         return run_plan(
-            plan,
+            self._plan,
             inputs,
             ToFolder(folder.results),
             RunOptions(
@@ -208,17 +215,25 @@ class _Run(threading.Thread):
 
     def _tell_rest(self) -> None:
         progress, self._untold = self._untold, None
-        if progress is None or self._account is None:
+        if progress is None:
             return
         self._told = time.monotonic()
-        shown, operators = self._account.of_progress(progress)
-        self._send(Progressed(self._command.query, self._command.run, shown, operators))
+        self._tell(self._progress.so_far(progress), progress)
 
     def _tell_end(self, report: RunReport) -> None:
         self._tell_rest()
-        if self._account is not None:
-            shown, operators = self._account.of_report(report)
-            self._send(Progressed(self._command.query, self._command.run, shown, operators))
+        self._tell(self._progress.at_end(report), report)
+
+    def _tell(self, progress: ProgressDocument, run: Progress | RunReport) -> None:
+        operators = operator_documents(self._plan, run.operators, run.ticks)
+        self._send(
+            Progressed(
+                self._command.query,
+                self._command.run,
+                progress.to_json(),
+                [operator.to_json() for operator in operators],
+            )
+        )
 
 
 def _sender(connection: Connection[Any, Any]) -> Callable[[Report], None]:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import cache
 from importlib import resources
 from itertools import takewhile
 
 from ...catalog import load
 from ...catalog.document import to_document
-from ...catalog.model import Catalog
+from ...documents.explanation import without_sources
 from ...languages import detect
 from ...languages.registry import LANGUAGES
-from .documents import ExampleDocument
+from .bodies import ExampleDocument
 
 _ENDINGS = frozenset(ending for language in LANGUAGES for ending in language.endings)
 _COMMENT = re.compile(rf"(?:{'|'.join(re.escape(one.comment) for one in LANGUAGES)})\s?(.*)")
@@ -30,17 +29,17 @@ def examples() -> tuple[ExampleDocument, ...]:
 def _found() -> Iterator[ExampleDocument]:
     with resources.as_file(resources.files("headrace.examples")) as folder:
         for file in sorted(folder.glob("*/catalog.yaml")):
-            catalog = to_document(_without_sources(load(file)))
+            catalog = without_sources(to_document(load(file)))
             for query in sorted(q for q in file.parent.iterdir() if q.suffix in _ENDINGS):
                 text = query.read_text("utf-8")
-                said, rest = _comment_and_rest(text)
-                yield {
-                    "name": f"{file.parent.name}/{query.name}",
-                    "title": re.split(r"(?<=\w)[.](?:\s|$)", said, maxsplit=1)[0],
-                    "language": detect(text, query.name),
-                    "query": rest,
-                    "catalog": catalog,
-                }
+                comment, rest = _comment_and_rest(text)
+                yield ExampleDocument(
+                    name=f"{file.parent.name}/{query.name}",
+                    title=re.split(r"(?<=\w)[.](?:\s|$)", comment, maxsplit=1)[0],
+                    language=detect(text, query.name),
+                    query=rest,
+                    catalog=catalog,
+                )
 
 
 def _comment_and_rest(text: str) -> tuple[str, str]:
@@ -48,8 +47,3 @@ def _comment_and_rest(text: str) -> tuple[str, str]:
     lines = text.splitlines(keepends=True)
     comments = list(takewhile(lambda found: found is not None, map(_COMMENT.match, lines)))
     return " ".join(c[1] for c in comments if c is not None), "".join(lines[len(comments) :])
-
-
-def _without_sources(catalog: Catalog) -> Catalog:
-    streams = {name: replace(s, source=None) for name, s in catalog.streams.items()}
-    return replace(catalog, streams=streams)

@@ -10,7 +10,7 @@ import hashlib
 import json
 import traceback
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from time import monotonic
 from typing import Any, Literal
@@ -19,10 +19,13 @@ from ...algebra.automaton import AutomatonError, minimal_dfa
 from ...algebra.deadline import Deadline
 from ...algebra.plan import PLAN_VERSION
 from ...algebra.regex import Regex, Symbol, refs, substitute
-from ...catalog.document import from_document, to_document
+from ...catalog.document import from_document
 from ...costmodel.constants import Constants
-from ...documents.explained import RankedPlan, memo_statistics, plans_document
-from ...documents.picture import of_plan
+from ...documents.alternatives import alternatives, plan_list
+from ...documents.explained import traced_document
+from ...documents.explanation import AskedDocument, Explanation, explanation, optimized
+from ...documents.memo import memo_document
+from ...documents.model import Document
 from ...languages.query.errors import QueryError
 from ...languages.query.regular_query import PathAtom
 from ...optimizer.errors import SearchCancelledError
@@ -31,7 +34,6 @@ from ...planning.errors import HeadraceError, InvalidQueryError, UsageError
 from ...planning.planner import Planned, Translated, plan_of, translate_query
 from ...planning.requests import PlanningOptions, PlanRequest
 from ..explanation import document, explained, misplaced
-from ..render.picture import picture
 from ..render.text import render
 from .problems import MEDIA_TYPE, document_of, json_bytes, problem_document
 
@@ -164,100 +166,60 @@ def run(job: Job, cancelled: Callable[[], bool]) -> Outcome:
 
 def _optimized(job: Job, cancelled: Callable[[], bool]) -> Outcome:
     planned = _planned(job, cancelled)
-    found = planned.optimization
-    answer = {
-        "id": job.asked.id,
-        "plan": planned.plan.to_document(),
-        "cost": found.cost,
-        "shared_cost": found.shared_cost,
-        "canonical_cost": found.canonical_cost,
-        "memo": memo_statistics(planned),
-        "stop_reason": found.stop_reason,
-        "optimize_ms": found.optimize_ms,
-        "warnings": list(planned.warnings),
-    }
-    outcome = _outcome(planned, json_bytes(answer))
+    outcome = _outcome(planned, _bytes(optimized(planned, job.asked.id)))
     if job.details.get("explain"):
-        return replace(outcome, also={"explanation": json_bytes(_explanation_of(job, planned))})
+        return replace(outcome, also={"explanation": _bytes(_explanation_of(job, planned))})
     return outcome
 
 
 def _explained(job: Job, cancelled: Callable[[], bool]) -> Outcome:
     stage, form = job.details["stage"], job.details["format"]
-    shown = {name: job.details[name] for name in ("costs", "trace", "why")}
-    wrong = misplaced(stage, form, **shown)
+    details = {name: job.details[name] for name in ("costs", "trace", "why")}
+    wrong = misplaced(stage, form, **details)
     if wrong is not None:
         raise UsageError(f"{wrong} goes with stage physical and format text or json")
     deadline = _deadline(job, cancelled)
     found: Translated | Planned = _translated(job, deadline)
     if stage not in ("query", "logical"):
-        found = plan_of(found, trace=shown["trace"], deadline=deadline)
-    said = {"costs": shown["costs"], "why": shown["why"]}
+        found = plan_of(found, trace=details.pop("trace"), deadline=deadline)
+    details.pop("trace", None)
     if form == "json":
-        return _outcome(found, json_bytes(document(found, stage, **said)))
-    text = explained(found, stage, form, **said)
+        return _outcome(found, _bytes(document(found, stage, **details)))
+    text = explained(found, stage, form, **details)
     media = "text/html" if form == "html" else "text/plain"
     return _outcome(found, text.encode("utf-8", "replace"), f"{media}; charset=utf-8")
 
 
 def _explanation(job: Job, cancelled: Callable[[], bool]) -> Outcome:
     planned = _planned(job, cancelled)
-    return _outcome(planned, json_bytes(_explanation_of(job, planned)))
+    return _outcome(planned, _bytes(_explanation_of(job, planned)))
 
 
-def _explanation_of(job: Job, planned: Planned) -> dict[str, Any]:
-    canonical = planned.optimization.canonical_plan
+def _explanation_of(job: Job, planned: Planned) -> Explanation:
     question = job.asked
-    return {
-        **document(planned, "physical", costs=True, why=True),
-        "id": question.id,
-        "asked": {
-            "query": question.query,
-            "language": question.language,
-            "catalog": _without_sources(question.catalog),
-            "options": dict(question.options),
-        },
-        "catalog": _without_sources(to_document(planned.catalog)),
-        "constants": asdict(planned.cost_model.constants),
-        "picture": picture(planned.plan),
-        "canonical_plan": canonical.to_document(),
-        "canonical_picture": picture(canonical),
-    }
-
-
-def _without_sources(catalog: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """What a client may know of a catalog: paths, and perhaps passwords, are not for it."""
-    if catalog is None:
-        return None
-    streams = {
-        name: {field: value for field, value in stream.items() if field != "source"}
-        for name, stream in catalog["streams"].items()
-    }
-    return {**catalog, "streams": streams}
+    asked = AskedDocument(
+        query=question.query,
+        language=question.language,
+        catalog=None if question.catalog is None else dict(question.catalog),
+        options=dict(question.options),
+    )
+    return explanation(planned, question.id, asked)
 
 
 def _memo(job: Job, cancelled: Callable[[], bool]) -> Outcome:
     planned = _planned(job, cancelled)
-    return _outcome(planned, json_bytes(document(planned, "memo")))
+    return _outcome(planned, _bytes(memo_document(planned)))
 
 
 def _trace(job: Job, cancelled: Callable[[], bool]) -> Outcome:
     steps = job.details["steps"]
-    tracing = Tracing(steps, job.details["tried"])
-    planned = _planned(job, cancelled, tracing)
-    body = json_bytes(document(planned, "physical", why=True))
+    planned = _planned(job, cancelled, Tracing(steps, job.details["tried"]))
+    body = _bytes(traced_document(planned, steps))
     while len(body) > job.limits.answer and steps > 1:
         # Those that there is room for are worth more than none.
         steps = steps * job.limits.answer // len(body)
-        body = json_bytes(document(_with_steps(planned, steps), "physical", why=True))
+        body = _bytes(traced_document(planned, steps))
     return _outcome(planned, body)
-
-
-def _with_steps(planned: Planned, most: int) -> Planned:
-    """The same search with at most so many steps of each kind in its trace."""
-    found = planned.optimization
-    trace = None if found.trace is None else found.trace.first(most)
-    return replace(planned, optimization=replace(found, trace=trace))
 
 
 def _alternatives(job: Job, cancelled: Callable[[], bool]) -> Outcome:
@@ -265,13 +227,11 @@ def _alternatives(job: Job, cancelled: Callable[[], bool]) -> Outcome:
     planned = _planned(job, lambda: cancelled() or monotonic() > until)
     space = planned.optimization.plans
     cheapest = enumerate(islice(space.ranked(), job.details["limit"]), start=1)
-    found = plans_document(
-        space.count,
-        [RankedPlan(rank, plan) for rank, plan in cheapest],
-        lambda ranked: render(of_plan(ranked.plan)),
-        picture,
-    )
-    return _outcome(planned, json_bytes(found))
+    return _outcome(planned, _bytes(alternatives(plan_list(space.count, cheapest, render))))
+
+
+def _bytes(answer: Document) -> bytes:
+    return json_bytes(answer.to_json())
 
 
 _RUN: Mapping[Kind, Callable[[Job, Callable[[], bool]], Outcome]] = {

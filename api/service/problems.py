@@ -11,11 +11,58 @@ from fastapi.routing import APIRoute
 from pydantic import BaseModel
 from starlette.responses import Response
 
+from ...algebra.remedy import Setting
 from ...catalog.shape_errors import shape_errors
 from ...planning.errors import HeadraceError, InvalidQueryError, UsageError
 from ..wording import REST
 
 MEDIA_TYPE = "application/problem+json"
+
+
+class Advice(BaseModel):
+    """One thing to do; of a ``setting``, the change of it, to ``value`` if one helps."""
+
+    text: str
+    setting: Setting | None = None
+    value: str | None = None
+
+
+class ShapeProblem(BaseModel):
+    """One thing that is wrong with a body or the parameters of a request, and where."""
+
+    at: str
+    reason: str
+
+
+class Problem(BaseModel):
+    """What is wrong (RFC 9457); ``position`` is the place in the query, from 1.
+
+    ``hint`` says what to do in the words of this service, ``advice`` the same as data; ``warnings``
+    are about the query's input.
+    """
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    code: str | None = None
+    hint: str | None = None
+    advice: list[Advice] | None = None
+    position: dict[str, int] | None = None
+    text: str | None = None
+    expected: list[str] | None = None
+    display: str | None = None
+    warnings: list[str] | None = None
+    request_id: str | None = None
+    problems: list[ShapeProblem] | None = None
+
+
+class RefusedError(Exception):
+    """A request that is not served; ``answer`` says why."""
+
+    def __init__(self, answer: Response) -> None:
+        super().__init__(answer.status_code)
+        self.answer = answer
 
 
 def problem(
@@ -27,14 +74,11 @@ def problem(
 
 
 def problem_document(status: int, detail: str, **members: Any) -> dict[str, Any]:
-    """The document of a problem."""
-    return {
-        "type": "about:blank",
-        "title": HTTPStatus(status).phrase,
-        "status": status,
-        "detail": detail,
-        **{name: value for name, value in members.items() if value not in (None, "", (), [])},
-    }
+    """A `Problem` as JSON values; ``members`` that are None or empty are left out."""
+    told = {name: value for name, value in members.items() if value not in (None, "", (), [])}
+    title = HTTPStatus(status).phrase
+    shown = Problem(type="about:blank", title=title, status=status, detail=detail, **told)
+    return shown.model_dump(mode="json", exclude_unset=True)
 
 
 def document_of(error: HeadraceError) -> dict[str, Any]:
@@ -64,11 +108,11 @@ def document_of(error: HeadraceError) -> dict[str, Any]:
     )
 
 
-def _advice(error: HeadraceError) -> list[dict[str, str]]:
-    """What to do as data, for a face of its own words as the page is."""
-    hint = [{"text": error.hint.removesuffix(".")}] if error.hint else []
+def _advice(error: HeadraceError) -> list[Advice]:
+    """What to do as data, for a client with words of its own, such as the page."""
+    hint = [Advice(text=error.hint.removesuffix("."))] if error.hint else []
     remedies = [
-        {"text": one.text, "setting": one.setting, "value": one.value} for one in error.remedies
+        Advice(text=one.text, setting=one.setting, value=one.value) for one in error.remedies
     ]
     return hint + remedies
 
@@ -79,7 +123,7 @@ def of_error(error: HeadraceError) -> Response:
     return Response(json_bytes(document), document["status"], media_type=MEDIA_TYPE)
 
 
-def shape_problems(errors: Sequence[Any], route: object = None) -> list[dict[str, str]]:
+def shape_problems(errors: Sequence[Any], route: object = None) -> list[ShapeProblem]:
     """What is wrong with the body or the parameters of a request: where, and what was expected.
 
     Args:
@@ -90,7 +134,7 @@ def shape_problems(errors: Sequence[Any], route: object = None) -> list[dict[str
     kind = None if body is None else body.field_info.annotation
     model = kind if isinstance(kind, type) and issubclass(kind, BaseModel) else None
     return [
-        {"at": ".".join(map(str, error.place)), "reason": error.message}
+        ShapeProblem(at=".".join(map(str, error.place)), reason=error.message)
         for error in shape_errors(errors, model, skipped=1)
     ]
 

@@ -33,7 +33,7 @@ from .engine_messages import (
     Start,
 )
 from .kept_queries import KeptQuery, QueryStore, State, Wanted, now_us
-from .problems import document_of, problem_document
+from .problems import RefusedError, document_of, problem, problem_document
 from .query import ENDED, RUN_OPTIONS, Query
 from .query_keeper import QueryKeeper
 from .results import Kept
@@ -51,16 +51,6 @@ STUCK_SECONDS = 60.0
 """A run that has not stopped in so much time takes its engine with it; the others go on."""
 _AGAIN_SECONDS = 1.0
 _LOOK_SECONDS = 10.0
-
-
-class RefusedError(Exception):
-    """What cannot be done to a query now; ``status`` is that of the answer."""
-
-    def __init__(self, status: int, detail: str, code: str) -> None:
-        super().__init__(detail)
-        self.status = status
-        self.detail = detail
-        self.code = code
 
 
 class Queries:
@@ -125,7 +115,7 @@ class Queries:
             self._check_running()
             if len(self._known) >= self._most_kept:
                 detail = f"there are {len(self._known):,} queries already: delete one"
-                raise RefusedError(409, detail, "E-SIZE")
+                raise RefusedError(problem(409, detail, code="E-SIZE"))
             id_ = secrets.token_hex(8)
             kept = KeptQuery(id_, self._keeper.home.id, asked, plan, now_us())
             query = await self._keeper.add(kept)
@@ -150,7 +140,9 @@ class Queries:
         async with self._lock:
             state = query.kept.state
             if state in ("stopping", "stopped", "finished"):
-                raise RefusedError(409, f"the query cannot go on: it is {state}", "E-STATE")
+                raise RefusedError(
+                    problem(409, f"the query cannot go on: it is {state}", code="E-STATE")
+                )
             if query.runs:
                 return
             self._check_running()
@@ -398,7 +390,9 @@ class Queries:
             if state in already and query.kept.wanted == wanted:
                 return
             if state not in may | already:
-                raise RefusedError(409, f"that cannot be: the query is {state}", "E-STATE")
+                raise RefusedError(
+                    problem(409, f"that cannot be: the query is {state}", code="E-STATE")
+                )
             becoming: State = "pausing" if wanted == "paused" else "stopping"
             await self._keeper.want(query, becoming, wanted)
             await self._halt(query)
@@ -421,7 +415,7 @@ class Queries:
         running = sum(query.runs for query in self._known.values())
         if running >= self._most_running:
             detail = f"{running} queries run already: pause, stop or delete one"
-            raise RefusedError(429, detail, "E-BUSY")
+            raise RefusedError(problem(429, detail, code="E-BUSY"))
 
 
 def _kafka_in(catalog: Mapping[str, Any]) -> bool:

@@ -1,51 +1,72 @@
-"""Running queries as JSON values."""
+"""Running queries as documents."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar, cast
+
+from pydantic import ValidationError
 
 from ...algebra.plan import PhysicalPlan
 from ...documents.matches import match_document
+from ...documents.model import Document
+from ...documents.picture import picture_of_plan
+from ...documents.plan import PlanDocument
+from ...documents.runs import OperatorDocument, ProgressDocument
 from ...languages import detect, parse
-from ..render.picture import picture
+from .bodies import QueryDocument, QueryLine, RunningPicture
+from .problems import Problem
 from .query import RUN_OPTIONS, Query
 
+_Kept = TypeVar("_Kept", bound=Document)
+_ASKED = ("name", "query", "language", "options", *RUN_OPTIONS, "plan_id")
 
-def query_document(query: Query) -> dict[str, Any]:
+
+def query_document(query: Query) -> QueryDocument:
     """A query, with its plan and what its operators did beside what was expected of them."""
-    kept = query.kept
-    operators = [] if kept.account is None else kept.account["operators"]
-    return {**query_line(query), "plan": kept.plan, "operators": operators}
+    account = query.kept.account
+    operators = () if account is None else account["operators"]
+    read = [_read(OperatorDocument, operator) for operator in operators]
+    return QueryDocument(
+        **dict(query_line(query)),
+        plan=cast(PlanDocument, query.kept.plan),
+        operators=[operator for operator in read if operator is not None],
+    )
 
 
-def picture_document(query: Query) -> dict[str, Any]:
+def picture_document(query: Query) -> RunningPicture:
     """How a query is drawn: its plan, and its results."""
     plan = PhysicalPlan.from_document(query.kept.plan)
     text, language = query.kept.asked["query"], query.kept.asked["language"]
     understood = parse(text, language or detect(text, "query"), plan.time_unit)
-    return {"picture": picture(plan), "match": match_document(understood)}
+    return RunningPicture(picture=picture_of_plan(plan), match=match_document(understood))
 
 
-def query_line(query: Query) -> dict[str, Any]:
+def query_line(query: Query) -> QueryLine:
     """A query in a list."""
-    kept, asked = query.kept, query.kept.asked
-    given = ("name", "query", "language", "options", *RUN_OPTIONS, "plan_id")
-    return {
-        "id": kept.id,
-        **{name: asked[name] for name in given},
-        "state": kept.state,
-        "created": _time(kept.created),
-        "started": _time(kept.started),
-        "ended": _time(kept.ended),
-        "restarts": kept.restarts,
-        "error": kept.error,
-        "progress": query.progress,
-    }
+    kept = query.kept
+    return QueryLine(
+        id=kept.id,
+        **{name: kept.asked[name] for name in _ASKED},
+        state=kept.state,
+        created=_time(kept.created),
+        started=None if kept.started is None else _time(kept.started),
+        ended=None if kept.ended is None else _time(kept.ended),
+        restarts=kept.restarts,
+        error=None if kept.error is None else Problem.model_validate(kept.error),
+        progress=None if query.progress is None else _read(ProgressDocument, query.progress),
+    )
 
 
-def _time(microseconds: int | None) -> str | None:
-    if microseconds is None:
+def _read(kind: type[_Kept], values: Mapping[str, Any]) -> _Kept | None:
+    """A part of a kept account; None if another release kept it with other members."""
+    try:
+        return kind.model_validate(values)
+    except ValidationError:
         return None
+
+
+def _time(microseconds: int) -> str:
     time = datetime.fromtimestamp(microseconds / 1_000_000, UTC)
     return time.isoformat(timespec="milliseconds")

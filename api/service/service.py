@@ -24,7 +24,7 @@ from .jobs import JSON, Asked, Job, Kind, Outcome, asked
 from .kept_plans import KeptPlan
 from .logs import REQUEST_ID
 from .metrics import Metrics
-from .problems import problem
+from .problems import RefusedError, problem
 from .queries import Queries
 from .query import RUN_OPTIONS, Query
 from .query_metrics import QueryCollector
@@ -95,18 +95,30 @@ class Service:
         question = Asked(body.query, body.language, document_of(catalog), options, release())
         return Job(kind, question, details, files_of(catalog), self.settings.limits)
 
+    async def plan(self, id_: str) -> KeptPlan:
+        """A plan that is kept.
+
+        Raises:
+            RefusedError: if none has the id, or it was dropped for newer ones.
+        """
+        kept = await asyncio.to_thread(self.store.plans.find, id_)
+        if kept is None:
+            detail = (
+                f"no plan {id_} is kept: it may have been too old; POST /optimize makes it again"
+            )
+            raise RefusedError(problem(404, detail, code="E-UNKNOWN"))
+        return kept
+
     async def answer_about(
         self, request: Request, id_: str, kind: Kind, details: dict[str, Any]
     ) -> Response:
         """What is asked of a plan that is kept; its search is made again if need be."""
-        kept = await asyncio.to_thread(self.store.plans.find, id_)
-        if kept is None:
-            return no_such_plan(id_)
+        kept = await self.plan(id_)
         job = Job(kind, asked(kept.asked), details, limits=self.settings.limits)
         return await self.answer(request, job)
 
-    async def run(self, request: Request, body: QueryBody) -> Query | Response:
-        """A new query that runs, or why there is none.
+    async def run(self, request: Request, body: QueryBody) -> Query:
+        """Has a query run.
 
         Raises:
             UsageError: if what is asked for makes no sense, or cannot be run.
@@ -117,8 +129,6 @@ class Service:
         if body.query is None and (body.options is not None or body.language is not None):
             raise UsageError("options and language are for planning, and plan is a plan already")
         plan = await self._plan_of(request, body)
-        if isinstance(plan, Response):
-            return plan
         answer, question = json.loads(plan.answer), asked(plan.asked)
         if question.options["parallelism"] > self.settings.most_partitions:
             raise UsageError(
@@ -128,19 +138,16 @@ class Service:
         about = {**question.document(), **run, "plan_id": plan.id}
         return await self.queries.add(about, answer["plan"])
 
-    async def _plan_of(self, request: Request, body: QueryBody) -> KeptPlan | Response:
+    async def _plan_of(self, request: Request, body: QueryBody) -> KeptPlan:
         if body.plan is not None:
-            kept = await asyncio.to_thread(self.store.plans.find, body.plan)
-            return no_such_plan(body.plan) if kept is None else kept
+            return await self.plan(body.plan)
         assert body.query is not None
         options = body.options or OptionsBody()
         wanted = OptimizeBody(query=body.query, language=body.language, options=options)
         job = await asyncio.to_thread(self.job, "optimize", wanted, {})
         found = await self._found(request, job)
-        if isinstance(found, Response):
-            return found
         if found.status != HTTPStatus.OK:
-            return _response(found)
+            raise RefusedError(_response(found))
         return KeptPlan(job.asked.document(), found.body, found.stop_reason or "")
 
     def _sources(self, plan: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -166,31 +173,19 @@ class Service:
 
     async def answer(self, request: Request, job: Job) -> Response:
         """The outcome of a job as an answer; a client that hangs up ends its search."""
-        found = await self._found(request, job)
-        return found if isinstance(found, Response) else _response(found)
+        return _response(await self._found(request, job))
 
-    async def _found(self, request: Request, job: Job) -> Outcome | Response:
+    async def _found(self, request: Request, job: Job) -> Outcome:
         search = asyncio.ensure_future(self.searches.find(job))
         gone = asyncio.ensure_future(_gone(request))
         try:
             await asyncio.wait((search, gone), return_when=asyncio.FIRST_COMPLETED)
             if not search.done():
                 LOG.info("client hung up", extra={"plan_id": job.asked.id})
-                return Response(status_code=HUNG_UP)
+                raise RefusedError(Response(status_code=HUNG_UP))
             return search.result()
-        except BusyError as error:
-            wait = {"Retry-After": str(error.seconds)}
-            return problem(429, "too many searches wait already", code="E-BUSY", headers=wait)
-        except ClosingError:
-            return problem(503, "the service is shutting down", headers={"Retry-After": "5"})
-        except DeadlineError:
-            detail = f"planning did not end within {job.seconds:.0f} seconds, and was ended"
-            return problem(
-                422, detail, code="E-SIZE", hint="a smaller query or a smaller budget_ms helps"
-            )
-        except WorkerDiedError:
-            detail = "the search came to an end before it had found a plan"
-            return problem(503, detail, request_id=REQUEST_ID.get(), headers={"Retry-After": "5"})
+        except (BusyError, ClosingError, DeadlineError, WorkerDiedError) as error:
+            raise RefusedError(_refusal(error, job)) from error
         finally:
             search.cancel()
             gone.cancel()
@@ -213,10 +208,21 @@ class Service:
             await asyncio.to_thread(self.store.plans.keep, plan)
 
 
-def no_such_plan(id_: str) -> Response:
-    """For ids that are not known, or not any more."""
-    detail = f"no plan {id_} is kept: it may have been too old; POST /optimize makes it again"
-    return problem(404, detail, code="E-UNKNOWN")
+def _refusal(error: Exception, job: Job) -> Response:
+    """Why a job has no outcome."""
+    match error:
+        case BusyError(seconds=seconds):
+            wait = {"Retry-After": str(seconds)}
+            return problem(429, "too many searches wait already", code="E-BUSY", headers=wait)
+        case DeadlineError():
+            detail = f"planning did not end within {job.seconds:.0f} seconds, and was ended"
+            hint = "a smaller query or a smaller budget_ms helps"
+            return problem(422, detail, code="E-SIZE", hint=hint)
+        case WorkerDiedError():
+            detail = "the search came to an end before it had found a plan"
+            return problem(503, detail, request_id=REQUEST_ID.get(), headers={"Retry-After": "5"})
+        case _:
+            return problem(503, "the service is shutting down", headers={"Retry-After": "5"})
 
 
 def _response(outcome: Outcome) -> Response:

@@ -72,9 +72,9 @@ WRONG: dict[str, tuple[tuple[str, ...], str]] = {
         ("explain", QUERY, "--stage", "query", "--trace"), "--trace goes with --stage physical"
     ),
     "reasons in a picture": (("explain", QUERY, "--why", "-f", "dot"), "--why goes with"),
-    "reasons of a plan": (("explain", "{plan}", "--why"), "--why wants a query"),
+    "reasons of a plan": (("explain", "{plan}", "--why"), "--why needs a query"),
     "a trace of a plan": (
-        ("explain", "{plan}", "--costs", "--trace"), "--costs and --trace want a query"
+        ("explain", "{plan}", "--costs", "--trace"), "--costs and --trace need a query"
     ),
     "analysis of nothing": (("explain", QUERY, "--analyze"), "there is no input"),
     "a seed without a sample": (("plans", QUERY, "--seed", "1"), "--seed needs --sample"),
@@ -82,7 +82,7 @@ WRONG: dict[str, tuple[tuple[str, ...], str]] = {
     "nothing to measure": (("stats",), "there is nothing to measure"),
     "nothing to run on": (("run", QUERY), "there is no input"),
     "a plan is planned": (("run", "{plan}", "--window", "1d"), "is a plan already"),
-    "a plan to optimize": (("optimize", "{plan}"), "is a plan; this command wants a query"),
+    "a plan to optimize": (("optimize", "{plan}"), "is a plan, but this command takes a query"),
     "a memo of a plan": (("explain", "{plan}", "--stage", "memo"), "only the stages"),
     "parquet on stdout": (
         ("run", "{plan}", "-i", A2Q, "--output-format", "parquet"), "Parquet cannot go"

@@ -5,20 +5,32 @@ from __future__ import annotations
 import re
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any, Literal
 
 import pytest
 
 from headrace.algebra import logical, regex
-from headrace.algebra.logical import Filter, LogicalExpression, LogicalQuery, Pattern, Union, WScan
+from headrace.algebra.logical import Filter, LogicalExpression, Pattern, Union, WScan
 from headrace.algebra.predicate import Predicate
 from headrace.algebra.window import Window
 from headrace.api.render import dot, html, mermaid, search, text
 from headrace.documents.numbers import per_unit
-from headrace.documents.picture import Diagram, of_logical, of_plan
+from headrace.documents.picture import PictureDocument, picture_of_plan, picture_of_query
+from headrace.documents.query import LogicalDocument, logical_nodes
+from headrace.documents.trace import (
+    Merged,
+    PlanFound,
+    PlanStep,
+    RuleMeaning,
+    RuleStep,
+    SeenMember,
+    Steps,
+)
+from headrace.documents.why import Ancestor, Reason, RunnerUp
 from tests.api.samples import HOSTILE, sample_plan
 
-PLAN = of_plan(sample_plan())
-HOSTILE_PLAN = of_plan(sample_plan(HOSTILE))
+PLAN = picture_of_plan(sample_plan())
+HOSTILE_PLAN = picture_of_plan(sample_plan(HOSTILE))
 PAGE = html.Page(
     f"Plan of {HOSTILE}",
     "Physical plan",
@@ -84,7 +96,7 @@ def _read(page: str) -> _Reader:
 
 
 @pytest.mark.parametrize("diagram", [PLAN, HOSTILE_PLAN])
-def test_html_is_whole_self_contained_and_without_script(diagram: Diagram) -> None:
+def test_html_is_whole_self_contained_and_without_script(diagram: PictureDocument) -> None:
     reader = _read(html.render(diagram, PAGE))
     assert "script" not in reader.tags
     assert [link for link in reader.links if not link.startswith("#")] == []
@@ -142,9 +154,21 @@ def test_logical_query_without_estimates() -> None:
         (scan, kept),
     )
     pattern = Pattern(((0, 1), (1, 2)), (0, 2), ("x", "y", "z"))
-    query = LogicalQuery(LogicalExpression(pattern, (scan, path)), ("x", "z"))
+    expression = LogicalExpression(pattern, (scan, path))
+    picture = picture_of_query(
+        LogicalDocument(
+            version=1,
+            query="",
+            language="rq",
+            warnings=(),
+            canonical="",
+            columns=("x", "z"),
+            nodes=logical_nodes(expression, "second"),
+            time_unit="second",
+        )
+    )
     assert (
-        text.render(of_logical(query, "second"))
+        text.render(picture)
         == """\
 ⋈ PATTERN  x,y ⋈ y,z → x,z  on y   answer: x, z
 ├─ #0 W WSCAN  e.a2q  window 30d slide 1d
@@ -156,20 +180,34 @@ def test_logical_query_without_estimates() -> None:
          └─ W WSCAN  e.c2a  window 1m
 """
     )
-    page = html.render(of_logical(query, "second"), html.Page("Query", "Logical plan"))
+    page = html.render(picture, html.Page("Query", "Logical plan"))
     assert _read(page).tags.count("details") == 6
 
 
 def test_a_runner_up_of_which_only_a_bound_is_known() -> None:
-    other = {
-        "text": "S_PATH[G1+]", "enforcers": ["COALESCE"], "cost": None, "exact": False,
-        "at_least": 12.5, "difference": None, "own": 1.0, "inputs": None,
-    }  # fmt: skip
-    reason = {
-        "group": 2, "required": "", "text": "UNION(G0, G1)", "rule": "UnionByMerge", "cost": 3.0,
-        "lineage": [{"rule": None, "group": 2, "text": "UNION(G0, G1)"}], "ways": 3,
-        "mirrored": 0, "runner_up": other, "decided": "bound",
-    }  # fmt: skip
+    reason = Reason(
+        group=2,
+        required="",
+        text="UNION(G0, G1)",
+        rule="UnionByMerge",
+        cost=3.0,
+        local=1.0,
+        lineage=(Ancestor(rule=None, id=0, group=2, text="UNION(G0, G1)"),),
+        ways=3,
+        mirrored=0,
+        runner_up=RunnerUp(
+            text="S_PATH[G1+]",
+            rule="PathBySPath",
+            enforcers=("COALESCE",),
+            cost=None,
+            exact=False,
+            at_least=12.5,
+            difference=None,
+            own=1.0,
+            inputs=None,
+        ),
+        decided="bound",
+    )
     lines = search.reasons({"4": reason}, per_unit("second", 1.0), complete=True)
     assert lines == {
         4: (
@@ -180,25 +218,42 @@ def test_a_runner_up_of_which_only_a_bound_is_known() -> None:
     }
 
 
+def _rule_step(step: int, rule: str | None, **changes: Any) -> RuleStep:
+    changed: dict[str, Any] = dict.fromkeys(
+        ("matched", "added", "groups", "merged", "changed", "removed", "known"), ()
+    )
+    kind: Literal["query", "rule"] = "rule" if rule else "query"
+    return RuleStep(step=step, rule=rule, kind=kind, **changed | changes)
+
+
 def test_steps_that_were_not_kept_are_counted_where_they_are_missing() -> None:
-    plan = {
-        "group": 0, "required": "coalesced", "text": "WSCAN[s.a]", "cost": 2.0, "local": 2.0,
-        "inputs": [], "before": 3.0, "again": True,
-    }  # fmt: skip
-    query = {"group": 0, "text": "WSCAN[s.a]"}
-    trace = {
-        "steps": [
-            {"step": 1, "kind": "query", "rule": None, "matched": [], "added": [query],
-             "groups": [0], "merged": []},
-            {"step": 9, "kind": "plan", "plan": plan},
-            {"step": 10, "kind": "rule", "rule": "UnionCommute", "matched": [query],
-             "added": [], "groups": [], "merged": [{"into": 0, "group": 7}]},
-        ],
-        "more": 9,
-        "known": 1,
-    }  # fmt: skip
-    said = search.steps(trace, per_unit("second", 1.0)).splitlines()[4:]
-    assert said == [
+    plan = PlanFound(
+        group=0,
+        required="coalesced",
+        text="WSCAN[s.a]",
+        rule="ScanByWindow",
+        source=0,
+        cost=2.0,
+        local=2.0,
+        inputs=(),
+        before=3.0,
+        again=True,
+    )
+    scan = SeenMember(id=0, group=0, text="WSCAN[s.a]", inputs=())
+    trace = Steps(
+        steps=(
+            _rule_step(1, None, added=(scan,), groups=(0,)),
+            PlanStep(step=9, kind="plan", plan=plan),
+            _rule_step(10, "UnionCommute", matched=(scan,), merged=(Merged(into=0, group=7),)),
+        ),
+        more=9,
+        known=1,
+        left=0,
+        rules={"UnionCommute": RuleMeaning(number=None, algebra="A ∪ B → B ∪ A")},
+        symbols={},
+    )
+    lines = search.steps(trace, per_unit("second", 1.0)).splitlines()[4:]
+    assert lines == [
         " 1  query: G0 = WSCAN[s.a]",
         "    ... 7 more steps",
         " 9  plan of G0 [coalesced]: WSCAN[s.a] at 2/s, 3/s before, costed anew, as groups became "

@@ -92,12 +92,12 @@ def test_every_example_is_planned(page: Page) -> None:
     opened(page)
     for example in examples():
         with page.expect_response(QUESTION) as answer:
-            page.get_by_label("Example", exact=True).select_option(example["name"])
-        assert answer.value.status == 200, example["name"]
+            page.get_by_label("Example", exact=True).select_option(example.name)
+        assert answer.value.status == 200, example.name
         settled(page)
         found = json.loads(answer.value.text())
         expect(page).to_have_url(re.compile(found["id"]))
-        expect(page.get_by_role("alert"), example["name"]).to_have_count(0)
+        expect(page.get_by_role("alert"), example.name).to_have_count(0)
 
 
 def test_what_if_a_stream_were_another(page: Page) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from headrace import PlanningOptions, optimize
-from headrace.documents.explained import memo_document
+from headrace.documents.memo import memo_document
 from tests.planning.test_planning import QUERIES, request
 
 Goal = tuple[int, str]
@@ -17,7 +17,8 @@ Goal = tuple[int, str]
 def memo_of(path: Path, parallelism: int = 1) -> dict[str, Any]:
     found = request(path)
     options = PlanningOptions(parallelism=parallelism)
-    return memo_document(optimize(type(found)(found.query, catalog=found.catalog, options=options)))
+    planned = optimize(type(found)(found.query, catalog=found.catalog, options=options))
+    return memo_document(planned).to_json()
 
 
 @pytest.mark.parametrize("parallelism", [1, 4])

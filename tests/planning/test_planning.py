@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from functools import partial
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -14,9 +15,13 @@ from jsonschema import Draft202012Validator
 
 from headrace.algebra.plan import PhysicalPlan
 from headrace.algebra.plan_schema import plan_schema
+from headrace.api.render.memo import render
 from headrace.catalog import from_document, load
 from headrace.catalog import inputs as catalog_inputs
-from headrace.documents import explained as documents
+from headrace.documents.alternatives import plan_list
+from headrace.documents.explained import explain_document, explained
+from headrace.documents.memo import memo_document
+from headrace.documents.query import logical_document, query_document
 from headrace.planning.errors import InvalidQueryError, UsageError
 from headrace.planning.planner import optimize, translate_query
 from headrace.planning.requests import PlanningOptions, PlanRequest
@@ -36,7 +41,7 @@ def request(path: Path) -> PlanRequest:
 @pytest.mark.parametrize("path", QUERIES, ids=lambda p: p.stem)
 def test_documents_of_the_examples(path: Path) -> None:
     planned = optimize(request(path))
-    document = json.loads(json.dumps(documents.explain_document(planned, costs=True)))
+    document = json.loads(json.dumps(explain_document(planned, costs=True)))
     SCHEMA.validate(document["plan"])
     assert PhysicalPlan.from_document(document["plan"]) == planned.plan
     assert document["version"] == 1
@@ -62,12 +67,8 @@ def test_documents_of_the_examples(path: Path) -> None:
 def test_plans_are_distinct_runnable_and_cheapest_first(path: Path) -> None:
     planned = optimize(request(path))
     space = planned.optimization.plans
-    ranked = [
-        documents.RankedPlan(rank, plan)
-        for rank, plan in enumerate(space.ranked(), start=1)
-        if rank <= 200
-    ]
-    document = documents.plans_document(space.count, ranked, lambda r: f"plan {r.rank}")
+    ranked = list(islice(enumerate(space.ranked(), start=1), 200))
+    document = plan_list(space.count, ranked, lambda picture: picture.root.operator).to_json()
     assert document["total"] == space.count
     assert len(ranked) == min(200, space.count)
     costs = [plan["cost"] for plan in document["plans"]]
@@ -81,11 +82,11 @@ def test_plans_are_distinct_runnable_and_cheapest_first(path: Path) -> None:
 
 def test_logical_and_query_documents() -> None:
     translated = translate_query(request(EXAMPLES / "q7.rq"))
-    query = documents.query_document(translated)
+    query = query_document(translated).to_json()
     assert query["answer"] == "Answer"
     assert len(query["rules"]) == 2
     assert query["windows"] == [{"stream": None, "labels": [], "range": 604800, "slide": 86400}]
-    logical = documents.logical_document(translated)
+    logical = logical_document(translated).to_json()
     assert [node["op"] for node in logical["nodes"]].count("WSCAN") == 3
     assert all(i < node["id"] for node in logical["nodes"] for i in node["inputs"])
     assert "P[RLP;RL+]" in logical["canonical"]
@@ -94,8 +95,8 @@ def test_logical_and_query_documents() -> None:
 
 def test_memo_document_and_text_agree() -> None:
     planned = optimize(request(EXAMPLES / "q6.rq"))
-    document = documents.memo_document(planned)
-    text = documents.memo_text(planned)
+    memo = memo_document(planned)
+    document, text = memo.to_json(), render(memo)
     assert len(document["groups"]) == document["memo"]["groups"]
     for group in document["groups"]:
         assert f"G{group['id']}: " in text
@@ -228,9 +229,10 @@ def test_formulas_when_there_was_no_time_to_search() -> None:
         )
     )
     assert planned.optimization.stop_reason == "budget_ms"
-    formulas = documents.formulas(planned)
+    formulas = explained(planned, costs=True).costs
+    assert formulas is not None
     costs = [node.estimate.cost for node in planned.plan.nodes]
-    assert [formulas[key].cost for key in sorted(formulas)] == pytest.approx(costs)
+    assert [formulas[str(node.id)].cost for node in planned.plan.nodes] == pytest.approx(costs)
 
 
 def test_what_is_declared_of_the_order_of_a_stream_is_in_the_plan() -> None:

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from headrace.algebra.plan import PhysicalPlan
 from headrace.api.explanation import stored_plan
-from headrace.api.render.picture import picture
 from headrace.catalog.model import Catalog, LabelStatistics, Stream
-from headrace.documents.explained import RankedPlan, plans_document
+from headrace.documents.alternatives import alternatives, plan_list
 from headrace.optimizer import Options, SearchResult
 from headrace.optimizer.steps import in_order, shared_cost
 from headrace.planning.planner import optimize
@@ -40,9 +39,10 @@ def check_shown(plan: PhysicalPlan) -> None:
         assert all(node.columns), plan.to_json()
     for form in FORMATS:
         assert stored_plan(plan, "drawn", "physical", form)
-    assert len(picture(plan)["boxes"]) == len(plan.nodes)
-    shown = plans_document(1, [RankedPlan(None, plan)], lambda ranked: ranked.plan.digest)
-    assert json.loads(json.dumps(shown))["plans"][0]["digest"] == plan.digest
+    shown = alternatives(plan_list(1, [(1, plan)], lambda picture: picture.root.operator))
+    (document,) = json.loads(json.dumps(shown.to_json()))["plans"]
+    assert document["digest"] == plan.digest
+    assert len(document["picture"]["boxes"]) == len(plan.nodes)
 
 
 def check_costs(found: SearchResult, plan: PhysicalPlan) -> None:

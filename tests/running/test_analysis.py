@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from headrace.catalog import from_document
+from headrace.documents.runs import analysis_document
 from headrace.executor.local import run_plan
 from headrace.planning.errors import UsageError
 from headrace.planning.planner import optimize
@@ -44,8 +45,8 @@ def test_rows_of_every_operator(tmp_path: Path) -> None:
     assert analysis.edges == len(ROWS)
     assert analysis.rejected == 1
     assert analysis.ticks == 30 - 5 + 1
-    document = analysis.document()
-    assert set(document["nodes"]) == {str(key) for key in analysis.nodes}
+    document = analysis_document(analysis)
+    assert set(document.nodes) == {str(key) for key in analysis.nodes}
 
 
 def test_streams_of_different_vertices(tmp_path: Path) -> None:

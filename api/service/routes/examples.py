@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from fastapi import FastAPI
+from fastapi import APIRouter
 
-from ..documents import ExampleDocument
+from ..bodies import ExampleDocument
 from ..examples import examples
-from ..service import Service
+
+routes = APIRouter()
 
 
-def add(app: FastAPI, _: Service) -> None:
-    """Adds the route."""
-
-    @app.get("/examples", summary="Queries to begin with, and catalogs of their streams")
-    def _all() -> list[ExampleDocument]:
-        return list(examples())
+@routes.get("/examples", summary="Queries to begin with, and catalogs of their streams")
+def _all() -> list[ExampleDocument]:
+    return list(examples())

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from typing import Annotated
 
-from fastapi import FastAPI, Header, Path, Request
+from fastapi import APIRouter, Depends, Header, Path, Request, Response
 from fastapi import Query as Parameter
-from starlette.responses import JSONResponse, Response, StreamingResponse
+from fastapi.responses import StreamingResponse
 
-from ..bodies import DeadLetters, QueryBody, QueryDocument, QueryLine
+from ..bodies import DeadLetters, QueryBody, QueryDocument, QueryLine, RunningPicture
 from ..dead_letters import PLACE, page
-from ..documents import RunningPicture
 from ..follow import MEDIA_TYPE
-from ..problems import problem
+from ..problems import RefusedError, problem
 from ..query import Query
 from ..query_documents import picture_document, query_document, query_line
-from ..service import Service
+from . import Shared
 
 MOST_DEAD_LETTERS = 1_000
 MOST_TAIL = 10_000
@@ -27,149 +25,122 @@ QueryId = Annotated[str, Path(max_length=64, pattern="^[0-9a-f]+$", description=
 Number = Annotated[int, Parameter(ge=0, le=_LARGEST)]
 
 
-def add(app: FastAPI, service: Service) -> None:
-    """Adds the routes."""
-    _documents(app, service)
-    _life(app, service)
-    _found(app, service)
+async def _ready(service: Shared) -> None:
+    """Refuses all where the queries of this data directory are not at this service."""
+    if not service.queries.ready:
+        detail = "the queries of this home are not here now: another service may have them"
+        raise RefusedError(problem(503, detail, code="E-HOME", headers={"Retry-After": "1"}))
 
 
-def _documents(app: FastAPI, service: Service) -> None:
-    @app.post(
-        "/queries",
-        summary="Has a query run",
-        response_model=QueryDocument,
-        status_code=201,
-    )
-    async def _post(request: Request, body: QueryBody) -> Response:
-        if (absent := _absent(service)) is not None:
-            return absent
-        answer = await service.run(request, body)
-        if isinstance(answer, Response):
-            return answer
-        place = {"Location": f"/queries/{answer.kept.id}"}
-        return JSONResponse(query_document(answer), 201, place)
-
-    @app.get("/queries", summary="All queries, the oldest first", response_model=list[QueryLine])
-    async def _all() -> Response:
-        shown = [query_line(query) for query in service.queries.all()]
-        return _absent(service) or JSONResponse(shown)
-
-    @app.get("/queries/{id}", summary="A query", response_model=QueryDocument)
-    async def _one(id: QueryId) -> Response:
-        query = _known(service, id)
-        return query if isinstance(query, Response) else JSONResponse(query_document(query))
-
-    @app.get(
-        "/queries/{id}/picture",
-        summary="How a query is drawn: its plan, and its results",
-        response_model=RunningPicture,
-    )
-    def _picture(id: QueryId) -> Response:
-        query = _known(service, id)
-        return query if isinstance(query, Response) else JSONResponse(picture_document(query))
-
-    @app.delete("/queries/{id}", summary="Forgets a query and its files", status_code=204)
-    async def _delete(id: QueryId) -> Response:
-        query = _known(service, id)
-        if isinstance(query, Response):
-            return query
-        await service.queries.delete(query)
-        return Response(status_code=204)
-
-
-def _life(app: FastAPI, service: Service) -> None:
-    async def done(id_: str, change: Callable[[Query], Awaitable[None]]) -> Response:
-        query = _known(service, id_)
-        if isinstance(query, Response):
-            return query
-        await change(query)
-        return JSONResponse(query_document(query), 202)
-
-    @app.post(
-        "/queries/{id}/pause",
-        summary="Stops a query where it can go on",
-        response_model=QueryDocument,
-        status_code=202,
-    )
-    async def _pause(id: QueryId) -> Response:
-        return await done(id, service.queries.pause)
-
-    @app.post(
-        "/queries/{id}/resume",
-        summary="Has a query go on that was paused, or has failed",
-        response_model=QueryDocument,
-        status_code=202,
-    )
-    async def _resume(id: QueryId) -> Response:
-        return await done(id, service.queries.resume)
-
-    @app.post(
-        "/queries/{id}/stop",
-        summary="Ends a query; its results stay",
-        response_model=QueryDocument,
-        status_code=202,
-    )
-    async def _stop(id: QueryId) -> Response:
-        return await done(id, service.queries.stop)
-
-
-def _found(app: FastAPI, service: Service) -> None:
-    @app.get(
-        "/queries/{id}/results",
-        summary="The results as server-sent events, as they come",
-        response_class=StreamingResponse,
-        responses={200: {"content": {MEDIA_TYPE: {"schema": {"type": "string"}}}}},
-    )
-    async def _results(
-        id: QueryId,
-        after: Annotated[Number | None, Parameter(description="only later results")] = None,
-        tail: Annotated[int | None, Parameter(ge=0, le=MOST_TAIL)] = None,
-        last_event_id: Annotated[
-            str | None, Header(pattern=r"^\d{1,15}$", description="goes before `after`")
-        ] = None,
-    ) -> Response:
-        query = _known(service, id)
-        if isinstance(query, Response):
-            return query
-        if service.followers.full:
-            detail = f"{service.followers.count} clients follow results already"
-            return problem(429, detail, code="E-BUSY", headers={"Retry-After": "10"})
-        if last_event_id is not None:
-            after = int(last_event_id)
-        events = service.followers.events(query, after or 0, tail if after is None else None)
-        # Proxies are not to keep events for themselves.
-        headers = {"X-Accel-Buffering": "no"}
-        return StreamingResponse(events, headers=headers, media_type=MEDIA_TYPE)
-
-    @app.get(
-        "/queries/{id}/dead-letters",
-        summary="Rows that are no edges, and edges that came too late",
-        response_model=DeadLetters,
-    )
-    async def _dead_letters(
-        id: QueryId,
-        after: Annotated[str, Parameter(pattern=PLACE, description="`next` of a page")] = "0",
-        limit: Annotated[int, Parameter(ge=1, le=MOST_DEAD_LETTERS)] = 100,
-    ) -> Response:
-        query = _known(service, id)
-        if isinstance(query, Response):
-            return query
-        return JSONResponse(await asyncio.to_thread(page, query.folder, after, limit))
-
-
-def _absent(service: Service) -> Response | None:
-    """Why there are no queries here now, if there are not."""
-    if service.queries.ready:
-        return None
-    detail = "the queries of this home are not here now: another service may have them"
-    return problem(503, detail, code="E-HOME", headers={"Retry-After": "1"})
-
-
-def _known(service: Service, id_: str) -> Query | Response:
-    if (absent := _absent(service)) is not None:
-        return absent
-    query = service.queries.get(id_)
+async def _named(service: Shared, id: QueryId) -> Query:
+    query = service.queries.get(id)
     if query is None:
-        return problem(404, f"no query {id_} is known", code="E-UNKNOWN")
+        raise RefusedError(problem(404, f"no query {id} is known", code="E-UNKNOWN"))
     return query
+
+
+Named = Annotated[Query, Depends(_named)]
+
+# A problem that was kept is shown with the members that it had then: hence `exclude_unset`.
+routes = APIRouter(prefix="/queries", dependencies=[Depends(_ready)])
+
+
+@routes.post("", summary="Has a query run", status_code=201, response_model_exclude_unset=True)
+async def _post(
+    service: Shared, request: Request, body: QueryBody, answer: Response
+) -> QueryDocument:
+    query = await service.run(request, body)
+    answer.headers["Location"] = f"/queries/{query.kept.id}"
+    return query_document(query)
+
+
+@routes.get("", summary="All queries, the oldest first", response_model_exclude_unset=True)
+async def _all(service: Shared) -> list[QueryLine]:
+    return [query_line(query) for query in service.queries.all()]
+
+
+@routes.get("/{id}", summary="A query", response_model_exclude_unset=True)
+async def _one(query: Named) -> QueryDocument:
+    return query_document(query)
+
+
+@routes.get("/{id}/picture", summary="How a query is drawn: its plan, and its results")
+def _picture(query: Named) -> RunningPicture:
+    return picture_document(query)
+
+
+@routes.delete("/{id}", summary="Forgets a query and its files", status_code=204)
+async def _delete(service: Shared, query: Named) -> None:
+    await service.queries.delete(query)
+
+
+@routes.post(
+    "/{id}/pause",
+    summary="Stops a query where it can go on",
+    status_code=202,
+    response_model_exclude_unset=True,
+)
+async def _pause(service: Shared, query: Named) -> QueryDocument:
+    await service.queries.pause(query)
+    return query_document(query)
+
+
+@routes.post(
+    "/{id}/resume",
+    summary="Has a query go on that was paused, or has failed",
+    status_code=202,
+    response_model_exclude_unset=True,
+)
+async def _resume(service: Shared, query: Named) -> QueryDocument:
+    await service.queries.resume(query)
+    return query_document(query)
+
+
+@routes.post(
+    "/{id}/stop",
+    summary="Ends a query; its results stay",
+    status_code=202,
+    response_model_exclude_unset=True,
+)
+async def _stop(service: Shared, query: Named) -> QueryDocument:
+    await service.queries.stop(query)
+    return query_document(query)
+
+
+@routes.get(
+    "/{id}/results",
+    summary="The results as server-sent events, as they come",
+    response_class=StreamingResponse,
+    responses={200: {"content": {MEDIA_TYPE: {"schema": {"type": "string"}}}}},
+)
+async def _results(
+    service: Shared,
+    query: Named,
+    after: Annotated[Number | None, Parameter(description="only later results")] = None,
+    tail: Annotated[int | None, Parameter(ge=0, le=MOST_TAIL)] = None,
+    last_event_id: Annotated[
+        str | None, Header(pattern=r"^\d{1,15}$", description="goes before `after`")
+    ] = None,
+) -> Response:
+    if service.followers.full:
+        detail = f"{service.followers.count} clients follow results already"
+        raise RefusedError(problem(429, detail, code="E-BUSY", headers={"Retry-After": "10"}))
+    if last_event_id is not None:
+        after = int(last_event_id)
+    events = service.followers.events(query, after or 0, tail if after is None else None)
+    # Proxies must not keep events for themselves.
+    headers = {"X-Accel-Buffering": "no"}
+    return StreamingResponse(events, headers=headers, media_type=MEDIA_TYPE)
+
+
+@routes.get(
+    "/{id}/dead-letters",
+    summary="Rows that are no edges, and edges that came too late",
+    response_model_exclude_unset=True,
+)
+async def _dead_letters(
+    query: Named,
+    after: Annotated[str, Parameter(pattern=PLACE, description="`next` of a page")] = "0",
+    limit: Annotated[int, Parameter(ge=1, le=MOST_DEAD_LETTERS)] = 100,
+) -> DeadLetters:
+    return DeadLetters.model_validate(await asyncio.to_thread(page, query.folder, after, limit))

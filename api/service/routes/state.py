@@ -2,36 +2,38 @@
 
 from __future__ import annotations
 
-from fastapi import FastAPI
-from starlette.responses import PlainTextResponse, Response
+from fastapi import APIRouter
+from fastapi.responses import PlainTextResponse, Response
 
 from ..metrics import MEDIA_TYPE
-from ..problems import problem
-from ..service import Service
+from ..problems import RefusedError, problem
 from ..settings import release
+from . import Shared
+
+routes = APIRouter()
 
 
-def add(app: FastAPI, service: Service) -> None:
-    """Adds the routes."""
+@routes.get("/healthz", summary="Whether the service is there")
+async def _health() -> dict[str, str]:
+    return {"status": "ok", "version": release()}
 
-    @app.get("/healthz", summary="Whether the service is there")
-    async def _health() -> dict[str, str]:
-        return {"status": "ok", "version": release()}
 
-    @app.get("/readyz", summary="Whether it can plan and keep plans", response_model=None)
-    def _ready() -> dict[str, str] | Response:
-        if service.searches.closing:
-            return problem(503, "the service is shutting down")
-        if not service.searches.ready:
-            return problem(503, "the service is starting", headers={"Retry-After": "1"})
-        service.store.check()
-        return {"status": "ok"}
+@routes.get("/readyz", summary="Whether it can plan and keep plans", response_model=None)
+def _ready(service: Shared) -> dict[str, str]:
+    if service.searches.closing:
+        raise RefusedError(problem(503, "the service is shutting down"))
+    if not service.searches.ready:
+        wait = {"Retry-After": "1"}
+        raise RefusedError(problem(503, "the service is starting", headers=wait))
+    service.store.check()
+    return {"status": "ok"}
 
-    @app.get(
-        "/metrics",
-        summary="Counters for Prometheus",
-        response_class=PlainTextResponse,
-        responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
-    )
-    def _metrics() -> Response:
-        return Response(service.metrics.text(), media_type=MEDIA_TYPE)
+
+@routes.get(
+    "/metrics",
+    summary="Counters for Prometheus",
+    response_class=PlainTextResponse,
+    responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
+)
+def _metrics(service: Shared) -> Response:
+    return Response(service.metrics.text(), media_type=MEDIA_TYPE)

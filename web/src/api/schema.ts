@@ -494,6 +494,8 @@ export interface components {
         /**
          * DeadLetter
          * @description A row that was set aside: of a rejected one where it stands, of a late edge what it is.
+         *
+         *     Members beside these say where the row of a live source stands, such as its topic and offset.
          */
         readonly DeadLetter: {
             /** File */
@@ -515,6 +517,8 @@ export interface components {
             readonly stream?: string | null;
             /** Text */
             readonly text?: string | null;
+        } & {
+            readonly [key: string]: unknown;
         };
         /**
          * DeadLetters
@@ -695,8 +699,11 @@ export interface components {
              * @enum {string}
              */
             readonly statistics: "catalog" | "measured" | "assumed";
-            /** Stop Reason */
-            readonly stop_reason: string;
+            /**
+             * Stop Reason
+             * @enum {string}
+             */
+            readonly stop_reason: "complete" | "budget_ms" | "budget_expressions" | "cancelled";
             /** Version */
             readonly version: number;
             /** Warnings */
@@ -910,8 +917,11 @@ export interface components {
              * @enum {string}
              */
             readonly statistics: "catalog" | "measured" | "assumed";
-            /** Stop Reason */
-            readonly stop_reason: string;
+            /**
+             * Stop Reason
+             * @enum {string}
+             */
+            readonly stop_reason: "complete" | "budget_ms" | "budget_expressions" | "cancelled";
             /** Symbols */
             readonly symbols: {
                 readonly [key: string]: string;
@@ -1087,8 +1097,11 @@ export interface components {
             readonly plan: components["schemas"]["PlanDocument"];
             /** Shared Cost */
             readonly shared_cost: number;
-            /** Stop Reason */
-            readonly stop_reason: string;
+            /**
+             * Stop Reason
+             * @enum {string}
+             */
+            readonly stop_reason: "complete" | "budget_ms" | "budget_expressions" | "cancelled";
             /** Warnings */
             readonly warnings: readonly string[];
         };
@@ -1323,6 +1336,8 @@ export interface components {
             readonly position?: {
                 readonly [key: string]: number;
             } | null;
+            /** Problems */
+            readonly problems?: readonly components["schemas"]["ShapeProblem"][] | null;
             /** Request Id */
             readonly request_id?: string | null;
             /** Status */
@@ -1634,6 +1649,16 @@ export interface components {
             readonly text: string;
         };
         /**
+         * ShapeProblem
+         * @description One thing that is wrong with a body or the parameters of a request, and where.
+         */
+        readonly ShapeProblem: {
+            /** At */
+            readonly at: string;
+            /** Reason */
+            readonly reason: string;
+        };
+        /**
          * Steps
          * @description The steps of a search; ``more`` were not kept, ``known`` times a rule found nothing new,
          *     and ``left`` ways were not followed.
@@ -1726,8 +1751,11 @@ export interface components {
              * @enum {string}
              */
             readonly statistics: "catalog" | "measured" | "assumed";
-            /** Stop Reason */
-            readonly stop_reason: string;
+            /**
+             * Stop Reason
+             * @enum {string}
+             */
+            readonly stop_reason: "complete" | "budget_ms" | "budget_expressions" | "cancelled";
             readonly trace: components["schemas"]["Steps"];
             /** Version */
             readonly version: number;
@@ -1876,6 +1904,7 @@ export type RuleStep = components['schemas']['RuleStep'];
 export type RunnerUp = components['schemas']['RunnerUp'];
 export type RunningPicture = components['schemas']['RunningPicture'];
 export type SeenMember = components['schemas']['SeenMember'];
+export type ShapeProblem = components['schemas']['ShapeProblem'];
 export type Steps = components['schemas']['Steps'];
 export type StreamDocument = components['schemas']['StreamDocument'];
 export type Symbol = components['schemas']['Symbol'];

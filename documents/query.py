@@ -1,0 +1,145 @@
+"""The stages of a query before the search: as it was understood, and its canonical expression."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import Field
+
+from ..algebra import text as algebra_text
+from ..algebra.logical import LogicalExpression, WScan
+from ..languages.rq import printer
+from ..notation import operators as notation
+from ..planning.planner import Translated
+from .model import Document
+
+EXPLAIN_VERSION = 1
+
+
+class StageDocument(Document):
+    """What the documents of all stages begin with."""
+
+    version: int
+    query: str
+    language: str
+    warnings: tuple[str, ...]
+
+
+class QueryWindow(Document):
+    """A window of a query; ``stream`` is null where it is that of all streams."""
+
+    stream: str | None
+    labels: tuple[str, ...]
+    range: int
+    slide: int
+
+
+class QueryDocument(StageDocument):
+    """The stage ``query``: the query as it was understood; ``text`` is all of it, in RQ."""
+
+    rules: tuple[str, ...]
+    answer: str
+    windows: tuple[QueryWindow, ...]
+    time_unit: str
+    text: str = Field(exclude=True)
+
+
+class LogicalNode(Document):
+    """A logical operator; ``inputs`` are ids of earlier nodes, ``columns`` how many it has."""
+
+    id: int
+    op: str
+    text: str
+    name: str | None
+    inputs: tuple[int, ...]
+    columns: int
+
+
+class LogicalDocument(StageDocument):
+    """The stage ``logical``: the canonical expression, equal parts once, the answer last."""
+
+    canonical: str
+    columns: tuple[str, ...]
+    nodes: tuple[LogicalNode, ...]
+    time_unit: str = Field(exclude=True)
+
+
+def query_document(translated: Translated) -> QueryDocument:
+    """The document of the stage ``query``."""
+    query = translated.regular_query
+    return QueryDocument(
+        **stage_head(translated),
+        rules=tuple(printer.rules_text(query)),
+        answer=query.answer,
+        windows=tuple(
+            QueryWindow(
+                stream=clause.stream,
+                labels=tuple(clause.labels),
+                range=clause.window.range,
+                slide=clause.window.slide,
+            )
+            for clause in query.windows
+        ),
+        time_unit=translated.catalog.time_unit,
+        text=printer.text(query) + "\n",
+    )
+
+
+def logical_document(translated: Translated) -> LogicalDocument:
+    """The document of the stage ``logical``."""
+    query, time_unit = translated.logical, translated.catalog.time_unit
+    return LogicalDocument(
+        **stage_head(translated),
+        canonical=canonical_text(translated),
+        columns=query.columns,
+        nodes=logical_nodes(query.expression, time_unit),
+        time_unit=time_unit,
+    )
+
+
+def stage_head(translated: Translated) -> dict[str, Any]:
+    """The fields of `StageDocument`."""
+    return {
+        "version": EXPLAIN_VERSION,
+        "query": translated.request.query,
+        "language": translated.language,
+        "warnings": translated.warnings,
+    }
+
+
+def canonical_text(translated: Translated) -> str:
+    """The canonical expression as a tree, in the notation of the thesis."""
+    return algebra_text.text(translated.logical.expression, translated.catalog.time_unit)
+
+
+def logical_nodes(root: LogicalExpression, time_unit: str) -> tuple[LogicalNode, ...]:
+    """The operators of an expression, inputs first; equal sub-expressions are one node."""
+    nodes: dict[LogicalExpression, LogicalNode] = {}
+    pending = [root]
+    while pending:
+        expression = pending[-1]
+        missing = [e for e in expression.inputs if e not in nodes]
+        if expression in nodes or missing:
+            pending.extend(reversed(missing))
+            if not missing:
+                pending.pop()
+            continue
+        op, text = _operator_text(expression, time_unit)
+        nodes[expression] = LogicalNode(
+            id=len(nodes),
+            op=op,
+            text=text,
+            name=expression.name,
+            inputs=tuple(nodes[e].id for e in expression.inputs),
+            columns=expression.width,
+        )
+        pending.pop()
+    return tuple(nodes.values())
+
+
+def _operator_text(expression: LogicalExpression, time_unit: str) -> tuple[str, str]:
+    inputs = expression.inputs
+    names = [e.operator.label if isinstance(e.operator, WScan) else e.name for e in inputs]
+    steps = [notation.step_name(name, position) for position, name in enumerate(names)]
+    widths = [e.width for e in inputs]
+    return notation.logical_operator(expression.operator, steps, widths, time_unit)
