@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from .aggregates import Function, ReportMode
+from ..aggregates import Function, ReportMode
 
 WithDeletions = Literal["with_deletions"] | None
 """Null where rows are never taken back before they expire."""
