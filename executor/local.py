@@ -14,7 +14,6 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..algebra.plan import PhysicalPlan, PlanStream
-from .accounts import with_chains
 from .batch import FOREVER, Batch, merged
 from .counters import Counters, given
 from .dictionary import Dictionary
@@ -22,7 +21,7 @@ from .held import Held
 from .instants import come_to
 from .leaves import Leaf, leaves, property_column
 from .operators.rewindow import kept_beyond
-from .partitioned import Partitioned
+from .partitioned import Partitioned, plan_counters
 from .pipeline import Pipeline
 from .watermarks import NEVER, Seen, Watermark, streams_read
 
@@ -179,7 +178,7 @@ class LocalRun:
     @property
     def counters(self) -> dict[int, Counters]:
         """By node id; of a leaf only the rows that it gave are known."""
-        return with_chains(self._plan, self.partitioned.counters, self._passed)
+        return plan_counters(self._plan, self.partitioned.counters, self._passed)
 
 
 def run_plan(plan: PhysicalPlan, edges: Iterable[Edge], batch_rows: int = 4096) -> Iterator[Result]:

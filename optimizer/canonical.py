@@ -26,10 +26,8 @@ from ..algebra.physical import (
     PhysicalOperator,
     Retract,
     ToKernel,
-    over_deletions,
 )
 from ..algebra.properties import SINGLE, Convention, UpdatePattern
-from ..algebra.update_patterns import ends_deletions
 from ..costmodel.characteristics import Characteristics
 from ..memo import GroupExpression
 from ..rules.registry import implementations_by_operator
@@ -127,13 +125,13 @@ class CanonicalPlans:
         if physical is None:
             raise CannotPlanError(f"nothing computes {operator}")
         if any(map(_deletes, inputs)):
-            physical = over_deletions(physical)
-            if ends_deletions(physical):
+            physical = physical.over_deletions()
+            if physical.ends_deletions:
                 inputs = tuple(map(self._coalesced, inputs))
         return self._priced(physical, inputs, estimate)
 
     def _coalesced(self, root: Step) -> Step:
-        coalesce = over_deletions(Coalesce()) if _deletes(root) else Coalesce()
+        coalesce = Coalesce().over_deletions() if _deletes(root) else Coalesce()
         return self._priced(coalesce, (root,), root.estimate)
 
     def _on_one_kernel(self, step: Step) -> Step:

@@ -24,7 +24,6 @@ from ..algebra.physical import (
     PhysicalOperator,
     Retract,
     ToKernel,
-    over_deletions,
 )
 from ..algebra.properties import (
     ANY,
@@ -89,7 +88,7 @@ class Enforcers:
     def coalesce(self, group: GroupId) -> PhysicalOperator:
         """What coalesces the rows of a group."""
         deletions = self._search.memo.group(group).properties.deletions
-        return over_deletions(Coalesce()) if deletions else Coalesce()
+        return Coalesce().over_deletions() if deletions else Coalesce()
 
     def retracts(self, group: GroupId) -> bool:
         """Whether the group is that of a scan with deletions."""

@@ -13,11 +13,9 @@ from dataclasses import dataclass, replace
 
 from ..algebra.physical import Retract, ToKernel
 from ..algebra.properties import ANY, BROADCAST, Convention
-from ..algebra.update_patterns import ends_deletions, marks
 from ..memo import Alternative, GroupExpression, GroupId, PlanSpace
 from .enforcers import exchange_to
 from .goals import Choice
-from .physical_properties import makes_coalesced, passes_coalesced
 from .placements import DIVIDED, Place, distributions, placements
 from .search import Search
 
@@ -74,15 +72,15 @@ class _Physical:
     def _operators(self, goal: PlanGoal, place: Place) -> Iterator[Found]:
         search, n = self._search, self._parallelism
         for choice in search.implementations(goal.group):
-            if marks(choice.operator) is not goal.marked:
+            if choice.operator.marks is not goal.marked:
                 continue
             widths = search.widths(choice)
-            asked: bool | None = True if ends_deletions(choice.operator) else None
+            asked: bool | None = True if choice.operator.ends_deletions else None
             if goal.coalesced is not None:
                 # What passes the property on is as coalesced as its input.
-                if passes_coalesced(choice.operator, widths):
+                if choice.operator.keeps_coalesced(widths):
                     asked = goal.coalesced
-                elif makes_coalesced(choice.operator) is not goal.coalesced:
+                elif choice.operator.coalesces is not goal.coalesced:
                     continue
             for placement in placements(choice.operator, widths, n):
                 if placement.output != place:

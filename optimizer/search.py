@@ -8,7 +8,6 @@ from math import inf
 
 from ..algebra.deadline import NO_DEADLINE, Deadline
 from ..algebra.logical import LogicalOperator
-from ..algebra.physical import over_deletions
 from ..algebra.properties import RequiredProperties
 from ..costmodel.characteristics import Characteristics
 from ..memo import Group, GroupExpression, GroupId, Memo, MemoListener, Winner
@@ -238,7 +237,7 @@ class Search(MemoListener):
                         if self.side.times.any:
                             operator = self.side.times.shrunk(implemented, expression.inputs)
                         if deletions:
-                            operator = over_deletions(operator)
+                            operator = operator.over_deletions()
                         key = (operator, expression.inputs)
                         if key not in found:
                             local = self.cost_model.cost(operator, output, inputs)

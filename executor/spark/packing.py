@@ -20,7 +20,7 @@ import pyarrow as pa
 from pyspark import TaskContext
 
 from ..leaves import Leaf
-from ..placement import partitions_of
+from ..partitions import partitions_of
 from ..stages import Flow
 from ..watermarks import NEVER, Seen
 from .columns import carried

@@ -190,7 +190,7 @@ _OURS: Final = (
     "headrace.executor.held",
     "headrace.executor.operators.",
     "headrace.executor.pipeline",
-    "headrace.executor.placement",
+    "headrace.executor.partitions",
     "headrace.executor.schedule",
     "headrace.executor.spark.partition",
 )
