@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection, Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Annotated, Any, Literal, Self, Union
 
 from pydantic import (
@@ -370,9 +370,9 @@ def accept_operators() -> None:
 
 
 def _args(operator: PhysicalOperator) -> dict[str, Any]:
-    dataclass: Any = type(operator)
-    fields = dataclass.__dataclass_fields__
-    values = {k: getattr(operator, k) for k, f in fields.items() if f.compare and k != "op"}
+    dataclass: Any = operator
+    names = [f.name for f in fields(dataclass) if f.compare and f.name != "op"]
+    values = {name: getattr(operator, name) for name in names}
     # What is left out says nothing, so that a field of a later release keeps older digests.
     return {k: value for k, value in values.items() if value not in (None, ())}
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..algebra import text as algebra_text
 from ..algebra.logical import LogicalExpression, WScan
 from ..algebra.plan import PhysicalPlan
-from ..costmodel.explanation import Explanation
+from ..costmodel import Explanation
 from ..languages import printer
 from ..memo.printer import format_memo
 from ..notation import operators as notation

@@ -17,6 +17,7 @@ from .moves import Coalesce, Exchange, Retract, ToKernel
 from .paths import (
     DEFAULT_STEPS,
     AutomatonPath,
+    FollowsAutomaton,
     SimplePath,
     SlidePath,
     SPath,
@@ -35,6 +36,7 @@ __all__ = [
     "EmptyRelation",
     "Exchange",
     "FilterRows",
+    "FollowsAutomaton",
     "HashJoin",
     "Horizon",
     "MergeUnion",
