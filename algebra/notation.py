@@ -16,6 +16,34 @@ from sqlglot import exp
 from . import durations
 from .aggregates import AggregateCall, Function
 from .predicate import Predicate
+from .registry import Registry
+
+SYMBOLS: Registry[str, str] = Registry(
+    {
+        "WSCAN": "W",
+        "WSCAN_UNION": "W",
+        "FILTER": "σ",
+        "UNION": "∪",
+        "PROJECT": "π",
+        "HASH_JOIN": "⋈",
+        "PATTERN": "⋈",
+        "S_PATH": "P",
+        "SIMPLE_PATH": "P",
+        "SLIDE_PATH": "P",
+        "PATH": "P",
+        "COALESCE": "⊔",
+        "REWINDOW": "W",
+        "EXCHANGE": "⇄",
+        "RETRACT": "⊖",
+        "TO_KERNEL": "▷",
+        "EMPTY": "∅",
+        "COMPUTE": "χ",
+        "AGGREGATE": "γ",
+        "WITNESS": "ω",
+        "REPORT": "ρ",
+    }
+)
+"""The sign of each operator by its name, logical and physical."""
 
 _ONLY_NUMBERS = re.compile(r"[0-9()|·*+?^]+")
 

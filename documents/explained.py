@@ -220,13 +220,13 @@ def _logical_nodes(root: LogicalExpression, time_unit: str) -> list[dict[str, An
             for position, e in enumerate(expression.inputs)
         ]
         widths = [e.width for e in expression.inputs]
-        op, text = notation.logical_operator(expression.operator, steps, widths, time_unit)
+        operator = expression.operator
         number[expression] = len(nodes)
         nodes.append(
             {
                 "id": len(nodes),
-                "op": op,
-                "text": text,
+                "op": operator.op,
+                "text": operator.arguments(steps, widths, time_unit),
                 "name": expression.name,
                 "inputs": [number[e] for e in expression.inputs],
                 "columns": expression.width,

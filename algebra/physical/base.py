@@ -38,11 +38,11 @@ class PhysicalOperator:
 
     __slots__ = ()
 
-    symbol: ClassVar[str] = "·"
-    """The sign of the operator in the notation of the thesis."""
     conventions: ClassVar[Conventions] = BY_KERNELS
     holds_state: ClassVar[bool] = True
     """Whether rows are held from one micro-batch to the next."""
+    names_inputs: ClassVar[bool] = False
+    """Whether the arguments in one line name the inputs."""
     final: ClassVar[bool] = False
     """Whether a row is given once nothing can change it, so that it is never retracted."""
 

@@ -37,7 +37,6 @@ class Rewindow(PassesRows):
     slide: int
     op: Literal["REWINDOW"] = "REWINDOW"
 
-    symbol: ClassVar[str] = "W"
     coalesces: ClassVar[bool] = True
 
     def output_width(self, inputs: Sequence[int]) -> int:
@@ -75,7 +74,6 @@ class AggregateRows(DeletionVariant):
     update_pattern: WithDeletions = field(default=None, hash=False)
     op: Literal["AGGREGATE"] = "AGGREGATE"
 
-    symbol: ClassVar[str] = "γ"
     coalesces: ClassVar[bool] = True
     final: ClassVar[bool] = True
 
@@ -150,7 +148,6 @@ class ReportRows(DeletionVariant):
     update_pattern: WithDeletions = field(default=None, hash=False)
     op: Literal["REPORT"] = "REPORT"
 
-    symbol: ClassVar[str] = "ρ"
     coalesces: ClassVar[bool] = True
     final: ClassVar[bool] = True
 

@@ -41,7 +41,7 @@ class HashJoin(DeletionVariant):
     update_pattern: WithDeletions = field(default=None, hash=False)
     op: Literal["HASH_JOIN"] = "HASH_JOIN"
 
-    symbol: ClassVar[str] = "⋈"
+    names_inputs: ClassVar[bool] = True
 
     def named(self, columns: tuple[str, ...]) -> HashJoin:
         """The join with the names that its variables have where its columns have these.

@@ -39,8 +39,6 @@ class Retract(PassesRows):
 
     op: Literal["RETRACT"] = "RETRACT"
 
-    symbol: ClassVar[str] = "⊖"
-
     def output_width(self, inputs: Sequence[int]) -> int:
         """As the input."""
         require(one_input(inputs) >= 2, "a deletion names source and target")
@@ -72,7 +70,6 @@ class Coalesce(PassesRows, DeletionVariant):
     update_pattern: WithDeletions = field(default=None, hash=False)
     op: Literal["COALESCE"] = "COALESCE"
 
-    symbol: ClassVar[str] = "⊔"
     coalesces: ClassVar[bool] = True
 
     def distribution(self, inputs: Sequence[Distribution]) -> Distribution:
@@ -93,7 +90,6 @@ class Exchange(PassesRows):
     columns: tuple[int, ...] = ()
     op: Literal["EXCHANGE"] = "EXCHANGE"
 
-    symbol: ClassVar[str] = "⇄"
     holds_state: ClassVar[bool] = False
 
     def check_bounds(self, inputs: int) -> None:
@@ -143,7 +139,6 @@ class ToKernel(PassesRows):
 
     op: Literal["TO_KERNEL"] = "TO_KERNEL"
 
-    symbol: ClassVar[str] = "▷"
     conventions: ClassVar[Conventions] = ((Convention.SPARK_SQL, Convention.KERNEL),)
     holds_state: ClassVar[bool] = False
 

@@ -38,8 +38,6 @@ class FollowsAutomaton(PhysicalOperator):
     """An operator with an automaton whose transitions name inputs of edges."""
 
     __slots__ = ()
-    symbol: ClassVar[str] = "P"
-
     states: int
     transitions: tuple[tuple[int, int, bool, int], ...]
     accepting: tuple[int, ...]
@@ -88,6 +86,8 @@ class AutomatonPath(FollowsAutomaton):
     accepting: tuple[int, ...]
     regex: str = field(default="", compare=False)
     roots: Literal["all", "own"] = "all"
+
+    names_inputs: ClassVar[bool] = True
 
     def check_bounds(self, inputs: int) -> None:
         """Checks the automaton."""
@@ -239,7 +239,6 @@ class WitnessPaths(FollowsAutomaton):
     budget: int = field(default=DEFAULT_STEPS, compare=False)
     op: Literal["WITNESS"] = "WITNESS"
 
-    symbol: ClassVar[str] = "ω"
     coalesces: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

@@ -33,7 +33,6 @@ class FilterRows(PhysicalOperator):
     predicate: str
     op: Literal["FILTER"] = "FILTER"
 
-    symbol: ClassVar[str] = "σ"
     conventions: ClassVar[Conventions] = IN_SQL + BY_KERNELS
     holds_state: ClassVar[bool] = False
 
@@ -63,7 +62,6 @@ class MergeUnion(PhysicalOperator):
 
     op: Literal["UNION"] = "UNION"
 
-    symbol: ClassVar[str] = "∪"
     holds_state: ClassVar[bool] = False
 
     def output_width(self, inputs: Sequence[int]) -> int:
@@ -107,7 +105,6 @@ class ProjectColumns(PhysicalOperator):
     columns: tuple[int, ...]
     op: Literal["PROJECT"] = "PROJECT"
 
-    symbol: ClassVar[str] = "π"
     conventions: ClassVar[Conventions] = IN_SQL + BY_KERNELS
     holds_state: ClassVar[bool] = False
 
@@ -160,7 +157,6 @@ class ComputeColumns(PhysicalOperator):
     values: tuple[str, ...]
     op: Literal["COMPUTE"] = "COMPUTE"
 
-    symbol: ClassVar[str] = "χ"
     holds_state: ClassVar[bool] = False
 
     def output_width(self, inputs: Sequence[int]) -> int:
@@ -223,7 +219,6 @@ class EmptyRelation(PhysicalOperator):
     width: int
     op: Literal["EMPTY"] = "EMPTY"
 
-    symbol: ClassVar[str] = "∅"
     holds_state: ClassVar[bool] = False
     coalesces: ClassVar[bool] = True
 

@@ -28,7 +28,6 @@ class Scan(PhysicalOperator):
     """An operator without inputs that reads labels of one stream under one window."""
 
     __slots__ = ()
-    symbol: ClassVar[str] = "W"
     conventions: ClassVar[Conventions] = IN_SQL
     holds_state: ClassVar[bool] = False
 

@@ -120,8 +120,7 @@ def of_logical(query: logical.LogicalQuery, time_unit: str) -> Diagram:
 
 def _physical_summary(node: PlanNode, plan: PhysicalPlan, called: Called) -> str:
     columns = ",".join(node.columns)
-    arguments = notation.physical_operator(
-        node.operator,
+    arguments = node.operator.arguments(
         _step_names(node, called),
         [plan.nodes[key].columns for key in node.inputs],
         plan.time_unit,
@@ -194,4 +193,5 @@ def _logical_summary(expression: logical.LogicalExpression, time_unit: str) -> t
         for position, e in enumerate(expression.inputs)
     ]
     widths = [e.width for e in expression.inputs]
-    return notation.logical_operator(expression.operator, names, widths, time_unit)
+    operator = expression.operator
+    return operator.op, operator.arguments(names, widths, time_unit)
