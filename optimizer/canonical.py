@@ -29,7 +29,6 @@ from ..algebra.physical import (
 )
 from ..algebra.properties import SINGLE, Convention, UpdatePattern
 from ..costmodel.characteristics import Characteristics
-from ..memo import GroupExpression
 from ..rules.registry import implementations_by_operator
 from .cost import CostEstimator
 from .errors import CannotPlanError
@@ -112,15 +111,7 @@ class CanonicalPlans:
             inputs = tuple(map(self._on_one_kernel, inputs))
         below = tuple(step.estimate for step in inputs)
         estimate = self._cost_model.characteristics(operator, below)
-        unplaced = GroupExpression(
-            id=-1,
-            group=-1,
-            operator=operator,
-            inputs=tuple(range(len(inputs))),
-            rule="",
-            source=None,
-        )
-        ways = (p for rule in self._rules[type(operator)] for p in rule.implement(unplaced))
+        ways = (p for rule in self._rules[type(operator)] for p in rule.implement(operator))
         physical = next(ways, None)
         if physical is None:
             raise CannotPlanError(f"nothing computes {operator}")

@@ -232,7 +232,7 @@ class Search(MemoListener):
                 deletions = self.side.deletions and self._deletes(expression)
                 for rule in self._implementations.get(type(expression.operator), ()):
                     inputs = tuple([self._estimates[i] for i in expression.inputs])
-                    for implemented in rule.implement(expression):
+                    for implemented in rule.implement(expression.operator):
                         operator = implemented
                         if self.side.times.any:
                             operator = self.side.times.shrunk(implemented, expression.inputs)
