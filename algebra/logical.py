@@ -16,9 +16,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
-from . import regex, scalar
+from . import durations, notation, regex, scalar
 from .aggregates import AggregateCall, ReportMode
 from .predicate import TRUE, Predicate
 from .window import Window
@@ -33,8 +33,37 @@ class PathSemantics(StrEnum):
     SIMPLE = "simple"
 
 
+class LogicalOperator:
+    """An operator of the algebra: a frozen dataclass without its inputs."""
+
+    __slots__ = ()
+
+    op: ClassVar[str]
+    """The name of the operator."""
+    names_inputs: ClassVar[bool] = False
+    """Whether the arguments in one line name the inputs."""
+
+    def canonical(self, inputs: tuple[I, ...]) -> tuple[LogicalOperator, tuple[I, ...]]:
+        """The form of the operator and its inputs in which equal ones are equal."""
+        return self, inputs
+
+    def width(self, inputs: Sequence[int]) -> int:
+        """The number of columns, given those of the inputs."""
+        return inputs[0]
+
+    def arguments(self, inputs: Sequence[str], widths: Sequence[int], time_unit: str) -> str:
+        """The arguments in one line of text for people.
+
+        Args:
+            inputs: what a path may call its inputs.
+            widths: how many columns the inputs have.
+            time_unit: the unit of windows and periods.
+        """
+        return ""
+
+
 @dataclass(frozen=True, slots=True)
-class WScan:
+class WScan(LogicalOperator):
     """W: the edges of one label of a stream, valid as its window says (Definition 30).
 
     Without a ``window`` it is K: the edges of a stored graph, valid in ``[0, inf)``.
@@ -55,6 +84,8 @@ class WScan:
     predicate: Predicate | None = None
     properties: tuple[str, ...] = ()
     deletions: bool = field(default=False, hash=False)
+
+    op: ClassVar[str] = "WSCAN"
 
     def __post_init__(self) -> None:
         if len(set(self.properties)) < len(self.properties):
@@ -96,9 +127,13 @@ class WScan:
         """The scan of all edges of the label."""
         return self if self.predicate is None else replace(self, predicate=None)
 
+    def arguments(self, inputs: Sequence[str], widths: Sequence[int], time_unit: str) -> str:
+        """``input.a  window 30d``."""
+        return _scan(self.scans, time_unit)
+
 
 @dataclass(frozen=True, slots=True)
-class WScanUnion:
+class WScanUnion(LogicalOperator):
     """W(S1 ∪ S2): several labels of one stream under one window, read in one scan.
 
     Raises:
@@ -107,6 +142,8 @@ class WScanUnion:
     """
 
     scans: tuple[WScan, ...]
+
+    op: ClassVar[str] = "WSCAN_UNION"
 
     def __post_init__(self) -> None:
         if len(self.scans) < 2 or not all(self.scans[0].reads_with(s) for s in self.scans):
@@ -127,53 +164,56 @@ class WScanUnion:
         """The number of columns: source, target and properties."""
         return self.scans[0].width(inputs)
 
+    def arguments(self, inputs: Sequence[str], widths: Sequence[int], time_unit: str) -> str:
+        """``input.a ∪ input.b  window 30d``."""
+        return _scan(self.scans, time_unit)
+
 
 @dataclass(frozen=True, slots=True)
-class Filter:
+class Filter(LogicalOperator):
     """σ: the rows of the one input that satisfy a predicate (Definition 31)."""
 
     predicate: Predicate
+
+    op: ClassVar[str] = "FILTER"
 
     def canonical(self, inputs: tuple[I, ...]) -> tuple[LogicalOperator, tuple[I, ...]]:
         """The predicate in its normal form."""
         normal = self.predicate.normal
         return self if normal == self.predicate else Filter(normal), inputs
 
-    def width(self, inputs: Sequence[int]) -> int:
-        """The number of columns: that of the input."""
-        return inputs[0]
+    def arguments(self, inputs: Sequence[str], widths: Sequence[int], time_unit: str) -> str:
+        """``src = trg``."""
+        return notation.condition(self.predicate.sql, notation.ends(widths[0]))
 
 
 @dataclass(frozen=True, slots=True)
-class Union:
+class Union(LogicalOperator):
     """∪: the rows of either of two inputs with equal columns (Definition 32)."""
 
-    def canonical(self, inputs: tuple[I, ...]) -> tuple[LogicalOperator, tuple[I, ...]]:
-        """A union keeps the order of its inputs: commuting them is rule 1."""
-        return self, inputs
-
-    def width(self, inputs: Sequence[int]) -> int:
-        """The number of columns: that of either input."""
-        return inputs[0]
+    op: ClassVar[str] = "UNION"
 
 
 @dataclass(frozen=True, slots=True)
-class Project:
+class Project(LogicalOperator):
     """π: column ``i`` of the output is column ``columns[i]`` of the input."""
 
     columns: tuple[int, ...]
 
-    def canonical(self, inputs: tuple[I, ...]) -> tuple[LogicalOperator, tuple[I, ...]]:
-        """A projection is its own canonical form."""
-        return self, inputs
+    op: ClassVar[str] = "PROJECT"
 
     def width(self, inputs: Sequence[int]) -> int:
         """The number of columns kept."""
         return len(self.columns)
 
+    def arguments(self, inputs: Sequence[str], widths: Sequence[int], time_unit: str) -> str:
+        """``src,trg → trg,src``."""
+        names = notation.ends(widths[0])
+        return f"{','.join(names)} → {','.join(names[c] for c in self.columns)}"
+
 
 @dataclass(frozen=True, slots=True)
-class Pattern:
+class Pattern(LogicalOperator):
     """⋈: an equi-join on variables; validity is the intersection (Definition 33).
 
     ``bindings[k][j]`` is the variable that column ``j`` of input ``k`` is bound to and
@@ -186,6 +226,9 @@ class Pattern:
     bindings: tuple[tuple[int, ...], ...]
     output: tuple[int, ...]
     names: tuple[str, ...] = field(default=(), compare=False)
+
+    op: ClassVar[str] = "PATTERN"
+    names_inputs: ClassVar[bool] = True
 
     def canonical(self, inputs: tuple[I, ...]) -> tuple[LogicalOperator, tuple[I, ...]]:
         """Variables renumbered by first occurrence."""
@@ -213,9 +256,13 @@ class Pattern:
         """What people call a variable."""
         return self.names[variable] if self.names else f"v{variable}"
 
+    def arguments(self, inputs: Sequence[str], widths: Sequence[int], time_unit: str) -> str:
+        """``x,y ⋈ y,z → x,z  on y``."""
+        return notation.joined(self.bindings, self.output, self.name)
+
 
 @dataclass(frozen=True, slots=True)
-class FilteredPattern:
+class FilteredPattern(LogicalOperator):
     """⋈ with a residual: the pairs of a PATTERN's two inputs that satisfy a predicate.
 
     ``bindings`` and ``output`` as in :class:`Pattern`; column ``c<i>`` of the ``predicate`` is
@@ -226,6 +273,9 @@ class FilteredPattern:
     output: tuple[int, ...]
     predicate: Predicate
     names: tuple[str, ...] = field(default=(), compare=False)
+
+    op: ClassVar[str] = "PATTERN"
+    names_inputs: ClassVar[bool] = True
 
     def canonical(self, inputs: tuple[I, ...]) -> tuple[LogicalOperator, tuple[I, ...]]:
         """Variables renumbered by first occurrence, the predicate in its normal form."""
@@ -254,9 +304,15 @@ class FilteredPattern:
         variables = dict.fromkeys(v for binding in self.bindings for v in binding)
         return Pattern(self.bindings, tuple(sorted(variables)), self.names)
 
+    def arguments(self, inputs: Sequence[str], widths: Sequence[int], time_unit: str) -> str:
+        """``x,y ⋈ y,z → x,z  on y  where x < z``."""
+        name = notation.variable_names(self.names)
+        joined = notation.joined(self.bindings, self.output, name)
+        return joined + notation.where(self.predicate.sql, name)
+
 
 @dataclass(frozen=True, slots=True)
-class Path:
+class Path(LogicalOperator):
     """P: pairs connected by a non-empty path whose label word is in L(R) (Definition 34).
 
     The symbols of ``regex`` are the numbers of the inputs. Canonical: inputs are
@@ -265,6 +321,9 @@ class Path:
 
     regex: regex.Regex
     semantics: PathSemantics = PathSemantics.ARBITRARY
+
+    op: ClassVar[str] = "PATH"
+    names_inputs: ClassVar[bool] = True
 
     def canonical(self, inputs: tuple[I, ...]) -> tuple[LogicalOperator, tuple[I, ...]]:
         """Equal inputs become one symbol, the regex normal, the rest is renumbered.
@@ -292,9 +351,14 @@ class Path:
         """The number of columns: source and target of the path."""
         return 2
 
+    def arguments(self, inputs: Sequence[str], widths: Sequence[int], time_unit: str) -> str:
+        """``a·b+  simple``."""
+        simple = "" if self.semantics is PathSemantics.ARBITRARY else f"  {self.semantics}"
+        return regex.text(self.regex, lambda ref: inputs[int(ref)]) + simple
+
 
 @dataclass(frozen=True, slots=True)
-class Rewindow:
+class Rewindow(LogicalOperator):
     """W over a query: its coalesced results, each valid for its window at most.
 
     A result valid in ``[ts, exp)`` is so in ``[ts, min(exp, floor(ts / slide) * slide + range))``.
@@ -302,24 +366,20 @@ class Rewindow:
 
     window: Window
 
-    def canonical(self, inputs: tuple[I, ...]) -> tuple[LogicalOperator, tuple[I, ...]]:
-        """A window is its own canonical form."""
-        return self, inputs
+    op: ClassVar[str] = "REWINDOW"
 
-    def width(self, inputs: Sequence[int]) -> int:
-        """The number of columns: that of the input."""
-        return inputs[0]
+    def arguments(self, inputs: Sequence[str], widths: Sequence[int], time_unit: str) -> str:
+        """``window 30d slide 1d``."""
+        return notation.window(self.window.range, self.window.slide, time_unit)
 
 
 @dataclass(frozen=True, slots=True)
-class Empty:
+class Empty(LogicalOperator):
     """∅: a relation without rows (``a{3,2}``)."""
 
     columns: int
 
-    def canonical(self, inputs: tuple[I, ...]) -> tuple[LogicalOperator, tuple[I, ...]]:
-        """The empty relation is its own canonical form."""
-        return self, inputs
+    op: ClassVar[str] = "EMPTY"
 
     def width(self, inputs: Sequence[int]) -> int:
         """The number of columns that it would have."""
@@ -327,13 +387,15 @@ class Empty:
 
 
 @dataclass(frozen=True, slots=True)
-class Compute:
+class Compute(LogicalOperator):
     """χ: column ``i`` of the output is ``values[i]``, computed from the columns of the input.
 
     What cannot be computed is missing (:mod:`headrace.algebra.scalar`).
     """
 
     values: tuple[scalar.Value, ...]
+
+    op: ClassVar[str] = "COMPUTE"
 
     def canonical(self, inputs: tuple[I, ...]) -> tuple[LogicalOperator, tuple[I, ...]]:
         """A projection if nothing is computed."""
@@ -344,9 +406,14 @@ class Compute:
         """The number of values."""
         return len(self.values)
 
+    def arguments(self, inputs: Sequence[str], widths: Sequence[int], time_unit: str) -> str:
+        """``src, src + 1``."""
+        names = notation.ends(widths[0])
+        return ", ".join(notation.value(scalar.text(v), names) for v in self.values)
+
 
 @dataclass(frozen=True, slots=True)
-class Aggregate:
+class Aggregate(LogicalOperator):
     """γ: one row for each combination of the ``keys`` among the rows valid at an instant.
 
     Output columns are ``output``, positions in the keys followed by the ``aggregates``. With
@@ -358,17 +425,21 @@ class Aggregate:
     output: tuple[int, ...]
     every: int | None = None
 
-    def canonical(self, inputs: tuple[I, ...]) -> tuple[LogicalOperator, tuple[I, ...]]:
-        """An aggregation is its own canonical form."""
-        return self, inputs
+    op: ClassVar[str] = "AGGREGATE"
 
     def width(self, inputs: Sequence[int]) -> int:
         """The number of output columns."""
         return len(self.output)
 
+    def arguments(self, inputs: Sequence[str], widths: Sequence[int], time_unit: str) -> str:
+        """``count(*) by src  every 1d``."""
+        calls = [(call.function, call.column) for call in self.aggregates]
+        names = notation.ends(widths[0])
+        return notation.aggregates(self.keys, calls, self.every, names, time_unit)
+
 
 @dataclass(frozen=True, slots=True)
-class Witness:
+class Witness(LogicalOperator):
     """ω: with each row of the first input a path that says why it holds (payload, Definition 7).
 
     The path leads from the vertex in column ``source`` to that in ``target`` over edges of the
@@ -386,47 +457,32 @@ class Witness:
     labels: tuple[str, ...]
     semantics: PathSemantics = PathSemantics.ARBITRARY
 
-    def canonical(self, inputs: tuple[I, ...]) -> tuple[LogicalOperator, tuple[I, ...]]:
-        """It is its own canonical form."""
-        return self, inputs
+    op: ClassVar[str] = "WITNESS"
 
     def width(self, inputs: Sequence[int]) -> int:
         """The number of output columns."""
         return len(self.output)
 
+    def arguments(self, inputs: Sequence[str], widths: Sequence[int], time_unit: str) -> str:
+        """``src (a·b+) trg  simple``."""
+        words = regex.text(self.regex, lambda ref: self.labels[int(ref)])
+        ends = notation.chosen(notation.ends(widths[0]), (self.source, self.target))
+        simple = self.semantics is PathSemantics.SIMPLE
+        return notation.witness(ends, words, simple=simple)
+
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class Report(LogicalOperator):
     """ρ: what is there, what is new, or what is gone at each multiple of ``every``."""
 
     mode: ReportMode
     every: int
 
-    def canonical(self, inputs: tuple[I, ...]) -> tuple[LogicalOperator, tuple[I, ...]]:
-        """A report is its own canonical form."""
-        return self, inputs
+    op: ClassVar[str] = "REPORT"
 
-    def width(self, inputs: Sequence[int]) -> int:
-        """The number of columns: that of the input."""
-        return inputs[0]
-
-
-LogicalOperator = (
-    WScan
-    | WScanUnion
-    | Filter
-    | Union
-    | Project
-    | Pattern
-    | FilteredPattern
-    | Path
-    | Rewindow
-    | Empty
-    | Compute
-    | Aggregate
-    | Witness
-    | Report
-)
+    def arguments(self, inputs: Sequence[str], widths: Sequence[int], time_unit: str) -> str:
+        """``entering every 1d``."""
+        return f"{self.mode} every {durations.text(self.every, time_unit)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -475,3 +531,12 @@ def _relabelled(r: regex.Regex, relabel: Callable[[regex.Symbol], regex.Symbol])
             return regex.Optional(_relabelled(part, relabel))
         case _:
             return r
+
+
+def _scan(scans: Sequence[WScan], time_unit: str) -> str:
+    """Labels of a stream that are read in one scan."""
+    first = scans[0]
+    selections = [(s.label, None if s.predicate is None else s.predicate.sql) for s in scans]
+    range_, slide = (w.range, w.slide) if (w := first.window) is not None else (None, None)
+    length = notation.window(range_, slide, time_unit)
+    return notation.scan(first.stream, selections, length, first.properties)

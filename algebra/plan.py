@@ -9,22 +9,33 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import replace
-from typing import Annotated, Any, Literal, Self
+from collections.abc import Collection, Mapping
+from dataclasses import fields, replace
+from typing import Annotated, Any, Literal, Self, Union
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    ValidationError,
+    model_validator,
+)
+from pydantic_core import CoreSchema
 
 from . import untrusted
 from .logical import PathSemantics
 from .physical import (
+    OPERATORS,
     PhysicalOperator,
     Rewindow,
+    Scan,
     SimplePath,
     WindowScan,
-    WindowScanUnion,
     WitnessPaths,
 )
-from .values import PropertyType, VertexType
+from .properties import UpdatePattern
+from .values import PropertyType, StreamTypes, VertexType
 from .window import LONGEST_WINDOW
 
 PLAN_VERSION: Literal[1] = 1
@@ -59,11 +70,20 @@ class NodeProperties(_Model):
     convention: str
 
 
+class _OneOfAll:
+    """Lets pydantic read an operator as the one of :data:`OPERATORS` that its ``op`` names."""
+
+    @staticmethod
+    def __get_pydantic_core_schema__(_: object, handler: GetCoreSchemaHandler) -> CoreSchema:
+        union: Any = Union[tuple(OPERATORS.values())]  # noqa: UP007 - made from a table
+        return handler.generate_schema(Annotated[union, Field(discriminator="op")])
+
+
 class PlanNode(_Model):
     """One operator; ``inputs`` are ids of earlier nodes."""
 
     id: int = Field(ge=0)
-    operator: Annotated[PhysicalOperator, Field(discriminator="op")]
+    operator: Annotated[PhysicalOperator, _OneOfAll]
     inputs: tuple[int, ...]
     columns: tuple[str, ...]
     properties: NodeProperties
@@ -89,8 +109,13 @@ class PlanStream(_Model):
     delay: int = Field(default=0, ge=0)
     idle_ms: int | None = Field(default=None, gt=0)
 
+    @property
+    def types(self) -> StreamTypes:
+        """The types of its vertices and properties."""
+        return StreamTypes(self.vertex_type, self.properties)
+
     def to_document(self) -> dict[str, Any]:
-        """As JSON-able values; what the order of its rows needs stands there only if said."""
+        """The stream as JSON-able values, without the fields about disorder that are not set."""
         document = self.model_dump(mode="json")
         return {k: v for k, v in document.items() if v or k not in _OF_DISORDER}
 
@@ -170,7 +195,7 @@ class PhysicalPlan(_Model):
         return tuple(
             (node, scan)
             for node in self.nodes
-            if isinstance(node.operator, WindowScan | WindowScanUnion)
+            if isinstance(node.operator, Scan)
             for scan in node.operator.scans
         )
 
@@ -194,6 +219,21 @@ class PhysicalPlan(_Model):
         said = [disorder] if disorder else []  # plans without any keep their digests
         text = json.dumps([*made_for, essence, self.columns, *said], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def update_patterns(self) -> list[UpdatePattern]:
+        """The update pattern of each node's rows, derived from the operators.
+
+        Raises:
+            PlanError: if an operator is not made for its inputs, with the node.
+        """
+        patterns: list[UpdatePattern] = []
+        for node in self.nodes:
+            below = [patterns[i] for i in node.inputs]
+            try:
+                patterns.append(node.operator.update_pattern_over(below))
+            except ValueError as error:
+                raise PlanError(f"node {node.id} ({node.op}): {error}") from error
+        return patterns
 
     def with_simple_budget(self, steps: int) -> PhysicalPlan:
         """The same plan, whose searches for simple paths may take so many steps each."""
@@ -242,7 +282,7 @@ class PhysicalPlan(_Model):
         try:
             untrusted.refuse_values(document)
             plan = _validated(document)
-            untrusted.refuse_plan(plan)
+            _check_bounds(plan)
         except untrusted.DocumentError as error:
             raise PlanError(f"not a valid plan: {error}") from error
         return plan
@@ -280,9 +320,59 @@ def _validated(document: object) -> PhysicalPlan:
     return plan
 
 
+def _check_bounds(plan: PhysicalPlan) -> None:
+    """Checks what the types of a plan do not say.
+
+    Raises:
+        DocumentError: with the node.
+    """
+    partitions = plan.parallelism
+    untrusted.at_most(len(plan.nodes), untrusted.MOST_NODES, "nodes")
+    operators = len(plan.nodes) * partitions
+    untrusted.at_most(operators, untrusted.MOST_OPERATORS, "nodes times partitions")
+    needed = {plan.root}
+    for node in reversed(plan.nodes):
+        if node.id not in needed:
+            raise untrusted.DocumentError(f"node {node.id} ({node.op}) is not needed for the root")
+        needed.update(node.inputs)
+    untrusted.distinct([stream.name for stream in plan.streams], "stream")
+    for stream in plan.streams:
+        untrusted.distinct(stream.labels, f"label of {stream.name[:80]!r}")
+    labels = {stream.name: stream.labels for stream in plan.streams}
+    for node in plan.nodes:
+        try:
+            untrusted.at_most(len(node.inputs), untrusted.MOST_INPUTS, "inputs")
+            untrusted.at_most(len(node.columns), untrusted.WIDEST, "columns")
+            node.operator.check_bounds(len(node.inputs))
+            if isinstance(node.operator, Scan):
+                _check_labels(node.operator, labels)
+        except ValueError as error:
+            raise untrusted.DocumentError(f"node {node.id} ({node.op}): {error}") from error
+
+
+def _check_labels(scan: Scan, labels: Mapping[str, Collection[str]]) -> None:
+    """Checks that the plan has the stream and the labels of a scan."""
+    if scan.stream not in labels:
+        raise ValueError(f"the plan has no stream {scan.stream[:80]!r}")
+    for each in scan.scans:
+        if each.label not in labels[scan.stream]:
+            raise ValueError(f"the stream {scan.stream[:80]!r} has no label {each.label[:80]!r}")
+
+
+def accept_operators() -> None:
+    """Lets plans hold the operators that were registered since this module was imported.
+
+    Only a program that registers operators of its own needs this; those of
+    :mod:`headrace.algebra.physical` are there from the start.
+    """
+    for model in (PlanNode, PhysicalPlan):
+        model.model_rebuild(force=True)
+
+
 def _args(operator: PhysicalOperator) -> dict[str, Any]:
-    fields = type(operator).__dataclass_fields__
-    values = {k: getattr(operator, k) for k, f in fields.items() if f.compare and k != "op"}
+    dataclass: Any = operator
+    names = [f.name for f in fields(dataclass) if f.compare and f.name != "op"]
+    values = {name: getattr(operator, name) for name in names}
     # What is left out says nothing, so that a field of a later release keeps older digests.
     return {k: value for k, value in values.items() if value not in (None, ())}
 

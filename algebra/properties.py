@@ -8,15 +8,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
 
 class Spread(StrEnum):
-    """How rows lie over partitions; paths divided by root are hashed by their source."""
+    """How rows lie over partitions; paths divided by root are hashed by their source.
+
+    ``any``: each row on one of the partitions. ``broadcast``: a copy on each. ``nothing``: there
+    are no rows, which fits everywhere; no consumer requires it.
+    """
 
     ANY = "any"
     SINGLE = "single"
     HASH = "hash"
     BROADCAST = "broadcast"
+    NOTHING = "nothing"
 
 
 class UpdatePattern(StrEnum):
@@ -41,18 +47,40 @@ class Convention(StrEnum):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Distribution:
-    """A spread; for ``hash`` with the positions of the columns hashed."""
+    """A spread; for ``hash`` with the columns hashed by.
+
+    Each of the ``columns`` holds the value whose partition the row is on. A goal of the search
+    names one column; what is derived of a plan may know several that hold the same value.
+    """
 
     spread: Spread = Spread.ANY
     columns: tuple[int, ...] = ()
 
     def __str__(self) -> str:
-        return f"{self.spread}({','.join(map(str, self.columns))})" if self.columns else self.spread
+        columns = ", ".join(map(str, self.columns))
+        return f"{self.spread}({columns})" if columns else self.spread
 
 
 ANY = Distribution(Spread.ANY)
 SINGLE = Distribution(Spread.SINGLE)
 BROADCAST = Distribution(Spread.BROADCAST)
+NOTHING = Distribution(Spread.NOTHING)
+
+DIVIDED = (Spread.ANY, Spread.HASH)
+"""Spreads that leave each row on one of several partitions."""
+
+
+def hashed(column: int) -> Distribution:
+    """Hashed by one column."""
+    return Distribution(Spread.HASH, (column,))
+
+
+@lru_cache(maxsize=1024)
+def distributions(width: int, parallelism: int) -> tuple[Distribution, ...]:
+    """How rows of so many columns can lie over so many partitions."""
+    if parallelism == 1:
+        return (SINGLE,)
+    return (ANY, SINGLE, BROADCAST, *map(hashed, range(width)))
 
 
 @dataclass(frozen=True, slots=True, order=True)

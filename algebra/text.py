@@ -128,6 +128,10 @@ class _Notation:
                 return f"W[{self._window(window)}]"
             case Empty():
                 return "∅"
+            case other:
+                named = [child.name or f"#{i}" for i, child in enumerate(e.inputs, start=1)]
+                widths = [child.width for child in e.inputs]
+                return f"{other.op}[{other.arguments(named, widths, self.time_unit)}]"
 
     def _witness(self, witness: Witness, width: int) -> str:
         ends = ",".join(_column(c, width) for c in (witness.source, witness.target))

@@ -1,10 +1,10 @@
-"""What a plan document may hold, whoever wrote it.
+"""The bounds of a plan document, and the checks of its JSON text and values.
 
-A plan is a file that changes hands, so nothing about it is believed. Here stands all that can be
-said of it without running anything: the JSON, sizes, numbers, names, windows, automata. What
-needs the widths and places of rows is said where they are known
-(:mod:`headrace.executor.checking`), and what a predicate may hold in
-:mod:`headrace.algebra.predicate`.
+A plan document may come from anybody, so nothing in it is trusted. This module checks the text and
+the values. Each operator checks its own sizes and numbers with the functions at the end
+(:meth:`headrace.algebra.physical.base.PhysicalOperator.check_bounds`), the plan its streams and
+nodes (:mod:`headrace.algebra.plan`), and the executor widths and distributions
+(:mod:`headrace.executor.checking`).
 """
 
 from __future__ import annotations
@@ -13,25 +13,9 @@ import json
 import math
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from . import predicate
-from .automaton import MOST_STATES
-from .physical import (
-    AutomatonPath,
-    EmptyRelation,
-    Exchange,
-    FilterRows,
-    HashJoin,
-    ProjectColumns,
-    WindowScan,
-    WindowScanUnion,
-    WitnessPaths,
-)
-from .window import LONGEST_WINDOW
-
-if TYPE_CHECKING:
-    from .plan import PhysicalPlan, PlanNode
 
 LONGEST_DOCUMENT: Final = 50_000_000
 """Characters of a document."""
@@ -114,7 +98,7 @@ _TOO_DEEP = f"its lists and objects nest more than {DEEPEST_DOCUMENT} deep"
 
 
 def refuse_values(document: object) -> None:
-    """Looks at every value of a document, before anything else does.
+    """Checks every value of a document; to be called before anything else reads it.
 
     Raises:
         DocumentError: if it nests too deep, or holds a string that is too long or no text, a
@@ -153,116 +137,24 @@ def _refuse_string(value: str) -> None:
         raise DocumentError(f"it holds {value[:40]!r}, which is no Unicode text") from error
 
 
-# -- the plan -------------------------------------------------------------------------------
+# -- for the checks of operators and plans ---------------------------------------------------
 
 
-def refuse_plan(plan: PhysicalPlan) -> None:
-    """Looks at everything in a plan that its types do not say.
-
-    Raises:
-        DocumentError: with the node.
-    """
-    _most(len(plan.nodes), MOST_NODES, "nodes")
-    _most(len(plan.nodes) * plan.parallelism, MOST_OPERATORS, "nodes times partitions")
-    _refuse_unneeded(plan)
-    _refuse_names(plan)
-    for node in plan.nodes:
-        try:
-            _most(len(node.inputs), MOST_INPUTS, "inputs")
-            _most(len(node.columns), WIDEST, "columns")
-            _refuse_operator(node, plan)
-        except ValueError as error:
-            raise DocumentError(f"node {node.id} ({node.op}): {error}") from error
-
-
-def _refuse_unneeded(plan: PhysicalPlan) -> None:
-    needed = {plan.root}
-    for node in reversed(plan.nodes):
-        if node.id not in needed:
-            raise DocumentError(f"node {node.id} ({node.op}) is not needed for the root")
-        needed.update(node.inputs)
-
-
-def _refuse_names(plan: PhysicalPlan) -> None:
-    _distinct([stream.name for stream in plan.streams], "stream")
-    for stream in plan.streams:
-        _distinct(stream.labels, f"label of {stream.name[:80]!r}")
-
-
-def _refuse_operator(node: PlanNode, plan: PhysicalPlan) -> None:
-    match node.operator:
-        case WindowScan() | WindowScanUnion() as scan:
-            if node.inputs:
-                raise ValueError("it has no input")
-            _refuse_scan(scan, plan)
-        case FilterRows(predicate=sql):
-            _ = predicate.checked(sql)
-        case ProjectColumns(columns=columns) | Exchange(columns=columns):
-            _most(len(columns), WIDEST, "columns")
-        case HashJoin(bindings=bindings, output=output, variables=names, residual=residual):
-            if residual is not None:
-                _ = predicate.checked(residual)
-            for listed in (*bindings, output, names):
-                _most(len(listed), WIDEST, "columns")
-            _between([v for binding in bindings for v in binding], 0, MOST_VARIABLES, "a variable")
-        case AutomatonPath() as path:
-            _refuse_path(path, len(node.inputs))
-        case WitnessPaths() as witness:
-            _refuse_path(witness, len(node.inputs) - 1)
-            for listed in (witness.keys, witness.output, witness.labels):
-                _most(len(listed), WIDEST, "columns or labels")
-        case EmptyRelation(width=width):
-            _between([width], 0, WIDEST + 1, "the width")
-        case _:
-            pass
-
-
-def _refuse_scan(scan: WindowScan | WindowScanUnion, plan: PhysicalPlan) -> None:
-    if not scan.scans:
-        raise ValueError("it reads no label")
-    _most(len(scan.scans), WIDEST, "labels")
-    _most(len(scan.properties), WIDEST, "properties")
-    length, slide = scan.range, scan.slide
-    if length is not None and slide is not None and not 0 < slide <= length <= LONGEST_WINDOW:
-        raise ValueError(
-            f"a window needs 0 < slide <= range <= {LONGEST_WINDOW}, got range {length}, "
-            f"slide {slide}"
-        )
-    labels = {stream.name: stream.labels for stream in plan.streams}
-    if scan.stream not in labels:
-        raise ValueError(f"the plan has no stream {scan.stream[:80]!r}")
-    for each in scan.scans:
-        if each.label not in labels[scan.stream]:
-            raise ValueError(f"the stream {scan.stream[:80]!r} has no label {each.label[:80]!r}")
-        if each.predicate is not None:
-            _ = predicate.checked(each.predicate)
-
-
-def _refuse_path(path: AutomatonPath | WitnessPaths, inputs: int) -> None:
-    _between([path.states], 1, MOST_STATES + 2, "the number of states")
-    _most(len(path.transitions), MOST_TRANSITIONS, "transitions")
-    _between([i for _, i, _, _ in path.transitions], 0, inputs, "the input of a transition")
-    _between([q for q, *_ in path.transitions], 0, path.states, "a state")
-    _between([q for *_, q in path.transitions], 1, path.states, "the state that one leads to")
-    _between(path.accepting, 1, path.states, "an accepting state")
-    _distinct(path.accepting, "accepting state")
-    _distinct([step[:3] for step in path.transitions], "transition of a state, input and direction")
-    if inputs < 1:
-        raise ValueError("a path has at least one input")
-
-
-def _most(number: int, most: int, what: str) -> None:
+def at_most(number: int, most: int, what: str) -> None:
+    """Raises DocumentError if there are more than ``most``."""
     if number > most:
         raise DocumentError(f"it has {number:,} {what}, where {most:,} are the most")
 
 
-def _between(values: Iterable[int], least: int, end: int, what: str) -> None:
+def between(values: Iterable[int], least: int, end: int, what: str) -> None:
+    """Raises DocumentError unless every value is at least ``least`` and below ``end``."""
     for value in values:
         if not least <= value < end:
-            raise ValueError(f"{what} is {value}, and has to be from {least} to {end - 1}")
+            raise DocumentError(f"{what} is {value}, and has to be from {least} to {end - 1}")
 
 
-def _distinct(values: Sequence[Hashable], what: str) -> None:
+def distinct(values: Sequence[Hashable], what: str) -> None:
+    """Raises DocumentError if a value stands there twice."""
     if len(set(values)) < len(values):
         raise DocumentError(f"the {what} {_repeated(values)!r} stands there twice")
 

@@ -2,8 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Final, Literal, NamedTuple
 
 VertexType = Literal["string", "integer"]
 PropertyType = Literal["string", "integer", "number", "boolean"]
 """``number`` is a 64-bit float. A value of any of these types may be missing."""
+
+ColumnType = PropertyType | Literal["path"]
+"""A path is text to all but those who write results: JSON of its steps."""
+NUMBERS: Final[frozenset[ColumnType]] = frozenset({"integer", "number"})
+Types = tuple[frozenset[ColumnType], ...]
+"""For each column of a relation the types that its values may have."""
+
+
+class StreamTypes(NamedTuple):
+    """The types of a stream's vertices and of its properties, by name."""
+
+    vertex: VertexType
+    properties: Mapping[str, PropertyType]

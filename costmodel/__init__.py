@@ -14,16 +14,22 @@ model knows nothing of the memo.
 100.0
 """
 
+from . import operator_costs, operator_estimates
 from .characteristics import Characteristics
 from .constants import Assumptions, Constants
-from .explanation import Explanation
-from .model import CostModel, CostModelError
+from .formula import Explanation, Formula
+from .model import COSTS, ESTIMATES, CostModel, CostModelError
 
 __all__ = [
+    "COSTS",
+    "ESTIMATES",
     "Assumptions",
     "Characteristics",
     "Constants",
     "CostModel",
     "CostModelError",
     "Explanation",
+    "Formula",
+    "operator_costs",
+    "operator_estimates",
 ]

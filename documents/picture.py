@@ -147,7 +147,7 @@ def _relations(plan: PhysicalPlan) -> list[str | None]:
 def _summary(node: PlanNode, inputs: Sequence[str], plan: PhysicalPlan) -> str:
     columns = ",".join(node.columns)
     below = [plan.nodes[i].columns for i in node.inputs]
-    arguments = notation.physical_operator(node.operator, inputs, below, plan.time_unit)
+    arguments = node.operator.arguments(inputs, below, plan.time_unit)
     if isinstance(node.operator, AutomatonPath):
         return f"{arguments} → {columns}"
     return arguments or columns

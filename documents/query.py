@@ -142,4 +142,5 @@ def _operator_text(expression: LogicalExpression, time_unit: str) -> tuple[str, 
     names = [e.operator.label if isinstance(e.operator, WScan) else e.name for e in inputs]
     steps = [notation.step_name(name, position) for position, name in enumerate(names)]
     widths = [e.width for e in inputs]
-    return notation.logical_operator(expression.operator, steps, widths, time_unit)
+    operator = expression.operator
+    return operator.op, operator.arguments(steps, widths, time_unit)

@@ -151,7 +151,7 @@ class Dictionary:
     def partitions(self, codes: IntArray, partitions: int) -> IntArray:
         """The partitions, of so many, to which the values of codes belong.
 
-        The same as :func:`headrace.executor.placement.partitions_of` says of the values.
+        The same as :func:`headrace.executor.partitions.partitions_of` says of the values.
         """
         found = np.zeros(len(codes), np.int64)
         if partitions > 1:

@@ -14,13 +14,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..algebra.plan import PhysicalPlan, PlanStream
-from .accounts import with_chains
 from .batch import FOREVER, Batch, merged
 from .counters import Counters, given
 from .dictionary import Dictionary
 from .held import Held
 from .operators.rewindow import kept_beyond
-from .partitioned import Partitioned
+from .partitioned import Partitioned, plan_counters
 from .pipeline import Pipeline
 from .scans import Leaf, leaves, property_column
 from .slides import come_to
@@ -179,7 +178,7 @@ class LocalRun:
     @property
     def counters(self) -> dict[int, Counters]:
         """By node id; of a leaf only the rows that it gave are known."""
-        return with_chains(self._plan, self.partitioned.counters, self._passed)
+        return plan_counters(self._plan, self.partitioned.counters, self._passed)
 
 
 def run_plan(plan: PhysicalPlan, edges: Iterable[Edge], batch_rows: int = 4096) -> Iterator[Result]:

@@ -1,7 +1,7 @@
-"""Runs a plan in this process, over all its stages and partitions.
+"""Runs a plan in this process, over all its stages and partitions, and counts what its nodes do.
 
-In: per leaf a batch sorted by ts. Out: a batch of results. A plan for one partition has one
-stage and one pipeline, which takes the batches as they are.
+In: per leaf a batch sorted by ts. Out: a batch of results, and counters by node. A plan for
+one partition has one stage and one pipeline, which takes the batches as they are.
 
 All partitions use one dictionary, so that rows move between them as codes.
 """
@@ -9,18 +9,22 @@ All partitions use one dictionary, so that rows move between them as codes.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
+from ..algebra.physical import FilterRows
 from ..algebra.plan import PhysicalPlan
-from .accounts import of_stage
 from .batch import Batch, merged
 from .counters import Counters
 from .dictionary import Dictionary
+from .partitions import Partition
 from .pipeline import Pipeline, StageInput, StageNode
-from .placement import Place
+from .scans import leaves
 from .stages import Flow, Stage, stages_of
 
 
-def pipeline_of(plan: PhysicalPlan, stage: Stage, dictionary: Dictionary, place: Place) -> Pipeline:
+def pipeline_of(
+    plan: PhysicalPlan, stage: Stage, dictionary: Dictionary, partition: Partition
+) -> Pipeline:
     """The operators of a stage in one of its partitions, with empty state.
 
     Raises:
@@ -28,7 +32,59 @@ def pipeline_of(plan: PhysicalPlan, stage: Stage, dictionary: Dictionary, place:
     """
     nodes = [StageNode(i, plan.nodes[i].operator, plan.nodes[i].inputs) for i in stage.nodes]
     inputs = [StageInput(flow.port, flow.width) for flow in stage.inputs]
-    return Pipeline(nodes, inputs, stage.outputs, dictionary, place)
+    return Pipeline(nodes, inputs, stage.outputs, dictionary, partition)
+
+
+def stage_counters(stage: Stage, partition: Partition, pipeline: Pipeline) -> dict[int, Counters]:
+    """The counters of a stage's operators in one partition, by node id.
+
+    The leaves and exchanges that lead into the stage have counters, too. An EXCHANGE gives what
+    arrives by it. The sum over partitions and stages counts each row once, however many copies are
+    made.
+    """
+    counters: dict[int, Counters] = {}
+    for flow in stage.inputs:
+        own = pipeline.arrived[flow.port]
+        if flow.spread == "broadcast" and partition.partition:
+            own = Counters()  # a copy
+        if flow.port != flow.source:
+            counters[flow.port] = replace(own, rows_in=own.rows_out)
+        if not stage.number:
+            counters.setdefault(flow.source, own)
+    return {**counters, **pipeline.counters}
+
+
+def plan_counters(
+    plan: PhysicalPlan,
+    counters: Mapping[int, Counters],
+    passed: Mapping[int, Sequence[Counters]] | None = None,
+) -> dict[int, Counters]:
+    """The counters of all nodes of a plan, those below its leaves among them.
+
+    A leaf is a chain of nodes, and only what comes out at the top arrives. The nodes below it gave
+    as many rows, down to the first FILTER. What a FILTER dropped is known in process alone.
+
+    Args:
+        plan: the plan.
+        counters: by node id, of the leaves and the nodes above them.
+        passed: by leaf, what the scan gave, then what each FILTER but the last left of it.
+    """
+    found = dict(counters)
+    for leaf in leaves(plan):
+        if leaf.node not in found:
+            continue
+        node, rows = leaf.node, found[leaf.node]
+        before = list((passed or {}).get(leaf.node, ()))
+        while plan.nodes[node].inputs:
+            below = rows
+            if isinstance(plan.nodes[node].operator, FilterRows):
+                if not before:
+                    break
+                below = before.pop()
+            found[node] = replace(found.get(node, rows), rows_in=below.rows_out)
+            (node,), rows = plan.nodes[node].inputs, below
+            found.setdefault(node, rows)
+    return found
 
 
 class Partitioned:
@@ -43,9 +99,9 @@ class Partitioned:
         self._partitions = plan.parallelism
         self._dictionary = dictionary
         self.stages = stages_of(plan)
-        places = [Place(k, self._partitions) for k in range(self._partitions)]
+        each = [Partition(k, self._partitions) for k in range(self._partitions)]
         self.pipelines = tuple(
-            tuple(pipeline_of(plan, stage, dictionary, place) for place in places)
+            tuple(pipeline_of(plan, stage, dictionary, partition) for partition in each)
             for stage in self.stages
         )
 
@@ -96,8 +152,8 @@ class Partitioned:
         """By node id, of all partitions together."""
         found: dict[int, Counters] = {}
         for stage, pipelines in zip(self.stages, self.pipelines, strict=True):
-            for partition, pipeline in enumerate(pipelines):
-                place = Place(partition, self._partitions)
-                for node, own in of_stage(stage, place, pipeline).items():
+            for k, pipeline in enumerate(pipelines):
+                partition = Partition(k, self._partitions)
+                for node, own in stage_counters(stage, partition, pipeline).items():
                     found[node] = found.get(node, Counters()) + own
         return found

@@ -23,32 +23,10 @@ from time import perf_counter
 from types import MappingProxyType
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..algebra.physical import (
-    AggregateRows,
-    Coalesce,
-    ComputeColumns,
-    EmptyRelation,
-    Exchange,
-    FilterRows,
-    HashJoin,
-    MergeUnion,
-    PhysicalOperator,
-    ProjectColumns,
-    ReportRows,
-    Retract,
-    Rewindow,
-    SimplePath,
-    SlidePath,
-    SPath,
-    ToKernel,
-    WindowScan,
-    WindowScanUnion,
-    WitnessPaths,
-)
+from ..algebra.physical import PhysicalOperator
 from ..algebra.plan import PlanError
-from .batch import FOREVER, Batch, IntArray, merged
+from .batch import FOREVER, Batch, merged
 from .counters import (
     ADDED_VALIDITY,
     DROPPED,
@@ -58,29 +36,14 @@ from .counters import (
     given,
 )
 from .dictionary import Dictionary
-from .operators.aggregate import AggregateOperator
 from .operators.base import Operator, Remembering, TimeDriven
-from .operators.coalesce import CoalesceOperator
-from .operators.compute import ComputeOperator
-from .operators.filter import FilterOperator
-from .operators.join import JoinOperator
-from .operators.path import PathOperator
+from .operators.build import Site, build
 from .operators.path_with_deletions import PathWithDeletions
-from .operators.report import ReportOperator
 from .operators.rewindow import RewindowOperator
-from .operators.simple_path import SimplePathOperator
-from .operators.slide_path import SlidePathOperator
-from .operators.stateless import EmptyOperator, ProjectOperator, UnionOperator
-from .operators.taking_back import (
-    CoalesceWithDeletions,
-    JoinWithDeletions,
-    RetractOperator,
-)
-from .operators.witness import WitnessOperator
-from .placement import Place
-from .widths import width_of
+from .operators.taking_back import RetractOperator
+from .partitions import Partition
 
-ONLY_PLACE = Place()
+ONLY_PARTITION = Partition()
 _NOTHING: Mapping[int, Batch] = MappingProxyType({})
 
 
@@ -120,7 +83,7 @@ class Pipeline:
         inputs: Sequence[StageInput],
         outputs: Sequence[int],
         dictionary: Dictionary,
-        place: Place = ONLY_PLACE,
+        partition: Partition = ONLY_PARTITION,
     ) -> None:
         """Builds the operators, with empty state.
 
@@ -129,7 +92,7 @@ class Pipeline:
             inputs: what :meth:`process` is fed with.
             outputs: the ids of the nodes (or inputs) whose rows are the results.
             dictionary: what gave the codes; FILTER looks values up in it.
-            place: the partition whose rows these are.
+            partition: the one whose rows these are.
 
         Raises:
             PlanError: for an operator that cannot run here, with the node's id.
@@ -145,8 +108,8 @@ class Pipeline:
                 raise PlanError(f"node {node.id}: an input is missing or the id is used twice")
             widths = [self._widths[i] for i in node.inputs]
             try:
-                width = width_of(node.operator, widths)
-                operator = _operator(node.operator, width, widths, dictionary, place)
+                width = node.operator.output_width(widths)
+                operator = build(node.operator, Site(width, widths, dictionary, partition))
             except (ValueError, PlanError) as error:
                 raise PlanError(f"node {node.id} ({node.operator.op}): {error}") from error
             self._widths[node.id] = width
@@ -208,14 +171,7 @@ class Pipeline:
     @property
     def linger(self) -> int:
         """For how long after its expiry an input row is needed."""
-        return max(
-            [
-                n.stage_node.operator.every
-                for n in self._nodes
-                if isinstance(n.stage_node.operator, ReportRows)
-            ],
-            default=0,
-        )
+        return max([node.stage_node.operator.retention() for node in self._nodes], default=0)
 
     def memory(self) -> bytes | None:
         """What is to be kept beside the input, at the present :attr:`now`; None: nothing."""
@@ -345,69 +301,3 @@ def _work(
 
 def _arrays(batch: Batch) -> tuple[object, object, object]:
     return batch.columns, batch.ts, batch.exp
-
-
-@dataclass(frozen=True, slots=True)
-class _OwnRoots:
-    """Which vertices belong to a partition."""
-
-    dictionary: Dictionary
-    place: Place
-
-    def __call__(self, codes: IntArray) -> NDArray[np.bool_]:
-        belongs_to = self.dictionary.partitions(codes, self.place.partitions)
-        return np.asarray(belongs_to == self.place.partition)
-
-
-def _operator(
-    operator: PhysicalOperator,
-    width: int,
-    widths: Sequence[int],
-    dictionary: Dictionary,
-    place: Place,
-) -> Operator:
-    inputs, below = len(widths), next(iter(widths), 0)
-    match operator:
-        case HashJoin(update_pattern="with_deletions"):
-            return JoinWithDeletions(operator, dictionary)
-        case HashJoin():
-            return JoinOperator(operator, dictionary)
-        case SPath(roots=roots, update_pattern=pattern):
-            own = _OwnRoots(dictionary, place) if roots == "own" and place.partitions > 1 else None
-            kind = PathWithDeletions if pattern else PathOperator
-            return kind(operator, inputs, own)
-        case SlidePath(roots=roots):
-            own = _OwnRoots(dictionary, place) if roots == "own" and place.partitions > 1 else None
-            return SlidePathOperator(operator, inputs, own)
-        case SimplePath(roots="own") if place.partitions > 1:
-            return SimplePathOperator(operator, inputs, _OwnRoots(dictionary, place))
-        case SimplePath():
-            return SimplePathOperator(operator, inputs)
-        case Coalesce(update_pattern="with_deletions"):
-            return CoalesceWithDeletions(width)
-        case Coalesce():
-            return CoalesceOperator(width)
-        case Rewindow(range=range_, slide=slide):
-            return RewindowOperator(width, range_, slide)
-        case Retract():
-            return RetractOperator(width)
-        case MergeUnion():
-            return UnionOperator()
-        case ProjectColumns(columns=columns):
-            return ProjectOperator(columns)
-        case FilterRows(predicate=sql):
-            return FilterOperator(sql, width, dictionary)
-        case EmptyRelation():
-            return EmptyOperator(width)
-        case ComputeColumns(values=values):
-            return ComputeOperator(values, below, dictionary)
-        case AggregateRows():
-            return AggregateOperator(operator, dictionary)
-        case WitnessPaths():
-            return WitnessOperator(operator, inputs - 1, dictionary)
-        case ReportRows():
-            return ReportOperator(operator, width, dictionary)
-        case WindowScan() | WindowScanUnion() | ToKernel():
-            raise ValueError("a scan is an input of the pipeline, not a part of it")
-        case Exchange():
-            raise ValueError("an exchange lies between two stages, not in one")

@@ -17,9 +17,8 @@ from typing import Literal
 
 from ..algebra.physical import Exchange
 from ..algebra.plan import PhysicalPlan
-from .checking import check
+from .checking import check, widths_of
 from .scans import leaves, reached
-from .widths import widths_of
 
 LEAF_COLUMN = 0
 """Rows of a leaf that no exchange stands over are spread by their first column."""

@@ -10,6 +10,7 @@ from collections.abc import Hashable, Sequence
 
 from ..algebra import logical, physical
 from ..algebra.logical import LogicalOperator
+from ..algebra.notation import ends, where
 from ..algebra.properties import Convention, RequiredProperties
 from ..memo import GroupId
 from ..optimizer.goals import Choice
@@ -39,20 +40,12 @@ class Names:
         if isinstance(operator, Choice):
             operator = operator.operator
         if isinstance(operator, LogicalOperator):
-            name, text = self._logical(operator, inputs)
+            text = self._logical(operator, inputs)
         else:
             assert isinstance(operator, physical.PhysicalOperator)
-            name, text = operator.op, self._physical(operator, inputs)
-        says_inputs = isinstance(
-            operator,
-            logical.Pattern
-            | logical.FilteredPattern
-            | logical.Path
-            | physical.HashJoin
-            | physical.AutomatonPath,
-        )
-        over = f"({', '.join(inputs)})" if inputs and not says_inputs else ""
-        return f"{name}{f'[{text}]' if text else ''}{over}"
+            text = self._physical(operator, inputs)
+        over = f"({', '.join(inputs)})" if inputs and not operator.names_inputs else ""
+        return f"{operator.op}{f'[{text}]' if text else ''}{over}"
 
     def goal(self, group: GroupId, required: RequiredProperties) -> str:
         """A group and what is asked of it: ``G1``, ``G1[coalesced]``."""
@@ -60,7 +53,7 @@ class Names:
         return f"G{group}[{asked}]" if asked else f"G{group}"
 
     def required(self, properties: Hashable) -> str:
-        """What is asked for, and nothing of what is not."""
+        """The required properties, without defaults."""
         assert isinstance(properties, RequiredProperties)
         known = self._asked.get(properties)
         if known is None:
@@ -76,22 +69,20 @@ class Names:
             parts.append(str(properties.convention))
         return ", ".join(parts)
 
-    def _logical(self, operator: LogicalOperator, inputs: tuple[str, ...]) -> tuple[str, str]:
+    def _logical(self, operator: LogicalOperator, inputs: tuple[str, ...]) -> str:
         if isinstance(operator, logical.Pattern):
-            return "PATTERN", notation.joined_inputs(operator.bindings, operator.output, inputs)
+            return notation.joined_inputs(operator.bindings, operator.output, inputs)
         if isinstance(operator, logical.FilteredPattern):
-            return "PATTERN", _where(operator, operator.predicate.sql, inputs)
+            return _where(operator, operator.predicate.sql, inputs)
         # Inputs of a projection or filter are groups, whose columns have no names.
         widths = [_columns_used(operator)] * len(inputs)
-        name, text = notation.logical_operator(operator, inputs, widths, self._time_unit)
-        return name, " ".join(text.split())
+        return " ".join(operator.arguments(inputs, widths, self._time_unit).split())
 
     def _physical(self, operator: physical.PhysicalOperator, inputs: tuple[str, ...]) -> str:
         if isinstance(operator, physical.HashJoin):
             return _where(operator, operator.residual, inputs)
-        columns = [notation.ends(_columns_used(operator))] * len(inputs)
-        text = notation.physical_operator(operator, inputs, columns, self._time_unit)
-        return " ".join(text.split())
+        columns = [ends(_columns_used(operator))] * len(inputs)
+        return " ".join(operator.arguments(inputs, columns, self._time_unit).split())
 
 
 def _where(
@@ -99,7 +90,7 @@ def _where(
 ) -> str:
     """A join over groups, with its residual over the columns v0, v1, ..."""
     over = notation.joined_inputs(join.bindings, join.output, inputs)
-    return over + notation.where(residual, "v{}".format).replace("  ", " ")
+    return over + where(residual, "v{}".format).replace("  ", " ")
 
 
 def _columns_used(operator: Hashable) -> int:

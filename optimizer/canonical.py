@@ -26,12 +26,9 @@ from ..algebra.physical import (
     PhysicalOperator,
     Retract,
     ToKernel,
-    over_deletions,
 )
 from ..algebra.properties import SINGLE, Convention, UpdatePattern
-from ..algebra.update_patterns import ends_deletions
 from ..costmodel.characteristics import Characteristics
-from ..memo import GroupExpression
 from ..rules.registry import implementations_by_operator
 from .cost import CostEstimator
 from .errors import CannotPlanError
@@ -114,26 +111,18 @@ class CanonicalPlans:
             inputs = tuple(map(self._on_one_kernel, inputs))
         below = tuple(step.estimate for step in inputs)
         estimate = self._cost_model.characteristics(operator, below)
-        unplaced = GroupExpression(
-            id=-1,
-            group=-1,
-            operator=operator,
-            inputs=tuple(range(len(inputs))),
-            rule="",
-            source=None,
-        )
-        ways = (p for rule in self._rules[type(operator)] for p in rule.implement(unplaced))
+        ways = (p for rule in self._rules[type(operator)] for p in rule.implement(operator))
         physical = next(ways, None)
         if physical is None:
             raise CannotPlanError(f"nothing computes {operator}")
         if any(map(_deletes, inputs)):
-            physical = over_deletions(physical)
-            if ends_deletions(physical):
+            physical = physical.over_deletions()
+            if physical.ends_deletions:
                 inputs = tuple(map(self._coalesced, inputs))
         return self._priced(physical, inputs, estimate)
 
     def _coalesced(self, root: Step) -> Step:
-        coalesce = over_deletions(Coalesce()) if _deletes(root) else Coalesce()
+        coalesce = Coalesce().over_deletions() if _deletes(root) else Coalesce()
         return self._priced(coalesce, (root,), root.estimate)
 
     def _on_one_kernel(self, step: Step) -> Step:

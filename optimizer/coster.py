@@ -6,7 +6,7 @@ from collections.abc import Hashable
 from dataclasses import replace
 
 from ..algebra.logical import LogicalOperator
-from ..algebra.physical import PhysicalOperator, over_deletions
+from ..algebra.physical import PhysicalOperator
 from ..algebra.properties import DeliveredProperties, Distribution
 from ..costmodel.characteristics import Characteristics
 from ..memo import Group, GroupExpression, GroupId, Groups, MemoListener
@@ -142,10 +142,10 @@ class Coster(MemoListener):
             inputs = tuple([self._estimates[i] for i in read])
             deletions = algebra.deletions and any(self.groups[i].properties.deletions for i in read)
             for rule in self._rules.get(type(expression.operator), ()):
-                for implemented in rule.implement(expression):
+                for implemented in rule.implement(expression.operator):
                     operator = algebra.times.shrunk(implemented, read)
                     if deletions:
-                        operator = over_deletions(operator)
+                        operator = operator.over_deletions()
                     if (operator, read) not in found:
                         local = self.cost_model.cost(operator, output, inputs)
                         choice = Choice(operator, read, local, rule.name, expression.id)

@@ -23,7 +23,6 @@ from ..algebra.physical import (
     PhysicalOperator,
     Retract,
     ToKernel,
-    over_deletions,
 )
 from ..algebra.properties import (
     ANY,
@@ -71,7 +70,7 @@ def enforcers(
 def coalesce(coster: Coster, group: GroupId, here: Distribution) -> Choice:
     """COALESCE over rows distributed as ``here``."""
     deletions = coster.groups[group].properties.deletions
-    operator: PhysicalOperator = over_deletions(Coalesce()) if deletions else Coalesce()
+    operator: PhysicalOperator = Coalesce().over_deletions() if deletions else Coalesce()
     return coster.enforcer("CoalesceEnforcer", operator, group, here, here)
 
 

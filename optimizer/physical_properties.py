@@ -1,12 +1,7 @@
 """The properties that an operator requires of its inputs, and those that it delivers.
 
 A row stream is *coalesced* if the validity of no row lies within that of earlier rows of its value.
-S-PATH over an automaton with one accepting state reports a pair only when its validity grows, so
-its rows are coalesced; with several states, two may report the same. Rows of SIMPLE_PATH and
-SLIDE_PATH are always coalesced. A filter passes the property on, and so does a projection that only
-reorders columns. Joins, unions and projections that drop columns make duplicates. Over deletions
-only COALESCE delivers the property. AGGREGATE, WITNESS and REPORT hold each value of their input
-once, whether it comes coalesced or not, and give none twice.
+Operators say whether they deliver that, or pass it on (:mod:`headrace.algebra.physical`).
 
 Distributions are chosen in :mod:`headrace.optimizer.placements`.
 """
@@ -17,19 +12,7 @@ from dataclasses import dataclass
 
 from ..algebra.logical import Aggregate, LogicalExpression, Report, Witness
 from ..algebra.physical import (
-    AggregateRows,
-    Coalesce,
-    EmptyRelation,
-    Exchange,
-    FilterRows,
     PhysicalOperator,
-    ProjectColumns,
-    ReportRows,
-    Rewindow,
-    SimplePath,
-    SlidePath,
-    SPath,
-    WitnessPaths,
 )
 from ..algebra.properties import (
     ANY,
@@ -39,16 +22,11 @@ from ..algebra.properties import (
     RequiredProperties,
     UpdatePattern,
 )
-from ..algebra.update_patterns import ends_deletions, marks, update_pattern
 from .placements import DIVIDED, Place, Placement, placements
 
 COALESCED = RequiredProperties(coalesced=True)
 """The properties required of an answer."""
 COALESCED_ON_ONE = RequiredProperties(distribution=SINGLE, coalesced=True)
-
-
-_OF_DELETIONS = frozenset({"WSCAN", "AGGREGATE", "REPORT"})
-"""Operators that may be where deletions begin or end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,15 +72,11 @@ def child_requirements(
     gap that remains. ``any`` stands for rows that each lie on one of several partitions,
     however they were hashed; rows on a single one have to be required.
     """
-    asked = False
-    if operator.op in _OF_DELETIONS:
-        asked = ends_deletions(operator)
-        if marks(operator) is not (required.update_pattern is UpdatePattern.MARKED):
-            return ()
-    elif required.update_pattern is UpdatePattern.MARKED:
+    asked = operator.ends_deletions
+    if operator.marks is not (required.update_pattern is UpdatePattern.MARKED):
         return ()
-    if required.coalesced and not makes_coalesced(operator):
-        if not passes_coalesced(operator, widths):
+    if required.coalesced and not operator.coalesces:
+        if not operator.keeps_coalesced(widths):
             return ()
         asked = True
     fitting = [
@@ -176,36 +150,10 @@ def delivered(
     )
     if output is None:
         raise ValueError(f"{operator.op} cannot run over {', '.join(map(_name, places))}")
-    coalesced = makes_coalesced(operator) or (
-        passes_coalesced(operator, widths) and inputs[0].coalesced
-    )
-    pattern = update_pattern(operator, [i.update_pattern for i in inputs])
+    coalesced = operator.coalesces or (operator.keeps_coalesced(widths) and inputs[0].coalesced)
+    pattern = operator.update_pattern_over([i.update_pattern for i in inputs])
     return DeliveredProperties(output.distribution, coalesced, pattern, output.convention)
 
 
 def _name(place: Place) -> str:
     return f"{place.distribution} rows of {place.convention}"
-
-
-def makes_coalesced(operator: PhysicalOperator) -> bool:
-    """Whether the result is coalesced whatever the inputs are."""
-    match operator:
-        case Coalesce() | Rewindow() | EmptyRelation() | SimplePath() | SlidePath():
-            return True
-        case AggregateRows() | WitnessPaths() | ReportRows():
-            return True
-        case SPath(accepting=accepting, update_pattern=None):
-            return len(accepting) == 1
-        case _:
-            return False
-
-
-def passes_coalesced(operator: PhysicalOperator, widths: tuple[int, ...]) -> bool:
-    """Whether the result is coalesced if the input is."""
-    match operator:
-        case FilterRows() | Exchange():
-            return True
-        case ProjectColumns(columns=columns):
-            return set(columns) == set(range(widths[0]))
-        case _:
-            return False

@@ -13,12 +13,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from ..algebra.properties import ANY, BROADCAST, Convention, Distribution
-from ..algebra.update_patterns import ends_deletions, marks
 from ..memo import Alternative, GroupExpression, GroupId, Memo, PlanSpace
 from . import enforcers
 from .coster import Coster
 from .goals import Choice
-from .physical_properties import makes_coalesced, passes_coalesced
 from .placements import DIVIDED, Place, distributions, placements
 
 
@@ -77,15 +75,15 @@ def _distributions(coster: Coster, goal: PlanGoal) -> tuple[Distribution, ...]:
 def _operators(coster: Coster, goal: PlanGoal, place: Place) -> Iterator[Found]:
     n = coster.parallelism
     for choice in coster.choices(goal.group):
-        if marks(choice.operator) is not goal.marked:
+        if choice.operator.marks is not goal.marked:
             continue
         widths = coster.widths(choice)
-        asked: bool | None = True if ends_deletions(choice.operator) else None
+        asked: bool | None = True if choice.operator.ends_deletions else None
         if goal.coalesced is not None:
             # What passes the property on is as coalesced as its input.
-            if passes_coalesced(choice.operator, widths):
+            if choice.operator.keeps_coalesced(widths):
                 asked = goal.coalesced
-            elif makes_coalesced(choice.operator) is not goal.coalesced:
+            elif choice.operator.coalesces is not goal.coalesced:
                 continue
         for placement in placements(choice.operator, widths, n):
             if placement.output != place:

@@ -11,17 +11,7 @@ from dataclasses import dataclass
 from math import isinf
 
 from ..algebra.logical import PathSemantics
-from ..algebra.physical import (
-    AggregateRows,
-    AutomatonPath,
-    ComputeColumns,
-    HashJoin,
-    PhysicalOperator,
-    ProjectColumns,
-    WindowScan,
-    WindowScanUnion,
-    WitnessPaths,
-)
+from ..algebra.physical import HashJoin, PhysicalOperator, Scan
 from ..algebra.plan import Estimate, NodeProperties, PhysicalPlan, PlanNode, PlanStream, PlanWindow
 from ..algebra.properties import DeliveredProperties
 from ..costmodel.characteristics import Characteristics
@@ -120,7 +110,7 @@ def plan_of(
         for k, below in enumerate(inputs):
             if names[below] is None:
                 width = len(ordered[below][0].estimate.distinct)
-                names[below] = _input_names(operators[position], k, own, width)
+                names[below] = operators[position].input_names(k, own, width)
     nodes = [
         PlanNode(
             id=position,
@@ -135,7 +125,7 @@ def plan_of(
     scans = {
         PlanWindow(stream=scan.stream, label=scan.label, range=scan.range, slide=scan.slide)
         for step, _ in ordered
-        if isinstance(step.operator, WindowScan | WindowScanUnion)
+        if isinstance(step.operator, Scan)
         for scan in step.operator.scans
         if scan.range is not None and scan.slide is not None
     }
@@ -149,32 +139,6 @@ def plan_of(
         evaluate_every=evaluate_every,
         windows=tuple(sorted(scans, key=lambda w: (w.stream, w.label, w.range, w.slide))),
     )
-
-
-def _input_names(
-    operator: PhysicalOperator, position: int, own: tuple[str, ...], width: int
-) -> tuple[str, ...]:
-    match operator:
-        case HashJoin(bindings=bindings, variables=variables):
-            return tuple(variables[v] for v in bindings[position])
-        case ProjectColumns(columns=columns):
-            kept = dict(zip(reversed(columns), reversed(own), strict=True))
-            return tuple(kept.get(k, f"c{k}") for k in range(width))
-        case AutomatonPath():
-            return ("src", "trg")
-        case ComputeColumns(values=values):
-            given = dict(zip(values, own, strict=True))
-            return tuple(given.get(f"c{k}", f"c{k}") for k in range(width))
-        case WitnessPaths(output=output) if position == 0:
-            kept = dict(zip(reversed(output), reversed(own), strict=True))
-            return tuple(kept.get(k, f"c{k}") for k in range(width))
-        case WitnessPaths():
-            return ("src", "trg")
-        case AggregateRows(keys=keys, output=output):
-            of_key = {keys[i]: name for i, name in zip(output, own, strict=True) if i < len(keys)}
-            return tuple(of_key.get(k, f"c{k}") for k in range(width))
-        case _:
-            return own
 
 
 def _properties(delivers: DeliveredProperties) -> NodeProperties:

@@ -1,233 +1,249 @@
-"""Implementation rules: which physical operators compute a logical one."""
+"""Implementation rules: which physical operators compute a logical one.
+
+A new physical operator needs one rule here, or in a module of its own that is imported before the
+optimizer runs.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
-from ..algebra import physical, regex
+from ..algebra import logical, physical, regex
 from ..algebra.automaton import minimal_dfa
-from ..algebra.logical import (
-    Empty,
-    Filter,
-    FilteredPattern,
-    Path,
-    PathSemantics,
-    Pattern,
-    Project,
-    Rewindow,
-    Union,
-    WScan,
-    WScanUnion,
-)
-from ..algebra.physical import (
-    DEFAULT_STEPS,
-    AutomatonPath,
-    EmptyRelation,
-    FilterRows,
-    HashJoin,
-    MergeUnion,
-    PhysicalOperator,
-    ProjectColumns,
-    SimplePath,
-    SlidePath,
-    SPath,
-    WindowScan,
-    WindowScanUnion,
-    WithDeletions,
-)
-from ..algebra.regex import Regex
-from ..memo import GroupExpression
+from ..algebra.logical import PathSemantics
+from ..algebra.physical import AutomatonPath, PhysicalOperator, SPath, WithDeletions
+from ..algebra.registry import Registry
+from ..algebra.scalar import text
 from .rule import ImplementationRule
 
+IMPLEMENTATIONS: Registry[str, type[ImplementationRule[Any]]] = Registry()
+"""The implementation rules by name, in the order in which they are applied."""
 
-class ScanByWindow(ImplementationRule):
+R = TypeVar("R", bound=type[ImplementationRule[Any]])
+
+
+def implementation(rule: R) -> R:
+    """Adds an implementation rule, by the name of its class."""
+    return IMPLEMENTATIONS.add(rule.__name__)(rule)
+
+
+@implementation
+class ScanByWindow(ImplementationRule[logical.WScan]):
     """W(S)  ⇒  WSCAN"""
 
-    name = "ScanByWindow"
-    operator = WScan
+    operator = logical.WScan
 
-    def implement(self, expression: GroupExpression) -> Iterator[PhysicalOperator]:
-        scan: Any = expression.operator
-        assert isinstance(scan, WScan)
-        sql = None if scan.predicate is None else scan.predicate.sql
-        range_, slide = _lengths(scan)
-        deletions: WithDeletions = "with_deletions" if scan.deletions else None
-        yield WindowScan(scan.stream, scan.label, range_, slide, sql, scan.properties, deletions)
+    def implement(self, operator: logical.WScan) -> Iterator[PhysicalOperator]:
+        sql = None if operator.predicate is None else operator.predicate.sql
+        range_, slide = _lengths(operator)
+        deletions: WithDeletions = "with_deletions" if operator.deletions else None
+        yield physical.WindowScan(
+            operator.stream, operator.label, range_, slide, sql, operator.properties, deletions
+        )
 
 
-class ScanOfSeveral(ImplementationRule):
+@implementation
+class ScanOfSeveral(ImplementationRule[logical.WScanUnion]):
     """W(S1 ∪ S2)  ⇒  WSCAN_UNION"""
 
-    name = "ScanOfSeveral"
-    operator = WScanUnion
+    operator = logical.WScanUnion
 
-    def implement(self, expression: GroupExpression) -> Iterator[PhysicalOperator]:
-        leaf: Any = expression.operator
-        assert isinstance(leaf, WScanUnion)
-        selections = tuple((s.label, s.predicate.sql if s.predicate else None) for s in leaf.scans)
-        first = leaf.scans[0]
+    def implement(self, operator: logical.WScanUnion) -> Iterator[PhysicalOperator]:
+        first, scans = operator.scans[0], operator.scans
+        selections = tuple((s.label, s.predicate.sql if s.predicate else None) for s in scans)
         range_, slide = _lengths(first)
-        yield WindowScanUnion(first.stream, selections, range_, slide, first.properties)
+        yield physical.WindowScanUnion(first.stream, selections, range_, slide, first.properties)
 
 
-def _lengths(scan: WScan) -> tuple[int, int] | tuple[None, None]:
+def _lengths(scan: logical.WScan) -> tuple[int, int] | tuple[None, None]:
     """Range and slide of a scan's window; none of a stored graph."""
     return (None, None) if scan.window is None else (scan.window.range, scan.window.slide)
 
 
-class FilterByRows(ImplementationRule):
+@implementation
+class FilterByRows(ImplementationRule[logical.Filter]):
     """σ_F(S)  ⇒  FILTER"""
 
-    name = "FilterByRows"
-    operator = Filter
+    operator = logical.Filter
 
-    def implement(self, expression: GroupExpression) -> Iterator[PhysicalOperator]:
-        filtering: Any = expression.operator
-        assert isinstance(filtering, Filter)
-        yield FilterRows(filtering.predicate.sql)
+    def implement(self, operator: logical.Filter) -> Iterator[PhysicalOperator]:
+        yield physical.FilterRows(operator.predicate.sql)
 
 
-class UnionByMerge(ImplementationRule):
+@implementation
+class UnionByMerge(ImplementationRule[logical.Union]):
     """A ∪ B  ⇒  UNION"""
 
-    name = "UnionByMerge"
-    operator = Union
+    operator = logical.Union
 
-    def implement(self, expression: GroupExpression) -> Iterator[PhysicalOperator]:
-        yield MergeUnion()
+    def implement(self, operator: logical.Union) -> Iterator[PhysicalOperator]:
+        yield physical.MergeUnion()
 
 
-class ProjectByColumns(ImplementationRule):
+@implementation
+class ProjectByColumns(ImplementationRule[logical.Project]):
     """π(S)  ⇒  PROJECT"""
 
-    name = "ProjectByColumns"
-    operator = Project
+    operator = logical.Project
 
-    def implement(self, expression: GroupExpression) -> Iterator[PhysicalOperator]:
-        projection: Any = expression.operator
-        assert isinstance(projection, Project)
-        yield ProjectColumns(projection.columns)
+    def implement(self, operator: logical.Project) -> Iterator[PhysicalOperator]:
+        yield physical.ProjectColumns(operator.columns)
 
 
-class PatternByHashJoin(ImplementationRule):
+@implementation
+class PatternByHashJoin(ImplementationRule[logical.Pattern]):
     """A ⋈ B  ⇒  HASH_JOIN, symmetric (thesis 5.4, Algorithm PATTERN)"""
 
-    name = "PatternByHashJoin"
-    operator = Pattern
+    operator = logical.Pattern
 
-    def implement(self, expression: GroupExpression) -> Iterator[PhysicalOperator]:
-        join: Any = expression.operator
-        assert isinstance(join, Pattern)
-        left, right = join.bindings
-        yield HashJoin((left, right), join.output, join.names)
+    def implement(self, operator: logical.Pattern) -> Iterator[PhysicalOperator]:
+        left, right = operator.bindings
+        yield physical.HashJoin((left, right), operator.output, operator.names)
 
 
-class FilteredPatternByHashJoin(ImplementationRule):
+@implementation
+class FilteredPatternByHashJoin(ImplementationRule[logical.FilteredPattern]):
     """A ⋈_F B  ⇒  HASH_JOIN with F as its residual"""
 
-    name = "FilteredPatternByHashJoin"
-    operator = FilteredPattern
+    operator = logical.FilteredPattern
 
-    def implement(self, expression: GroupExpression) -> Iterator[PhysicalOperator]:
-        join: Any = expression.operator
-        assert isinstance(join, FilteredPattern)
-        yield HashJoin(join.bindings, join.output, join.names, join.predicate.sql)
+    def implement(self, operator: logical.FilteredPattern) -> Iterator[PhysicalOperator]:
+        residual = operator.predicate.sql
+        yield physical.HashJoin(operator.bindings, operator.output, operator.names, residual)
 
 
-class PathBySPath(ImplementationRule):
+@implementation
+class PathBySPath(ImplementationRule[logical.Path]):
     """P[r](S)  ⇒  S_PATH over the minimal DFA of r (thesis appendix A)"""
 
-    name = "PathBySPath"
-    operator = Path
+    operator = logical.Path
 
-    def implement(self, expression: GroupExpression) -> Iterator[PhysicalOperator]:
-        path: Any = expression.operator
-        assert isinstance(path, Path)
-        if path.semantics is PathSemantics.ARBITRARY:
-            yield _spath(path.regex)
+    def implement(self, operator: logical.Path) -> Iterator[PhysicalOperator]:
+        if operator.semantics is PathSemantics.ARBITRARY:
+            yield _spath(operator.regex)
 
 
-class PathBySimplePath(ImplementationRule):
+@implementation
+class PathBySimplePath(ImplementationRule[logical.Path]):
     """P_simple[r](S)  ⇒  SIMPLE_PATH over the minimal DFA of r"""
 
-    name = "PathBySimplePath"
-    operator = Path
+    operator = logical.Path
 
-    def __init__(self, budget: int = DEFAULT_STEPS) -> None:
-        self._budget = budget
-
-    def implement(self, expression: GroupExpression) -> Iterator[PhysicalOperator]:
-        path: Any = expression.operator
-        assert isinstance(path, Path)
-        if path.semantics is PathSemantics.SIMPLE:
-            s = _spath(path.regex)
-            yield SimplePath(s.states, s.transitions, s.accepting, s.regex, budget=self._budget)
+    def implement(self, operator: logical.Path) -> Iterator[PhysicalOperator]:
+        if operator.semantics is PathSemantics.SIMPLE:
+            s, budget = _spath(operator.regex), self.settings.simple_budget
+            yield physical.SimplePath(s.states, s.transitions, s.accepting, s.regex, budget=budget)
 
 
-class PathBySlides(ImplementationRule):
+@implementation
+class PathBySlides(ImplementationRule[logical.Path]):
     """P[r](S)  ⇒  SLIDE_PATH over the minimal DFA of r, where evaluation is per slide"""
 
-    name = "PathBySlides"
-    operator = Path
+    operator = logical.Path
 
-    def __init__(self, period: int | None = None) -> None:
-        self._period = period
-
-    def implement(self, expression: GroupExpression) -> Iterator[PhysicalOperator]:
-        path: Any = expression.operator
-        assert isinstance(path, Path)
-        if self._period is not None and path.semantics is PathSemantics.ARBITRARY:
-            s = _spath(path.regex)
-            yield SlidePath(s.states, s.transitions, s.accepting, s.regex, period=self._period)
+    def implement(self, operator: logical.Path) -> Iterator[PhysicalOperator]:
+        period = self.settings.period
+        if period is not None and operator.semantics is PathSemantics.ARBITRARY:
+            s = _spath(operator.regex)
+            yield physical.SlidePath(s.states, s.transitions, s.accepting, s.regex, period=period)
 
 
-class PathByOwnRoots(ImplementationRule):
+@implementation
+class PathByOwnRoots(ImplementationRule[logical.Path]):
     """P[r](S)  ⇒  S_PATH by root: each partition has all edges and the trees of its own roots
 
     For several partitions; SIMPLE_PATH for simple paths, or SLIDE_PATH.
     """
 
-    name = "PathByOwnRoots"
-    operator = Path
+    operator = logical.Path
 
-    def __init__(self, budget: int = DEFAULT_STEPS, period: int | None = None) -> None:
-        self._ways = PathBySPath(), PathBySimplePath(budget), PathBySlides(period)
-
-    def implement(self, expression: GroupExpression) -> Iterator[PhysicalOperator]:
-        for way in self._ways:
-            for path in way.implement(expression):
+    def implement(self, operator: logical.Path) -> Iterator[PhysicalOperator]:
+        if self.settings.parallelism == 1:
+            return
+        for rule in (PathBySPath, PathBySimplePath, PathBySlides):
+            for path in rule(self.settings).implement(operator):
                 assert isinstance(path, AutomatonPath)
                 yield replace(path, roots="own")
 
 
-class RewindowByRuns(ImplementationRule):
+@implementation
+class RewindowByRuns(ImplementationRule[logical.Rewindow]):
     """W(S)  ⇒  REWINDOW, over the runs of each value"""
 
-    name = "RewindowByRuns"
-    operator = Rewindow
+    operator = logical.Rewindow
 
-    def implement(self, expression: GroupExpression) -> Iterator[PhysicalOperator]:
-        rewindow: Any = expression.operator
-        assert isinstance(rewindow, Rewindow)
-        yield physical.Rewindow(rewindow.window.range, rewindow.window.slide)
+    def implement(self, operator: logical.Rewindow) -> Iterator[PhysicalOperator]:
+        yield physical.Rewindow(operator.window.range, operator.window.slide)
 
 
-class EmptyByNothing(ImplementationRule):
+@implementation
+class EmptyByNothing(ImplementationRule[logical.Empty]):
     """∅  ⇒  EMPTY"""
 
-    name = "EmptyByNothing"
-    operator = Empty
+    operator = logical.Empty
 
-    def implement(self, expression: GroupExpression) -> Iterator[PhysicalOperator]:
-        empty: Any = expression.operator
-        assert isinstance(empty, Empty)
-        yield EmptyRelation(empty.columns)
+    def implement(self, operator: logical.Empty) -> Iterator[PhysicalOperator]:
+        yield physical.EmptyRelation(operator.columns)
+
+
+@implementation
+class ComputeByColumns(ImplementationRule[logical.Compute]):
+    """χ(S)  ⇒  COMPUTE"""
+
+    operator = logical.Compute
+
+    def implement(self, operator: logical.Compute) -> Iterator[PhysicalOperator]:
+        yield physical.ComputeColumns(tuple(map(text, operator.values)))
+
+
+@implementation
+class AggregateByKeys(ImplementationRule[logical.Aggregate]):
+    """γ(S)  ⇒  AGGREGATE, incremental: rows come and go, and change the row of their keys"""
+
+    operator = logical.Aggregate
+
+    def implement(self, operator: logical.Aggregate) -> Iterator[PhysicalOperator]:
+        calls = tuple((call.function, call.column) for call in operator.aggregates)
+        yield physical.AggregateRows(operator.keys, calls, operator.output, operator.every)
+
+
+@implementation
+class WitnessBySearch(ImplementationRule[logical.Witness]):
+    """ω(S, S1, ..)  ⇒  WITNESS, a search for each row over the minimal DFA of the path's words"""
+
+    operator = logical.Witness
+
+    def implement(self, operator: logical.Witness) -> Iterator[PhysicalOperator]:
+        s = _spath(operator.regex)
+        yield physical.WitnessPaths(
+            operator.keys,
+            operator.output,
+            operator.source,
+            operator.target,
+            s.states,
+            s.transitions,
+            s.accepting,
+            operator.labels,
+            operator.semantics is PathSemantics.SIMPLE,
+            s.regex,
+            self.settings.simple_budget,
+        )
+
+
+@implementation
+class ReportByInstants(ImplementationRule[logical.Report]):
+    """ρ(S)  ⇒  REPORT"""
+
+    operator = logical.Report
+
+    def implement(self, operator: logical.Report) -> Iterator[PhysicalOperator]:
+        yield physical.ReportRows(operator.mode, operator.every)
 
 
 @lru_cache(maxsize=4096)
-def _spath(r: Regex) -> SPath:
+def _spath(r: regex.Regex) -> SPath:
     automaton = minimal_dfa(r).with_fresh_start()
     return SPath(automaton.states, automaton.transitions, automaton.accepting, regex.text(r))

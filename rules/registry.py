@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from difflib import get_close_matches
+from typing import Any
 
 from ..algebra.physical import DEFAULT_STEPS
 from ..memo.pattern import Op
-from . import implementation, root_rules
 from .concat_rules import ConcatToPattern, PathInline, PatternToConcat, UnionToConcat
 from .filter_rules import (
     FilterIdempotent,
@@ -23,6 +23,7 @@ from .filter_rules import (
     FilterUnionTransposeInverse,
     OrToFilterUnion,
 )
+from .implementation import IMPLEMENTATIONS
 from .path_rules import (
     AlternationToUnion,
     LabelToPath,
@@ -35,7 +36,7 @@ from .path_rules import (
 from .pattern_rules import PatternAssociate, PatternAssociateInverse, PatternCommute
 from .project_rules import ProjectIntoPattern, ProjectMerge
 from .residual_rules import FilterIntoPattern, ProjectIntoFilteredPattern
-from .rule import ImplementationRule, TransformationRule
+from .rule import DEFAULT_SETTINGS, ImplementationRule, Settings, TransformationRule
 from .scan_rules import (
     FilterWScanTranspose,
     FilterWScanTransposeInverse,
@@ -99,42 +100,22 @@ def transformation_rules() -> tuple[TransformationRule, ...]:
 
 
 def implementation_rules(
-    simple_budget: int = DEFAULT_STEPS, period: int | None = None
-) -> tuple[ImplementationRule, ...]:
-    """Every implementation rule; the budget is that of
-    :class:`headrace.algebra.physical.SimplePath`, the period that of an evaluation per slide."""
-    return (
-        implementation.ScanByWindow(),
-        implementation.ScanOfSeveral(),
-        implementation.FilterByRows(),
-        implementation.UnionByMerge(),
-        implementation.ProjectByColumns(),
-        implementation.PatternByHashJoin(),
-        implementation.FilteredPatternByHashJoin(),
-        implementation.PathBySPath(),
-        implementation.PathBySimplePath(simple_budget),
-        implementation.PathBySlides(period),
-        implementation.PathByOwnRoots(simple_budget, period),
-        implementation.RewindowByRuns(),
-        implementation.EmptyByNothing(),
-        root_rules.ComputeByColumns(),
-        root_rules.AggregateByKeys(),
-        root_rules.WitnessBySearch(simple_budget),
-        root_rules.ReportByInstants(),
-    )
+    settings: Settings = DEFAULT_SETTINGS,
+) -> tuple[ImplementationRule[Any], ...]:
+    """Every implementation rule, under the settings of a search."""
+    return tuple(rule(settings) for rule in IMPLEMENTATIONS.values())
 
 
 def implementations_by_operator(
     parallelism: int = 1,
     simple_budget: int = DEFAULT_STEPS,
     period: int | None = None,
-) -> dict[type, tuple[ImplementationRule, ...]]:
+) -> dict[type, tuple[ImplementationRule[Any], ...]]:
     """The implementation rules for so many partitions, by the logical operator they compute."""
-    found: dict[type, tuple[ImplementationRule, ...]] = {}
-    for rule in implementation_rules(simple_budget, period):
-        if parallelism > 1 or not isinstance(rule, implementation.PathByOwnRoots):
-            found[rule.operator] = (*found.get(rule.operator, ()), rule)
-    return found
+    by_operator: dict[type, tuple[ImplementationRule[Any], ...]] = {}
+    for rule in implementation_rules(Settings(parallelism, simple_budget, period)):
+        by_operator[rule.operator] = (*by_operator.get(rule.operator, ()), rule)
+    return by_operator
 
 
 def enabled_rules(disabled: Collection[str] = ()) -> tuple[TransformationRule, ...]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass
 from enum import IntEnum
 from functools import partial
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
-from ..algebra.logical import Path
-from ..algebra.physical import PhysicalOperator
+from ..algebra.logical import LogicalOperator, Path
+from ..algebra.physical import DEFAULT_STEPS, PhysicalOperator
 from ..memo import GroupExpression, GroupId, Memo, Tree
 from ..memo.pattern import Match, Op, bindings
 
@@ -154,12 +155,44 @@ class TransformationRule(ABC):
         """The equivalent expressions."""
 
 
-class ImplementationRule(ABC):
-    """Physical operators that compute a logical expression over the same inputs."""
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The options of a search that decide how operators can be computed.
 
-    name: ClassVar[str]
-    operator: ClassVar[type]
+    Attributes:
+        parallelism: the number of partitions.
+        simple_budget: the steps that SIMPLE_PATH may take for an edge.
+        period: the time units between two reports of an evaluation per slide, None if results are
+            right at every instant.
+    """
+
+    parallelism: int = 1
+    simple_budget: int = DEFAULT_STEPS
+    period: int | None = None
+
+
+DEFAULT_SETTINGS = Settings()
+
+L = TypeVar("L", bound=LogicalOperator)
+
+
+class ImplementationRule(ABC, Generic[L]):
+    """Physical operators that compute a logical operator over the same inputs.
+
+    Attributes:
+        operator: the class of the logical operator.
+    """
+
+    operator: ClassVar[type[LogicalOperator]]
+
+    def __init__(self, settings: Settings = DEFAULT_SETTINGS) -> None:
+        self.settings = settings
+
+    @property
+    def name(self) -> str:
+        """The stable name of the rule."""
+        return type(self).__name__
 
     @abstractmethod
-    def implement(self, expression: GroupExpression) -> Iterator[PhysicalOperator]:
+    def implement(self, operator: L) -> Iterator[PhysicalOperator]:
         """The physical operators."""

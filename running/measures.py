@@ -81,14 +81,14 @@ def measured(
     plan: PhysicalPlan, counters: Mapping[int, Counters], ticks: int
 ) -> dict[int, Measured]:
     """By node id; of a leaf's chain what can be known (:mod:`headrace.executor.accounts`)."""
-    from ..executor.accounts import with_chains
+    from ..executor.partitioned import plan_counters
 
     once = _computed_once(plan)
     return {
         node: Measured(
             plan.nodes[node].op, done, 0 if node in once else ticks, plan.nodes[node].estimate
         )
-        for node, done in sorted(with_chains(plan, counters).items())
+        for node, done in sorted(plan_counters(plan, counters).items())
     }
 
 

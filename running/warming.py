@@ -79,7 +79,7 @@ def warm() -> Warmed:
     """Compiles what is not compiled yet."""
     from ..executor.kernels.compiling import code_folder
     from ..executor.local import run_plan
-    from ..executor.placement import partitions_of
+    from ..executor.partitions import partitions_of
 
     started = time.perf_counter()
     for stream, text, options in QUERIES:

@@ -6,14 +6,13 @@ import sys
 from collections.abc import Callable
 from inspect import getdoc
 from pathlib import Path
-from typing import get_args, get_type_hints
 
 import pytest
 import typer
 
 from headrace.algebra import predicate, scalar, untrusted
 from headrace.algebra.automaton import MOST_STATES
-from headrace.algebra.physical import PhysicalOperator
+from headrace.algebra.physical import OPERATORS
 from headrace.algebra.values import PropertyType
 from headrace.algebra.window import LONGEST_WINDOW
 from headrace.api.cli import app, main
@@ -191,10 +190,10 @@ TABLES: dict[tuple[str, str], list[tuple[str, ...]]] = {
         *((f"`{word}`", f"`{f.code}`", f.reason, _cell(f.hint)) for word, f in OUTSIDE.items()),
     ],
     ("plan.md", "operators"): [
-        ("`op`", "does"),
+        ("`op`", "does", "holds rows"),
         *(
-            (f"`{get_type_hints(operator)['op'].__args__[0]}`", _said(operator))
-            for operator in get_args(PhysicalOperator)
+            (f"`{op}`", _said(operator), "yes" if operator.holds_state else "")
+            for op, operator in sorted(OPERATORS.items())
         ),
     ],
     ("rules.md", "transformation rules"): [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
+from dataclasses import replace
 from math import inf, isclose, log2
 
 import pytest
@@ -13,8 +14,10 @@ from hypothesis import strategies as st
 from headrace.algebra import physical, regex
 from headrace.algebra.automaton import minimal_dfa
 from headrace.algebra.logical import Path, Pattern
-from headrace.costmodel import Assumptions, Characteristics, Constants, CostModel, formulas
+from headrace.catalog import default_catalog
+from headrace.costmodel import COSTS, Assumptions, Characteristics, Constants, CostModel, formulas
 from headrace.costmodel.model import Kind
+from headrace.costmodel.operator_costs import minimal_states, path_inputs, row_width
 
 C = Constants(
     push=2, evaluate=3, hash_update=5, hash_probe=7, queue_update=11, queue_probe=13, network=17
@@ -75,11 +78,11 @@ def test_vertices_of_the_snapshot_graph() -> None:
     few = Characteristics(1.0, 4.0, 4.0, (50.0, 50.0), vertices=60.0)
     unknown = Characteristics(1.0, 900.0, 900.0, (50.0, 40.0))
     plus = s_path(regex.plus(a))
-    assert MODEL.path_inputs(plus, (few,)) == (1.0, 8.0, 2)
-    assert MODEL.path_inputs(plus, (A,)) == (2.0, 60.0, 2)
-    assert MODEL.path_inputs(plus, (unknown,)) == (1.0, 90.0, 2)
+    assert path_inputs(MODEL, plus, (few,)) == (1.0, 8.0, 2)
+    assert path_inputs(MODEL, plus, (A,)) == (2.0, 60.0, 2)
+    assert path_inputs(MODEL, plus, (unknown,)) == (1.0, 90.0, 2)
     given_cap = CostModel("thesis", assumptions=Assumptions(vertices=10.0))
-    assert given_cap.path_inputs(plus, (A,)) == (2.0, 10.0, 2)
+    assert path_inputs(given_cap, plus, (A,)) == (2.0, 10.0, 2)
 
 
 @pytest.mark.parametrize(
@@ -98,7 +101,7 @@ def test_vertices_of_the_snapshot_graph() -> None:
     ],
 )
 def test_states_of_the_minimal_automaton(expression: regex.Regex, states: int) -> None:
-    assert formulas.minimal_states(s_path(expression)) == states
+    assert minimal_states(s_path(expression)) == states
 
 
 REGEXES = st.recursive(
@@ -116,7 +119,7 @@ REGEXES = st.recursive(
 
 @given(REGEXES)
 def test_states_are_those_of_the_language_without_the_empty_word(r: regex.Regex) -> None:
-    counted = formulas.minimal_states(s_path(r))
+    counted = minimal_states(s_path(r))
     if not regex.nullable(regex.nonempty(r)):
         assert counted == minimal_dfa(regex.nonempty(r)).states
     else:
@@ -164,8 +167,8 @@ def test_path_grows_with_rate_and_window() -> None:
 
 
 def test_moving_rows_costs_their_bytes() -> None:
-    assert formulas.row_width(3) == 40
-    assert formulas.exchange(10.0, 3, C) == 10 * 40 * 17
+    assert row_width(3) == 40
+    assert formulas.EXCHANGE.cost(C, 10.0, row_width(3)) == 10 * 40 * 17
 
 
 def test_broadcasting_to_n_partitions_costs_n_times_as_much_as_hashing() -> None:
@@ -277,6 +280,56 @@ def test_an_explanation_reads_as_text_and_as_a_document() -> None:
     assert document["formula"] == 11
     assert document["cost"] == 914
     assert MODEL.explain(physical.Coalesce(), OUT, (A,)).number is None
+
+
+PLUS = s_path(regex.plus(a))
+AUTOMATON = (PLUS.states, PLUS.transitions, PLUS.accepting)
+EACH = (
+    physical.WindowScan("input", "a", 10, 1, "c0 = 1"),
+    physical.WindowScanUnion("input", (("a", None), ("b", "c0 = 1")), 10, 1),
+    FILTER,
+    physical.MergeUnion(),
+    physical.ProjectColumns((1,)),
+    JOIN,
+    replace(JOIN, residual="c0 < c2"),
+    PLUS,
+    replace(PLUS, roots="own"),
+    physical.SimplePath(*AUTOMATON),
+    physical.SlidePath(*AUTOMATON, period=7),
+    physical.WitnessPaths((0,), (0, 2), 0, 1, *AUTOMATON, ("a",)),
+    physical.Coalesce(),
+    physical.Rewindow(10, 2),
+    physical.Retract(),
+    physical.Exchange("hash", (0,)),
+    physical.ToKernel(),
+    physical.EmptyRelation(2),
+    physical.ComputeColumns(("c0", "c0 + 1")),
+    physical.AggregateRows((0,), (("count", None),), (0, 1)),
+    physical.ReportRows("entering", 5),
+)
+
+
+@pytest.mark.parametrize("kind", ["thesis", "saturating"])
+@pytest.mark.parametrize("operator", EACH, ids=lambda operator: operator.op)
+def test_the_formula_of_every_operator_becomes_a_document(
+    operator: physical.PhysicalOperator, kind: Kind
+) -> None:
+    model = CostModel(kind, default_catalog(["a", "b"]), constants=C)
+    found = model.explain(operator, OUT, (A, B))
+    assert found.cost == model.cost(operator, OUT, (A, B))
+    assert found.to_document()["cost"] == found.cost
+
+
+def test_every_operator_has_a_cost() -> None:
+    assert {type(operator) for operator in EACH} == set(COSTS) == set(physical.OPERATORS.values())
+
+
+@pytest.mark.parametrize("names", [("A", "B"), ("B", "A")])
+def test_a_join_costs_the_same_whichever_input_comes_first(names: tuple[str, str]) -> None:
+    model = CostModel()
+    rows = {"A": A, "B": replace(B, population=33.3)}
+    left, right = (rows[name] for name in names)
+    assert model.cost(JOIN, OUT, (left, right)) == model.cost(JOIN, OUT, (right, left))
 
 
 @pytest.mark.parametrize("kind", ["thesis", "saturating"])

@@ -21,7 +21,7 @@ from headrace.algebra.physical import (
     WindowScanUnion,
 )
 from headrace.algebra.plan import PhysicalPlan, PlanNode
-from headrace.executor.distribution import ANY, BROADCAST, Distribution, delivered
+from headrace.algebra.properties import ANY, BROADCAST, Distribution
 
 Spread = tuple[int, Distribution]
 """A node of the new plan, and where its rows lie."""
@@ -111,7 +111,7 @@ class _Spreading:
                     inputs = [self._exchange(i, Exchange("single")) for i in old.inputs]
             case _:
                 raise AssertionError(operator)
-        lies = delivered(operator, [where for _, where in inputs])
+        lies = operator.distribution([where for _, where in inputs])
         return self._add(operator, tuple(number for number, _ in inputs), old.columns), lies
 
     def _for_union(self, nodes: tuple[int, ...]) -> list[Spread]:
@@ -151,8 +151,8 @@ class _Spreading:
 
     def _exchange(self, node: int, exchange: Exchange) -> Spread:
         home, lies = self._home(node)
-        wanted = delivered(exchange, [ANY])
-        if lies == wanted or (lies.kind == "hash" and wanted.columns & lies.columns):
+        wanted = exchange.distribution([ANY])
+        if lies == wanted or set(wanted.columns) & set(lies.columns):
             return home, lies
         if (home, exchange) not in self._exchanged:
             columns = self._old.nodes[node].columns

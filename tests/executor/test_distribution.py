@@ -20,7 +20,7 @@ from headrace.algebra.physical import (
     WitnessPaths,
 )
 from headrace.algebra.plan import PhysicalPlan, PlanError
-from headrace.executor.distribution import check, distributions
+from headrace.executor.checking import check, distributions
 from headrace.executor.local import run_plan
 from tests.executor.plans import Node, plan_of
 

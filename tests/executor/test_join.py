@@ -15,7 +15,6 @@ from headrace.executor.batch import FOREVER, Batch
 from headrace.executor.dictionary import Dictionary
 from headrace.executor.operators.base import CHUNK
 from headrace.executor.operators.join import JoinOperator
-from headrace.executor.widths import width_of
 from tests.executor.model import (
     CUTS,
     Row,
@@ -268,4 +267,4 @@ def test_a_horizon_of_what_is_no_integer_is_none() -> None:
 )
 def test_joins_that_cannot_be_are_refused(join: HashJoin, problem: str) -> None:
     with pytest.raises(ValueError, match=problem):
-        width_of(join, (2, 2))
+        join.output_width((2, 2))

@@ -175,7 +175,7 @@ MALICIOUS: dict[str, tuple[str | Change, str]] = {
     ),
     "names too few": (node(12, columns=["x"]), "2 columns, and 1 names"),
     "TO_KERNEL in the middle": (node(11, op="TO_KERNEL", inputs=[9]), "node 10 "),
-    "TO_KERNEL at the top": (node(12, op="TO_KERNEL", args={}), "it stands on a leaf alone"),
+    "TO_KERNEL at the top": (node(12, op="TO_KERNEL", args={}), "it does not stand over a scan"),
     "an exchange to nowhere": (
         node(12, op="EXCHANGE", args={"spread": "single", "columns": []}),
         "one partition",

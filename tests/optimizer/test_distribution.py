@@ -22,7 +22,6 @@ from headrace.algebra.physical import (
     SPath,
     ToKernel,
     WindowScan,
-    over_deletions,
 )
 from headrace.algebra.plan import PhysicalPlan
 from headrace.algebra.properties import (
@@ -279,7 +278,7 @@ def test_spark_computes_scans_and_the_filters_on_them() -> None:
 def test_deletions_pass_through_every_operator() -> None:
     pattern_of = UpdatePattern.WITH_DELETIONS
     below = DeliveredProperties(BROADCAST, update_pattern=pattern_of)
-    over = over_deletions(CHAIN)
+    over = CHAIN.over_deletions()
     assert delivered(over, (2, 2), (below, HERE), 4).update_pattern is pattern_of
     assert delivered(CHAIN, (2, 2), (DeliveredProperties(BROADCAST), HERE), 4) == HERE
 

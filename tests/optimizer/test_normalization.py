@@ -101,7 +101,7 @@ def test_a_query_without_filters_or_unions_does_not_ask_their_rules() -> None:
         (path(regex.plus(regex.Symbol(0)), A), {Filter, FilteredPattern}),
         (LogicalExpression(Union(), (A, B)), {Filter, FilteredPattern}),
         (
-            LogicalExpression(WScan("s", "a", A.operator.window, Predicate("c0 = 1"))),  # type: ignore[union-attr]  # a scan
+            LogicalExpression(WScan("s", "a", A.operator.window, Predicate("c0 = 1"))),  # type: ignore[attr-defined]  # a scan
             {Union, WScanUnion},
         ),
     ],

@@ -154,10 +154,10 @@ ELSEWHERE: dict[str, LogicalExpression] = {
     "rule 6": union(where("c0 = 1", A), where("c0 = 1", B)),
     "rule 11": union(words("abd"), LogicalExpression(JOINED.operator, (A, WHOLE, scan("d")))),
     "rule 12": LogicalExpression(
-        WScan("s", "a", TERNARY_PLUS.inputs[0].inputs[0].operator.window, Predicate("c0 = 1"))  # type: ignore[union-attr]  # a scan
+        WScan("s", "a", TERNARY_PLUS.inputs[0].inputs[0].operator.window, Predicate("c0 = 1"))  # type: ignore[attr-defined]  # a scan
     ),
     "rule 13": LogicalExpression(
-        WScanUnion(tuple(s for e in LABELS for s in e.operator.scans))  # type: ignore[union-attr]  # scans
+        WScanUnion(tuple(s for e in LABELS for s in e.operator.scans))  # type: ignore[attr-defined]  # scans
     ),
     "rule 16": path(regex.concat([Symbol(0), Symbol(1, inverse=True)]), A, B),
     "simple paths": LogicalExpression(

@@ -69,6 +69,8 @@ def rows_of(expression: LogicalExpression, snapshot: Snapshot) -> set[Row]:
             return _with_a_path(output, inputs[0])
         case logical.Report():
             return inputs[0]
+        case other:
+            raise AssertionError(f"no snapshot says what {other} means")
 
 
 def _with_a_path(output: Sequence[int], rows: set[Row]) -> set[Row]:

@@ -19,7 +19,7 @@ import pandas as pd
 import pyarrow as pa
 from pyspark import TaskContext
 
-from ...placement import partitions_of
+from ...partitions import partitions_of
 from ...scans import Leaf
 from ...stages import Flow
 from ...watermarks import NEVER, Seen

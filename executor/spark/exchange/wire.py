@@ -13,17 +13,16 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ....algebra.physical import AggregateRows, ComputeColumns, Rewindow, WitnessPaths
+from ....algebra.physical import Rewindow
 from ....algebra.plan import PhysicalPlan
-from ....algebra.scalar import Literal, parsed
 from ....algebra.values import PropertyType, VertexType
 from ...batch import FOREVER, Batch, IntArray, lasting
+from ...checking import widths_of
 from ...dictionary import Dictionary
 from ...kernels import vertices as kernel
 from ...scans import Leaf, leaves
 from ...stages import Flow, Stage
 from ...values import ARROW_TYPES
-from ...widths import widths_of
 from .columns import carried
 
 _TYPES: Final[Mapping[PropertyType, int]] = {
@@ -84,15 +83,7 @@ def value_types(plan: PhysicalPlan) -> frozenset[PropertyType]:
     """All types of values in the rows of a plan."""
     read = {kind for leaf in leaves(plan) for _, kind in leaf.given}
     for node in plan.nodes:
-        match node.operator:
-            case ComputeColumns(values=values):
-                literals = (parsed(value, 1 << 20) for value in values)
-                read |= {value.type for value in literals if isinstance(value, Literal)}
-                read |= {"integer", "number"}
-            case AggregateRows():
-                read |= {"integer", "number"}
-            case WitnessPaths():
-                read |= {"string"}
+        read |= node.operator.new_types()
     return frozenset(read)
 
 

@@ -25,7 +25,6 @@ from ....algebra.aggregates import ReportMode
 from ....algebra.physical import ReportRows
 from ....algebra.plan import PhysicalPlan
 from ....algebra.properties import UpdatePattern
-from ....algebra.update_patterns import update_patterns
 from ....algebra.values import PropertyType
 from ...values import ARROW_TYPES
 from ..exchange.names import column_names, column_types
@@ -63,7 +62,7 @@ class ResultShape:
         """The shape of a plan's results."""
         root = plan.nodes[plan.root].operator
         event = root.mode if isinstance(root, ReportRows) else None
-        deletions = update_patterns(plan)[plan.root] is UpdatePattern.WITH_DELETIONS
+        deletions = plan.update_patterns()[plan.root] is UpdatePattern.WITH_DELETIONS
         others = (*_TIMES, _OP) if deletions else _TIMES if event is None else _EVENTS
         names = column_names(plan.columns, others)
         kinds = column_types(plan)

@@ -12,7 +12,7 @@ import pyarrow as pa
 from ....algebra.plan import PhysicalPlan
 from ...batch import FOREVER, Batch
 from ...dictionary import Dictionary
-from ...placement import Place
+from ...partitions import Partition
 from ...stages import Stage
 from ..exchange.blocks import LATE, REPORT, RESULTS
 from ..exchange.names import column_names
@@ -78,7 +78,7 @@ class Messages:
 
     plan: PhysicalPlan
     to: Stage
-    place: Place
+    place: Partition
     dictionary: Dictionary
     now: int
     ended: bool = False

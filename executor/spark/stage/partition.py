@@ -26,14 +26,13 @@ import pandas as pd
 import pyarrow as pa
 
 from ....algebra.plan import PhysicalPlan
-from ...accounts import of_stage
 from ...batch import FOREVER, Batch, without_repeated_ends
 from ...dictionary import Dictionary
 from ...held import Held, sorted_by_ts
 from ...operators.rewindow import kept_beyond
-from ...partitioned import pipeline_of
+from ...partitioned import pipeline_of, stage_counters
+from ...partitions import Partition
 from ...pipeline import Pipeline
-from ...placement import Place
 from ...slides import come_to
 from ...stages import Stage, stages_of
 from ...watermarks import NEVER, Seen, streams_read
@@ -112,7 +111,7 @@ class PartitionBatch:
         self._wire = wire_of(self._plan, self._stage)
         self._runs = runs_wire(self._plan, self._stage)
         partitions = self._plan.parallelism
-        self._place = Place(partition_keys(partitions).index(key), partitions)
+        self._place = Partition(partition_keys(partitions).index(key), partitions)
         self.head = Head() if head is None else Head.from_json(head)
 
     def run(self, frames: Iterable[pd.DataFrame], blobs: BlobStore) -> Iterator[pd.DataFrame]:
@@ -127,7 +126,7 @@ class PartitionBatch:
             self._wire, blobs, head.directory, index.pipeline.linger, apart=snapshot.before
         )
         runs = WindowLog(self._runs, blobs, head.runs, index.pipeline.linger)
-        started = of_stage(self._stage, self._place, index.pipeline)
+        started = stage_counters(self._stage, self._place, index.pipeline)
 
         arrived = _arrived(frames, self._wire.schema)
         watermark = head.watermark.after(arrived.seen, streams_read(self._plan))
@@ -156,7 +155,7 @@ class PartitionBatch:
         memory = None if ended else index.pipeline.memory()
         if memory is not None:
             blobs.put(MEMORY, memory)
-        counters = of_stage(self._stage, self._place, index.pipeline)
+        counters = stage_counters(self._stage, self._place, index.pipeline)
         snapshot = snapshot.then(
             timely.num_rows, snapshots.work_between(self._plan, started, counters)
         )

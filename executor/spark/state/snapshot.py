@@ -191,7 +191,7 @@ _OURS: Final = (
     "headrace.executor.kernels.",
     "headrace.executor.operators.",
     "headrace.executor.pipeline",
-    "headrace.executor.placement",
+    "headrace.executor.partitions",
     "headrace.executor.schedule",
     "headrace.executor.spark.stage.partition",
 )

@@ -12,7 +12,7 @@ from headrace.algebra.plan import PhysicalPlan
 from headrace.executor.dictionary import Dictionary
 from headrace.executor.local import Edge, LocalRun
 from headrace.executor.partitioned import pipeline_of
-from headrace.executor.placement import Place
+from headrace.executor.partitions import Partition
 from headrace.executor.spark.stage.partition import Index
 from headrace.executor.spark.state.cache import IndexHome
 from tests.executor.test_partitioned import HASH_JOIN, OWN_ROOTS
@@ -64,7 +64,7 @@ def test_an_index_goes_on_where_it_is_taken_to(plan: PhysicalPlan) -> None:
     run = LocalRun(plan)
     (stage,) = run.partitioned.stages
     dictionary = Dictionary()
-    index = Index(pipeline_of(plan, stage, dictionary, Place(1, 2)), dictionary)
+    index = Index(pipeline_of(plan, stage, dictionary, Partition(1, 2)), dictionary)
     theirs, ours = IndexHome[Index](), IndexHome[Index]()
 
     def fed(index: Index, edges: list[Edge]) -> list[list[int]]:

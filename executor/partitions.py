@@ -23,8 +23,8 @@ from .values import Values, bits_of, missing, plain, string_buffers
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """One of several partitions; by default the only one."""
+class Partition:
+    """The number of a partition, and how many there are; by default the only one."""
 
     partition: int = 0
     partitions: int = 1

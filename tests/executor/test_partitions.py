@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from headrace.executor.batch import FOREVER, IntArray
 from headrace.executor.dictionary import Dictionary
-from headrace.executor.placement import partitions_of
+from headrace.executor.partitions import partitions_of
 
 STRINGS = ["", "a", "1", "01", "né", "日本", "x" * 300, "a\x00b"]
 INTEGERS = [0, 1, -1, 2**62, -(2**63), 2**63 - 1]
@@ -57,7 +57,7 @@ def test_partitions_never_change() -> None:
 
 def test_another_process_agrees() -> None:
     program = (
-        "import pyarrow as pa; from headrace.executor.placement import partitions_of; "
+        "import pyarrow as pa; from headrace.executor.partitions import partitions_of; "
         f"print(partitions_of(pa.array({STRINGS!r}), 7).tolist())"
     )
     told = subprocess.run(

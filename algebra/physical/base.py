@@ -1,0 +1,273 @@
+"""What every physical operator says of itself, and the table of all operators."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import product
+from typing import Any, ClassVar, Literal, Self, TypeVar
+
+from ..properties import (
+    ANY,
+    SINGLE,
+    Convention,
+    Distribution,
+    Spread,
+    UpdatePattern,
+    distributions,
+)
+from ..registry import Registry
+from ..values import PropertyType, StreamTypes, Types
+
+WithDeletions = Literal["with_deletions"] | None
+"""Null where rows are never retracted before they expire."""
+
+Conventions = tuple[tuple[Convention, Convention], ...]
+"""Pairs: what computes the inputs of an operator, and what computes the operator then."""
+
+BY_KERNELS: Conventions = ((Convention.KERNEL, Convention.KERNEL),)
+IN_SQL: Conventions = ((Convention.SPARK_SQL, Convention.SPARK_SQL),)
+
+
+class PhysicalOperator:
+    """An operator of a plan: a frozen dataclass of JSON-able fields, one of them ``op``.
+
+    The methods are the laws of the operator. The optimizer plans by them, and the executor checks
+    every plan by them anew. A method that checks raises ValueError with the reason.
+    """
+
+    __slots__ = ()
+
+    conventions: ClassVar[Conventions] = BY_KERNELS
+    holds_state: ClassVar[bool] = True
+    """Whether rows are held from one micro-batch to the next."""
+    names_inputs: ClassVar[bool] = False
+    """Whether the arguments in one line name the inputs."""
+    final: ClassVar[bool] = False
+    """Whether a row is given once nothing can change it, so that it is never retracted."""
+
+    @property
+    def op(self) -> str:
+        """The stable name of the operator in plan documents."""
+        raise NotImplementedError
+
+    # -- rows and columns -------------------------------------------------------------------
+
+    def check_bounds(self, inputs: int) -> None:
+        """Checks the sizes and numbers that the operator has of its own.
+
+        Args:
+            inputs: how many inputs the operator reads.
+        """
+
+    def output_width(self, inputs: Sequence[int]) -> int:
+        """Checks the operator against its inputs, and returns the number of output columns.
+
+        Args:
+            inputs: the number of columns of each input.
+        """
+        return one_input(inputs)
+
+    def column_types(self, inputs: Sequence[Types], streams: Mapping[str, StreamTypes]) -> Types:
+        """The types of the values in each output column, given those of the inputs."""
+        return inputs[0]
+
+    def new_types(self) -> frozenset[PropertyType]:
+        """The types of values that the operator computes, beside those that it reads."""
+        return frozenset()
+
+    def input_names(self, position: int, own: Sequence[str], width: int) -> tuple[str, ...]:
+        """What people may call the columns of an input.
+
+        Args:
+            position: which input.
+            own: what the output columns are called.
+            width: the number of columns of the input.
+        """
+        return tuple(own)
+
+    def retention(self) -> int:
+        """For how long after its expiry an input row is still needed, in time units."""
+        return 0
+
+    @property
+    def coalesces(self) -> bool:
+        """Whether the result is coalesced, however the inputs are."""
+        return False
+
+    def keeps_coalesced(self, widths: Sequence[int]) -> bool:
+        """Whether the result is coalesced if the input is."""
+        return False
+
+    # -- distribution -----------------------------------------------------------------------
+
+    def distribution(self, inputs: Sequence[Distribution]) -> Distribution:
+        """The law: how the result lies over several partitions, given how the inputs lie.
+
+        Raises:
+            ValueError: if the operator would give wrong rows over such inputs.
+        """
+        return inputs[0]
+
+    def input_distributions(self, widths: Sequence[int]) -> Iterator[tuple[Distribution, ...]]:
+        """The distributions of the inputs that the optimizer tries, those it prefers first.
+
+        Those that the law refuses are left out by the optimizer.
+        """
+        return product(*(distributions(width, parallelism=2) for width in widths))
+
+    # -- deletions --------------------------------------------------------------------------
+
+    def update_pattern_over(self, inputs: Collection[UpdatePattern]) -> UpdatePattern:
+        """The update pattern of the result over inputs of such patterns.
+
+        Raises:
+            ValueError: if the operator is not made for such inputs.
+        """
+        return UpdatePattern.WITH_DELETIONS if self.retracted(inputs) else UpdatePattern.APPEND_ONLY
+
+    def retracted(self, inputs: Collection[UpdatePattern]) -> bool:
+        """Whether rows of an input may be retracted.
+
+        Raises:
+            ValueError: if there are deletions among them that are not yet retractions.
+        """
+        if UpdatePattern.MARKED in inputs:
+            raise ValueError(f"{self.op} cannot tell which rows a deletion takes back")
+        return UpdatePattern.WITH_DELETIONS in inputs
+
+    def over_deletions(self) -> PhysicalOperator:
+        """The operator that computes the same over an input with deletions."""
+        return self
+
+    @property
+    def marks(self) -> bool:
+        """Whether the operator scans a stream with deletions."""
+        return False
+
+    @property
+    def ends_deletions(self) -> bool:
+        """Whether the operator reads retractions and gives final rows.
+
+        Its input has to be coalesced: of each value one row is there, or none.
+        """
+        return False
+
+    # -- notation ---------------------------------------------------------------------------
+
+    def arguments(
+        self, inputs: Sequence[str], columns: Sequence[Sequence[str]], time_unit: str
+    ) -> str:
+        """The arguments in one line of text for people.
+
+        Args:
+            inputs: what a path may call its inputs.
+            columns: what the columns of each input are called.
+            time_unit: the unit of windows and periods.
+        """
+        return ""
+
+    def relation(self, below: Sequence[str]) -> str | None:
+        """What a path over the rows may call them, by the names of the inputs: ``(a⋈b)``."""
+        return None
+
+
+class DeletionVariant(PhysicalOperator):
+    """An operator with a variant of its own over inputs with deletions.
+
+    The field ``update_pattern`` says which variant it is.
+    """
+
+    __slots__ = ()
+    update_pattern: WithDeletions
+
+    def update_pattern_over(self, inputs: Collection[UpdatePattern]) -> UpdatePattern:
+        """As the inputs; final rows are never retracted."""
+        retracted = self.retracted(inputs)
+        if retracted is not (self.update_pattern is not None):
+            raise ValueError(f"{self.op} is {'not ' * retracted}made for deletions")
+        kept = retracted and not self.final
+        return UpdatePattern.WITH_DELETIONS if kept else UpdatePattern.APPEND_ONLY
+
+    def over_deletions(self) -> Self:
+        """The variant for deletions."""
+        variant: Any = self
+        changed: Self = replace(variant, update_pattern="with_deletions")
+        return changed
+
+    @property
+    def ends_deletions(self) -> bool:
+        """Whether it is the variant for deletions, and gives final rows."""
+        return self.final and self.update_pattern is not None
+
+
+class PassesRows(PhysicalOperator):
+    """An operator whose rows are those of its one input, in other places or at other times."""
+
+    __slots__ = ()
+
+    def relation(self, below: Sequence[str]) -> str | None:
+        """The name of the input."""
+        return below[0]
+
+
+OPERATORS: Registry[str, type[PhysicalOperator]] = Registry()
+"""All physical operators by their names in plan documents."""
+
+O = TypeVar("O", bound=PhysicalOperator)  # noqa: E741 - an operator
+
+
+def registered(operator: type[O]) -> type[O]:
+    """Adds a dataclass of an operator to :data:`OPERATORS`, by the default of its field ``op``."""
+    fields: Any = operator
+    return OPERATORS.add(fields.__dataclass_fields__["op"].default)(operator)
+
+
+# -- for the laws of operators ----------------------------------------------------------------
+
+
+def require(holds: bool, problem: str) -> None:
+    """Raises ValueError with the problem unless the condition holds."""
+    if not holds:
+        raise ValueError(problem)
+
+
+def one_input(inputs: Sequence[int]) -> int:
+    """The width of the only input."""
+    require(len(inputs) == 1, "it has one input")
+    return inputs[0]
+
+
+def require_columns(columns: Collection[int], width: int) -> None:
+    """Raises ValueError unless there are such columns."""
+    require(all(0 <= column < width for column in columns), "there is no such column")
+
+
+def moved(below: Distribution, columns: Sequence[int]) -> Distribution:
+    """The distribution of rows whose column ``i`` was column ``columns[i]``."""
+    if below.spread is not Spread.HASH:
+        return below
+    return hashed_by([i for i, column in enumerate(columns) if column in below.columns])
+
+
+def hashed_by(columns: Sequence[int]) -> Distribution:
+    """Hashed by each of some columns; without any the rows lie anywhere."""
+    return Distribution(Spread.HASH, tuple(columns)) if columns else ANY
+
+
+def together(below: Distribution, what: str) -> Distribution:
+    """The distribution, of rows of which equal ones have to be on one partition.
+
+    Raises:
+        ValueError: if the rows lie anywhere.
+    """
+    if below == ANY:
+        raise ValueError(f"the rows of a {what} may lie on several partitions")
+    return below
+
+
+def on_one_or_hashed(columns: Collection[int]) -> Iterator[tuple[Distribution, ...]]:
+    """One input on a single partition, or hashed by one of the columns."""
+    yield (SINGLE,)
+    for column in sorted(columns):
+        yield (hashed_by((column,)),)

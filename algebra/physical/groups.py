@@ -1,0 +1,176 @@
+"""Operators that hold the rows that are valid, by value or by key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal
+
+from .. import durations, notation
+from ..aggregates import Function, ReportMode
+from ..properties import Distribution, Spread
+from ..values import ColumnType, PropertyType, StreamTypes, Types
+from .base import (
+    DeletionVariant,
+    PassesRows,
+    WithDeletions,
+    hashed_by,
+    on_one_or_hashed,
+    one_input,
+    registered,
+    require,
+    require_columns,
+    together,
+)
+
+
+@registered
+@dataclass(frozen=True, slots=True)
+class Rewindow(PassesRows):
+    """Puts a window over rows that operators made: a value that begins to be valid at ``t``
+    counts until ``floor(t / slide) * slide + range`` at most, however long it stays valid.
+
+    Only when it has been invalid in between does it begin anew. The result is coalesced.
+    """
+
+    range: int
+    slide: int
+    op: Literal["REWINDOW"] = "REWINDOW"
+
+    coalesces: ClassVar[bool] = True
+
+    def output_width(self, inputs: Sequence[int]) -> int:
+        """As the input."""
+        width = one_input(inputs)
+        require(0 < self.slide <= self.range, "a window needs 0 < slide <= range")
+        return width
+
+    def distribution(self, inputs: Sequence[Distribution]) -> Distribution:
+        """Equal rows have to be on one partition."""
+        return together(inputs[0], "value")
+
+    def arguments(
+        self, inputs: Sequence[str], columns: Sequence[Sequence[str]], time_unit: str
+    ) -> str:
+        """``window 30d slide 1d``."""
+        return notation.window(self.range, self.slide, time_unit)
+
+
+@registered
+@dataclass(frozen=True, slots=True)
+class AggregateRows(DeletionVariant):
+    """One row for each combination of the columns ``keys`` among the different rows valid.
+
+    ``aggregates`` are pairs of a function and a column (null: rows are counted); output columns
+    are ``output``, positions in the keys followed by the aggregates. A row is given when it is
+    final: it closes, or, with ``every``, an instant that is a multiple of that has passed. What
+    is final is not retracted, over a stream with deletions neither.
+    """
+
+    keys: tuple[int, ...]
+    aggregates: tuple[tuple[Function, int | None], ...]
+    output: tuple[int, ...]
+    every: int | None = None
+    update_pattern: WithDeletions = field(default=None, hash=False)
+    op: Literal["AGGREGATE"] = "AGGREGATE"
+
+    coalesces: ClassVar[bool] = True
+    final: ClassVar[bool] = True
+
+    def output_width(self, inputs: Sequence[int]) -> int:
+        """The number of keys and aggregates given."""
+        width = one_input(inputs)
+        columns = [column for _, column in self.aggregates if column is not None]
+        require_columns([*self.keys, *columns], width)
+        counted = all(f == "count" for f, column in self.aggregates if column is None)
+        require(counted, "it does not say of which column")
+        count = len(self.keys) + len(self.aggregates)
+        require(all(0 <= i < count for i in self.output), "there is no such key or aggregate")
+        require(self.every is None or self.every > 0, "between two instants lies no time")
+        return len(self.output)
+
+    def column_types(self, inputs: Sequence[Types], streams: Mapping[str, StreamTypes]) -> Types:
+        """Those of the keys, and what each function gives."""
+        found = [inputs[0][key] for key in self.keys]
+        for function, column in self.aggregates:
+            if function in ("count", "count_distinct") or column is None:
+                found.append(_INTEGER)
+            else:
+                found.append(_NUMBER if function == "avg" else inputs[0][column])
+        return tuple(found[i] for i in self.output)
+
+    def new_types(self) -> frozenset[PropertyType]:
+        """Numbers."""
+        return frozenset({"integer", "number"})
+
+    def input_names(self, position: int, own: Sequence[str], width: int) -> tuple[str, ...]:
+        """The names of the keys."""
+        count = len(self.keys)
+        names = {self.keys[i]: n for i, n in zip(self.output, own, strict=True) if i < count}
+        return tuple(names.get(k, f"c{k}") for k in range(width))
+
+    def distribution(self, inputs: Sequence[Distribution]) -> Distribution:
+        """The rows of a key lie together where one of its columns is hashed by."""
+        below = inputs[0]
+        if below.spread is not Spread.HASH:
+            return together(below, "key")
+        hashed = [i for i, key in enumerate(self.keys) if key in below.columns]
+        require(bool(hashed), f"its input lies {below}, and that is by no key")
+        return hashed_by([i for i, place in enumerate(self.output) if place in hashed])
+
+    def input_distributions(self, widths: Sequence[int]) -> Iterator[tuple[Distribution, ...]]:
+        """On one partition, or hashed by a key that the result has."""
+        keys = self.keys
+        return on_one_or_hashed({key for key in keys if keys.index(key) in self.output})
+
+    def arguments(
+        self, inputs: Sequence[str], columns: Sequence[Sequence[str]], time_unit: str
+    ) -> str:
+        """``count(*) by x  every 1d``."""
+        return notation.aggregates(self.keys, self.aggregates, self.every, columns[0], time_unit)
+
+
+_INTEGER: frozenset[ColumnType] = frozenset({"integer"})
+_NUMBER: frozenset[ColumnType] = frozenset({"number"})
+
+
+@registered
+@dataclass(frozen=True, slots=True)
+class ReportRows(DeletionVariant):
+    """The rows that are valid (``snapshot``), are and were not one period ago (``entering``), or
+    were and are not (``exit``), at each multiple of ``every``, once that is past.
+
+    The ts of a result is the instant of its report, which is never retracted, its exp the next.
+    """
+
+    mode: ReportMode
+    every: int
+    update_pattern: WithDeletions = field(default=None, hash=False)
+    op: Literal["REPORT"] = "REPORT"
+
+    coalesces: ClassVar[bool] = True
+    final: ClassVar[bool] = True
+
+    def output_width(self, inputs: Sequence[int]) -> int:
+        """As the input."""
+        width = one_input(inputs)
+        require(self.every > 0, "between two reports lies no time")
+        return width
+
+    def retention(self) -> int:
+        """A row that is gone is still looked at one report later."""
+        return self.every
+
+    def distribution(self, inputs: Sequence[Distribution]) -> Distribution:
+        """Equal rows have to be on one partition."""
+        return together(inputs[0], "value")
+
+    def input_distributions(self, widths: Sequence[int]) -> Iterator[tuple[Distribution, ...]]:
+        """On one partition, or hashed by any column."""
+        return on_one_or_hashed(range(widths[0]))
+
+    def arguments(
+        self, inputs: Sequence[str], columns: Sequence[Sequence[str]], time_unit: str
+    ) -> str:
+        """``entering every 1d``."""
+        return f"{self.mode} every {durations.text(self.every, time_unit)}"

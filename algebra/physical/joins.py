@@ -1,0 +1,160 @@
+"""The join."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Literal
+
+from .. import notation, predicate
+from ..properties import BROADCAST, NOTHING, SINGLE, Distribution, Spread, distributions, hashed
+from ..untrusted import MOST_VARIABLES, WIDEST, at_most, between
+from ..values import StreamTypes, Types
+from .base import DeletionVariant, WithDeletions, hashed_by, registered, require
+
+Horizon = tuple[int, int]
+"""A column that holds a time, and how long after it the last row arrives that can be met."""
+
+FURTHEST = 2**62
+"""Bounds of horizons are smaller."""
+
+
+@registered
+@dataclass(frozen=True, slots=True)
+class HashJoin(DeletionVariant):
+    """Symmetric hash join of two inputs on the variables that both bind.
+
+    ``bindings[k][j]``: the variable of column ``j`` of input ``k``; ``output``: the
+    variables kept. Without a shared variable it is the cross product. ``residual``, SQL over
+    columns ``c0``, ``c1``, ... that stand for the variables, has to hold of the two rows
+    joined; null: nothing has. ``horizon`` says for each input until when its rows are held: no
+    row that arrives on the other side more than the bound after the time in the column meets
+    such a row, so it is given back then, if it has not expired; null: until it expires. Over a
+    stream with deletions it retracts results, and holds all rows until they expire.
+    """
+
+    bindings: tuple[tuple[int, ...], tuple[int, ...]]
+    output: tuple[int, ...]
+    variables: tuple[str, ...] = field(default=(), compare=False)
+    residual: str | None = field(default=None, hash=False)
+    horizon: tuple[Horizon | None, Horizon | None] | None = field(default=None, hash=False)
+    update_pattern: WithDeletions = field(default=None, hash=False)
+    op: Literal["HASH_JOIN"] = "HASH_JOIN"
+
+    names_inputs: ClassVar[bool] = True
+
+    def named(self, columns: tuple[str, ...]) -> HashJoin:
+        """The join with the names that its variables have where its columns have these.
+
+        A variable that is not kept has its own name, changed if another one has it.
+        """
+        names = {v: columns[k] for k, v in reversed(list(enumerate(self.output)))}
+        for variable in range(1 + max((v for side in self.bindings for v in side), default=-1)):
+            if variable not in names:
+                own = self.variables[variable : variable + 1]
+                wanted = name = own[0] if own else f"v{variable}"
+                count = 2
+                while name in names.values():
+                    name, count = f"{wanted}_{count}", count + 1
+                names[variable] = name
+        return replace(self, variables=tuple([names[v] for v in sorted(names)]))
+
+    def check_bounds(self, inputs: int) -> None:
+        """Checks the residual, and the numbers of columns and variables."""
+        if self.residual is not None:
+            _ = predicate.checked(self.residual)
+        for listed in (*self.bindings, self.output, self.variables):
+            at_most(len(listed), WIDEST, "columns")
+        bound = [v for binding in self.bindings for v in binding]
+        between(bound, 0, MOST_VARIABLES, "a variable")
+
+    def output_width(self, inputs: Sequence[int]) -> int:
+        """The number of variables kept."""
+        require(len(inputs) == 2, "a join has two inputs")
+        bound = {v for binding in self.bindings for v in binding}
+        for width, binding in zip(inputs, self.bindings, strict=True):
+            require(len(binding) == width, f"{len(binding)} variables for {width} columns")
+            require(len(set(binding)) == width, "a variable occurs twice in one input")
+        require(set(self.output) <= bound, "an output variable is not bound")
+        if self.residual is not None:
+            tree = predicate.checked(self.residual, 1 + max(bound, default=-1))
+            looked_at = predicate.columns_of(tree)
+            require(looked_at <= bound, "the residual looks at an unbound variable")
+        for width, side in zip(inputs, self.horizon or (None, None), strict=True):
+            there = side is None or (0 <= side[0] < width and abs(side[1]) < FURTHEST)
+            require(there, "a horizon names a column that does not exist, or no bound")
+        return len(self.output)
+
+    def column_types(self, inputs: Sequence[Types], streams: Mapping[str, StreamTypes]) -> Types:
+        """Those of the variables kept."""
+        of_variable = {
+            variable: types
+            for binding, side in zip(self.bindings, inputs, strict=True)
+            for variable, types in zip(binding, side, strict=True)
+        }
+        return tuple(of_variable[variable] for variable in self.output)
+
+    def input_names(self, position: int, own: Sequence[str], width: int) -> tuple[str, ...]:
+        """The names of the variables."""
+        return tuple(self.variables[v] for v in self.bindings[position])
+
+    def distribution(self, inputs: Sequence[Distribution]) -> Distribution:
+        """One side in copies, both on one partition, or both hashed on a shared variable."""
+        left, right = inputs
+        if NOTHING in (left, right):
+            return NOTHING
+        if left == right and left in (SINGLE, BROADCAST):
+            return left
+        first, second = (
+            frozenset(binding[column] for column in side.columns)
+            for binding, side in zip(self.bindings, inputs, strict=True)
+        )
+        if BROADCAST in (left, right):
+            other, variables = (right, second) if left == BROADCAST else (left, first)
+            if other.spread is not Spread.HASH:
+                return other
+        else:
+            lie = f"its inputs lie {left} and {right}"
+            require(bool(first & second), f"{lie}, so that rows to be joined may lie apart")
+            variables = first | second
+        return hashed_by([i for i, variable in enumerate(self.output) if variable in variables])
+
+    def input_distributions(self, widths: Sequence[int]) -> Iterator[tuple[Distribution, ...]]:
+        """Hashed on each shared variable, copies of either side, both on one partition."""
+        left, right = self.bindings
+        for variable in sorted(set(left) & set(right)):
+            yield hashed(left.index(variable)), hashed(right.index(variable))
+        for other in distributions(widths[1], 2):
+            yield BROADCAST, other
+        for other in distributions(widths[0], 2):
+            if other != BROADCAST:
+                yield other, BROADCAST
+        yield SINGLE, SINGLE
+
+    def over_deletions(self) -> HashJoin:
+        """The variant for deletions, which holds all rows until they expire."""
+        return replace(self, horizon=None, update_pattern="with_deletions")
+
+    def arguments(
+        self, inputs: Sequence[str], columns: Sequence[Sequence[str]], time_unit: str
+    ) -> str:
+        """``x,y ⋈ y,z → x,z  on y  where x < z  held to x + 10``."""
+        name = notation.variable_names(self.variables)
+        joined = notation.joined(self.bindings, self.output, name)
+        return joined + notation.where(self.residual, name) + self._held()
+
+    def _held(self) -> str:
+        """``  held to e.ts + 10``: the horizons."""
+        if self.horizon is None:
+            return ""
+        name = notation.variable_names(self.variables)
+        held = [
+            f"{name(binding[horizon[0]])} {'-' if horizon[1] < 0 else '+'} {abs(horizon[1])}"
+            for binding, horizon in zip(self.bindings, self.horizon, strict=True)
+            if horizon is not None
+        ]
+        return f"  held to {', '.join(held)}"
+
+    def relation(self, below: Sequence[str]) -> str | None:
+        """``(a⋈b)``."""
+        return f"({'⋈'.join(below)})"

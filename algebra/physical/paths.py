@@ -1,0 +1,307 @@
+"""The operators that follow paths over the product of the edges and an automaton."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal
+
+from .. import notation
+from ..automaton import MOST_STATES
+from ..properties import (
+    BROADCAST,
+    NOTHING,
+    SINGLE,
+    Distribution,
+    Spread,
+    UpdatePattern,
+    hashed,
+)
+from ..untrusted import MOST_TRANSITIONS, WIDEST, at_most, between, distinct
+from ..values import PropertyType, StreamTypes, Types
+from .base import (
+    DeletionVariant,
+    PhysicalOperator,
+    WithDeletions,
+    moved,
+    registered,
+    require,
+    require_columns,
+    together,
+)
+
+DEFAULT_STEPS = 1_000_000
+"""Steps that SIMPLE_PATH may take for one edge, if nothing else is said."""
+
+
+class FollowsAutomaton(PhysicalOperator):
+    """An operator with an automaton whose transitions name inputs of edges."""
+
+    __slots__ = ()
+    states: int
+    transitions: tuple[tuple[int, int, bool, int], ...]
+    accepting: tuple[int, ...]
+    regex: str
+
+    def check_automaton(self, inputs: int) -> None:
+        """Checks that the automaton is deterministic, and that nothing enters its start.
+
+        Raises:
+            ValueError: with the reason.
+        """
+        between([self.states], 1, MOST_STATES + 2, "the number of states")
+        at_most(len(self.transitions), MOST_TRANSITIONS, "transitions")
+        steps = self.transitions
+        between([i for _, i, _, _ in steps], 0, inputs, "the input of a transition")
+        between([q for q, *_ in steps], 0, self.states, "a state")
+        between([q for *_, q in steps], 1, self.states, "the state that one leads to")
+        between(self.accepting, 1, self.states, "an accepting state")
+        distinct(self.accepting, "accepting state")
+        distinct([s[:3] for s in steps], "transition of a state, input and direction")
+        require(inputs >= 1, "a path has at least one input")
+
+    def require_known(self, inputs: int) -> None:
+        """Raises ValueError unless there are the states and inputs that the automaton names."""
+        known = all(
+            0 <= q < self.states and 0 <= to < self.states and 0 <= i < inputs
+            for q, i, _, to in self.transitions
+        ) and all(0 < q < self.states for q in self.accepting)
+        require(known, "the automaton names a state or an input that does not exist")
+
+
+@dataclass(frozen=True, slots=True)
+class AutomatonPath(FollowsAutomaton):
+    """What the operators for PATH have in common: the automaton of the words that they look for.
+
+    It is deterministic, minimal and trimmed but for its start state 0, which
+    no transition enters. ``transitions`` are ``(state, input, inverse, next state)`` with
+    the input's number; ``regex`` is for people.
+
+    ``roots``: over several partitions each can report paths from ``all`` roots that it meets,
+    or only from its ``own``, those that hash to it; its inputs are then broadcast.
+    """
+
+    states: int
+    transitions: tuple[tuple[int, int, bool, int], ...]
+    accepting: tuple[int, ...]
+    regex: str = field(default="", compare=False)
+    roots: Literal["all", "own"] = "all"
+
+    names_inputs: ClassVar[bool] = True
+
+    def check_bounds(self, inputs: int) -> None:
+        """Checks the automaton."""
+        self.check_automaton(inputs)
+
+    def output_width(self, inputs: Sequence[int]) -> int:
+        """Source and target."""
+        require(all(width == 2 for width in inputs), "a path is made of pairs")
+        self.require_known(len(inputs))
+        return 2
+
+    def column_types(self, inputs: Sequence[Types], streams: Mapping[str, StreamTypes]) -> Types:
+        """Those of the vertices where paths start and where they end."""
+        steps = self.transitions
+        starts = [inputs[i][1 if inv else 0] for s, i, inv, _ in steps if s == 0]
+        ends = [inputs[i][0 if inv else 1] for _, i, inv, to in steps if to in self.accepting]
+        return (frozenset().union(*starts), frozenset().union(*ends))
+
+    def input_names(self, position: int, own: Sequence[str], width: int) -> tuple[str, ...]:
+        """Source and target."""
+        return ("src", "trg")
+
+    def distribution(self, inputs: Sequence[Distribution]) -> Distribution:
+        """Over its own roots it needs copies; over all of them copies, or one partition."""
+        where = {each for each in inputs if each != NOTHING}
+        if not where:
+            return NOTHING
+        if self.roots == "own":
+            require(where == {BROADCAST}, "each partition needs every edge to grow its trees")
+            return hashed(0)
+        together = where in ({SINGLE}, {BROADCAST})
+        require(together, "edges of one path may lie on several partitions")
+        return where.pop()
+
+    def input_distributions(self, widths: Sequence[int]) -> Iterator[tuple[Distribution, ...]]:
+        """Everything on one partition, or copies."""
+        yield (SINGLE,) * len(widths)
+        yield (BROADCAST,) * len(widths)
+
+    def arguments(
+        self, inputs: Sequence[str], columns: Sequence[Sequence[str]], time_unit: str
+    ) -> str:
+        """``a·b+ by root``."""
+        return notation.path_text(self, inputs) + (" by root" if self.roots == "own" else "")
+
+    def relation(self, below: Sequence[str]) -> str | None:
+        """``(a·b+)``."""
+        return f"({notation.path_text(self, below)})"
+
+
+@registered
+@dataclass(frozen=True, slots=True)
+class SPath(AutomatonPath, DeletionVariant):
+    """S-PATH: widest-path spanning forest over (vertex, DFA state) (thesis appendix A).
+
+    Over a stream with deletions it is RAPQ: what rested on an edge that ends is looked for anew,
+    and retracted where it is not found (thesis 4.3, keyed on expiry).
+    """
+
+    update_pattern: WithDeletions = field(default=None, hash=False)
+    op: Literal["S_PATH"] = "S_PATH"
+
+    @property
+    def coalesces(self) -> bool:
+        """With one accepting state a pair is given only when its validity grows."""
+        return self.update_pattern is None and len(self.accepting) == 1
+
+    def arguments(
+        self, inputs: Sequence[str], columns: Sequence[Sequence[str]], time_unit: str
+    ) -> str:
+        """``a·b+ by root by RAPQ``."""
+        rapq = "" if self.update_pattern is None else " by RAPQ"
+        return AutomatonPath.arguments(self, inputs, columns, time_unit) + rapq
+
+
+class NotOverDeletions(PhysicalOperator):
+    """An operator that has no variant for deletions."""
+
+    __slots__ = ()
+
+    def update_pattern_over(self, inputs: Collection[UpdatePattern]) -> UpdatePattern:
+        """Nothing is ever retracted."""
+        require(not self.retracted(inputs), f"{self.op} is not made for deletions")
+        return UpdatePattern.APPEND_ONLY
+
+
+@registered
+@dataclass(frozen=True, slots=True)
+class SimplePath(NotOverDeletions, AutomatonPath):
+    """Paths that repeat no vertex: a search from each new edge for the pairs that it completes.
+
+    ``budget``: how many steps the search for one edge may take, beyond which the run ends
+    with an error; it is no part of what the plan is.
+    """
+
+    budget: int = field(default=DEFAULT_STEPS, compare=False)
+    op: Literal["SIMPLE_PATH"] = "SIMPLE_PATH"
+
+    coalesces: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if self.budget < 1:
+            raise ValueError("the budget of SIMPLE_PATH is at least one step")
+
+
+@registered
+@dataclass(frozen=True, slots=True)
+class SlidePath(NotOverDeletions, AutomatonPath):
+    """As S_PATH, for all edges of one ts as a set: by components of the product graph, per expiry.
+
+    ``period``: the time between two ts, what it was costed with; it is no part of what the
+    operator computes.
+    """
+
+    period: int = field(default=1, compare=False)
+    op: Literal["SLIDE_PATH"] = "SLIDE_PATH"
+
+    coalesces: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if self.period < 1:
+            raise ValueError("the period of SLIDE_PATH is at least one time unit")
+
+
+@registered
+@dataclass(frozen=True, slots=True)
+class WitnessPaths(FollowsAutomaton):
+    """With each row of the first input a path that says why it holds, as text: JSON of its steps.
+
+    The path leads from the vertex of column ``source`` to that of ``target`` over valid edges of
+    the other inputs, and its word is one of the automaton's, which is as in
+    :class:`AutomatonPath` (its input k is the operator's input k + 1); a step over that input is
+    called ``labels[k]``. It is a shortest one; with ``simple`` it repeats no vertex, and the
+    search for it takes at most ``budget`` steps. Of rows that agree in ``keys`` those are left out
+    that earlier ones already said. ``output`` are columns of the first input, and the number of
+    those for the path.
+    """
+
+    keys: tuple[int, ...]
+    output: tuple[int, ...]
+    source: int
+    target: int
+    states: int
+    transitions: tuple[tuple[int, int, bool, int], ...]
+    accepting: tuple[int, ...]
+    labels: tuple[str, ...]
+    simple: bool = False
+    regex: str = field(default="", compare=False)
+    budget: int = field(default=DEFAULT_STEPS, compare=False)
+    op: Literal["WITNESS"] = "WITNESS"
+
+    coalesces: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if self.budget < 1:
+            raise ValueError("the budget of WITNESS is at least one step")
+
+    def check_bounds(self, inputs: int) -> None:
+        """Checks the automaton, and the numbers of columns and labels."""
+        self.check_automaton(inputs - 1)
+        for listed in (self.keys, self.output, self.labels):
+            at_most(len(listed), WIDEST, "columns or labels")
+
+    def output_width(self, inputs: Sequence[int]) -> int:
+        """The number of columns given, of the first input and the path."""
+        require(len(inputs) >= 2, "it has rows, and edges that paths are made of")
+        rows, pairs = inputs[0], inputs[1:]
+        require(all(width == 2 for width in pairs), "a path is made of pairs")
+        require(len(self.labels) == len(pairs), "each input of edges has a label")
+        require_columns((*self.keys, self.source, self.target), rows)
+        require_columns(self.output, rows + 1)
+        self.require_known(len(pairs))
+        return len(self.output)
+
+    def column_types(self, inputs: Sequence[Types], streams: Mapping[str, StreamTypes]) -> Types:
+        """Those of the first input, and the path."""
+        with_path: Types = (*inputs[0], frozenset({"path"}))
+        return tuple(with_path[column] for column in self.output)
+
+    def new_types(self) -> frozenset[PropertyType]:
+        """The text of paths."""
+        return frozenset({"string"})
+
+    def input_names(self, position: int, own: Sequence[str], width: int) -> tuple[str, ...]:
+        """The names of the columns given; source and target of edges."""
+        if position:
+            return ("src", "trg")
+        kept = dict(zip(reversed(self.output), reversed(own), strict=True))
+        return tuple(kept.get(k, f"c{k}") for k in range(width))
+
+    def distribution(self, inputs: Sequence[Distribution]) -> Distribution:
+        """The rows of a key lie together, and all edges are where they are."""
+        rows, *edges = inputs
+        if rows == NOTHING:
+            return NOTHING
+        where = {each for each in edges if each != NOTHING}
+        beside = where <= {BROADCAST} or (rows == SINGLE and where == {SINGLE})
+        require(beside, "edges of a path may lie apart from the rows that it is for")
+        if rows.spread is not Spread.HASH:
+            return together(rows, "key")
+        by_key = not set(self.keys).isdisjoint(rows.columns)
+        require(by_key, f"its rows lie {rows}, and that is by no key")
+        return moved(rows, self.output)
+
+    def input_distributions(self, widths: Sequence[int]) -> Iterator[tuple[Distribution, ...]]:
+        """Everything on one partition, or rows hashed by a key beside copies of the edges."""
+        yield (SINGLE,) * len(widths)
+        for column in sorted(set(self.keys)):
+            yield (hashed(column), *(BROADCAST,) * (len(widths) - 1))
+
+    def arguments(
+        self, inputs: Sequence[str], columns: Sequence[Sequence[str]], time_unit: str
+    ) -> str:
+        """``x (a·b+) y  simple``."""
+        words = notation.path_text(self, self.labels)
+        ends = notation.chosen(columns[0], (self.source, self.target))
+        return notation.witness(ends, words, simple=self.simple)

@@ -1,0 +1,240 @@
+"""Operators that look at one row at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import ClassVar, Literal
+
+from .. import notation, predicate, scalar
+from ..properties import ANY, BROADCAST, DIVIDED, NOTHING, Distribution, Spread, distributions
+from ..untrusted import WIDEST, at_most, between
+from ..values import NUMBERS, ColumnType, PropertyType, StreamTypes, Types
+from .base import (
+    BY_KERNELS,
+    IN_SQL,
+    Conventions,
+    PhysicalOperator,
+    hashed_by,
+    moved,
+    one_input,
+    registered,
+    require,
+    require_columns,
+)
+
+
+@registered
+@dataclass(frozen=True, slots=True)
+class FilterRows(PhysicalOperator):
+    """Keeps the rows that satisfy ``predicate``, SQL over columns ``c0``, ``c1``, ..."""
+
+    predicate: str
+    op: Literal["FILTER"] = "FILTER"
+
+    conventions: ClassVar[Conventions] = IN_SQL + BY_KERNELS
+    holds_state: ClassVar[bool] = False
+
+    def check_bounds(self, inputs: int) -> None:
+        """Checks the predicate."""
+        _ = predicate.checked(self.predicate)
+
+    def keeps_coalesced(self, widths: Sequence[int]) -> bool:
+        """As the input."""
+        return True
+
+    def arguments(
+        self, inputs: Sequence[str], columns: Sequence[Sequence[str]], time_unit: str
+    ) -> str:
+        """``x = y``."""
+        return notation.condition(self.predicate, columns[0])
+
+    def relation(self, below: Sequence[str]) -> str | None:
+        """``σ(a)``."""
+        return f"σ({below[0]})"
+
+
+@registered
+@dataclass(frozen=True, slots=True)
+class MergeUnion(PhysicalOperator):
+    """Merges its inputs by ts; does not coalesce."""
+
+    op: Literal["UNION"] = "UNION"
+
+    holds_state: ClassVar[bool] = False
+
+    def output_width(self, inputs: Sequence[int]) -> int:
+        """As each of the inputs."""
+        require(len(set(inputs)) == 1, "the inputs of a union have unequal widths")
+        return inputs[0]
+
+    def column_types(self, inputs: Sequence[Types], streams: Mapping[str, StreamTypes]) -> Types:
+        """Those of either input."""
+        return tuple(frozenset().union(*columns) for columns in zip(*inputs, strict=True))
+
+    def distribution(self, inputs: Sequence[Distribution]) -> Distribution:
+        """What all inputs have in common; copies are united with copies only."""
+        below = [each for each in inputs if each != NOTHING]
+        if not below:
+            return NOTHING
+        if all(each == below[0] for each in below):
+            return below[0]
+        require(BROADCAST not in below, "some inputs are on every partition, others are not")
+        if any(each.spread is not Spread.HASH for each in below):
+            return ANY
+        common = frozenset.intersection(*(frozenset(each.columns) for each in below))
+        return hashed_by(sorted(common))
+
+    def input_distributions(self, widths: Sequence[int]) -> Iterator[tuple[Distribution, ...]]:
+        """All alike, or each divided in its own way."""
+        for inputs in product(*(distributions(width, 2) for width in widths)):
+            if len(set(inputs)) == 1 or all(each.spread in DIVIDED for each in inputs):
+                yield inputs
+
+    def relation(self, below: Sequence[str]) -> str | None:
+        """``(a∪b)``."""
+        return f"({'∪'.join(below)})"
+
+
+@registered
+@dataclass(frozen=True, slots=True)
+class ProjectColumns(PhysicalOperator):
+    """Output column ``i`` is input column ``columns[i]``; does not coalesce."""
+
+    columns: tuple[int, ...]
+    op: Literal["PROJECT"] = "PROJECT"
+
+    conventions: ClassVar[Conventions] = IN_SQL + BY_KERNELS
+    holds_state: ClassVar[bool] = False
+
+    def check_bounds(self, inputs: int) -> None:
+        """Checks the number of columns."""
+        at_most(len(self.columns), WIDEST, "columns")
+
+    def output_width(self, inputs: Sequence[int]) -> int:
+        """The number of columns kept."""
+        require_columns(self.columns, one_input(inputs))
+        return len(self.columns)
+
+    def column_types(self, inputs: Sequence[Types], streams: Mapping[str, StreamTypes]) -> Types:
+        """Those of the columns kept."""
+        return tuple(inputs[0][column] for column in self.columns)
+
+    def input_names(self, position: int, own: Sequence[str], width: int) -> tuple[str, ...]:
+        """The names of the columns kept."""
+        kept = dict(zip(reversed(self.columns), reversed(own), strict=True))
+        return tuple(kept.get(k, f"c{k}") for k in range(width))
+
+    def keeps_coalesced(self, widths: Sequence[int]) -> bool:
+        """As the input, if no column is dropped."""
+        return set(self.columns) == set(range(widths[0]))
+
+    def distribution(self, inputs: Sequence[Distribution]) -> Distribution:
+        """As the input, as long as a column hashed by stays."""
+        return moved(inputs[0], self.columns)
+
+    def arguments(
+        self, inputs: Sequence[str], columns: Sequence[Sequence[str]], time_unit: str
+    ) -> str:
+        """``x,y → y,x``."""
+        kept = notation.chosen(columns[0], self.columns)
+        return f"{','.join(columns[0])} → {','.join(kept)}"
+
+    def relation(self, below: Sequence[str]) -> str | None:
+        """``^a``, where source and target change places."""
+        return f"^{below[0]}" if self.columns == (1, 0) else None
+
+
+@registered
+@dataclass(frozen=True, slots=True)
+class ComputeColumns(PhysicalOperator):
+    """Output column ``i`` is ``values[i]``, SQL over columns ``c0``, ``c1``, ...
+
+    What cannot be computed is missing; does not coalesce.
+    """
+
+    values: tuple[str, ...]
+    op: Literal["COMPUTE"] = "COMPUTE"
+
+    holds_state: ClassVar[bool] = False
+
+    def output_width(self, inputs: Sequence[int]) -> int:
+        """The number of values."""
+        width = one_input(inputs)
+        for value in self.values:
+            scalar.parsed(value, width)
+        return len(self.values)
+
+    def column_types(self, inputs: Sequence[Types], streams: Mapping[str, StreamTypes]) -> Types:
+        """Those that the values have over such columns."""
+        columns = inputs[0]
+        return tuple(_types(scalar.parsed(v, len(columns)), columns) for v in self.values)
+
+    def new_types(self) -> frozenset[PropertyType]:
+        """Numbers, and those of literals."""
+        values = [scalar.parsed(value, 1 << 20) for value in self.values]
+        literals = {value.type for value in values if isinstance(value, scalar.Literal)}
+        return frozenset({"integer", "number", *literals})
+
+    def input_names(self, position: int, own: Sequence[str], width: int) -> tuple[str, ...]:
+        """The names of the columns that are passed on."""
+        kept = dict(zip(self.values, own, strict=True))
+        return tuple(kept.get(f"c{k}", f"c{k}") for k in range(width))
+
+    def distribution(self, inputs: Sequence[Distribution]) -> Distribution:
+        """As the input, as long as a column hashed by is passed on."""
+        values = [scalar.parsed(value, 1 << 20) for value in self.values]
+        columns = [v.position if isinstance(v, scalar.Column) else -1 for v in values]
+        return moved(inputs[0], columns)
+
+    def arguments(
+        self, inputs: Sequence[str], columns: Sequence[Sequence[str]], time_unit: str
+    ) -> str:
+        """``x, x + 1``."""
+        return ", ".join(notation.value(value, columns[0]) for value in self.values)
+
+
+def _types(value: scalar.Value, columns: Types) -> frozenset[ColumnType]:
+    """The types of a value over columns of such types."""
+    match value:
+        case scalar.Column(position):
+            return columns[position]
+        case scalar.Literal():
+            return frozenset({value.type})
+        case _ if value.function == "/":
+            return frozenset({"number"})
+        case _:
+            of_parts = frozenset().union(*(_types(part, columns) for part in value.arguments))
+            return (
+                frozenset({"integer"}) if of_parts == {"integer"} else of_parts & NUMBERS or NUMBERS
+            )
+
+
+@registered
+@dataclass(frozen=True, slots=True)
+class EmptyRelation(PhysicalOperator):
+    """A relation of ``width`` columns that never has a row."""
+
+    width: int
+    op: Literal["EMPTY"] = "EMPTY"
+
+    holds_state: ClassVar[bool] = False
+    coalesces: ClassVar[bool] = True
+
+    def check_bounds(self, inputs: int) -> None:
+        """Checks the width."""
+        between([self.width], 0, WIDEST + 1, "the width")
+
+    def output_width(self, inputs: Sequence[int]) -> int:
+        """As the operator says."""
+        require(not inputs, "it has no input")
+        return self.width
+
+    def column_types(self, inputs: Sequence[Types], streams: Mapping[str, StreamTypes]) -> Types:
+        """There are no values."""
+        return (frozenset(),) * self.width
+
+    def distribution(self, inputs: Sequence[Distribution]) -> Distribution:
+        """There are no rows."""
+        return NOTHING

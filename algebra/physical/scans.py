@@ -1,0 +1,156 @@
+"""Scans: the operators that read a stream."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal
+
+from .. import notation, predicate
+from ..properties import ANY, Distribution, UpdatePattern
+from ..untrusted import WIDEST, at_most
+from ..values import ColumnType, StreamTypes, Types
+from ..window import LONGEST_WINDOW
+from .base import (
+    IN_SQL,
+    Conventions,
+    PhysicalOperator,
+    WithDeletions,
+    registered,
+    require,
+)
+
+OWN_TIME = "ts"
+"""The property that every edge has: its own time, an integer."""
+
+
+class Scan(PhysicalOperator):
+    """An operator without inputs that reads labels of one stream under one window."""
+
+    __slots__ = ()
+    conventions: ClassVar[Conventions] = IN_SQL
+    holds_state: ClassVar[bool] = False
+
+    stream: str
+    range: int | None
+    slide: int | None
+    properties: tuple[str, ...]
+
+    @property
+    def update_pattern(self) -> WithDeletions:
+        """Not null where deletions come along."""
+        return None
+
+    @property
+    def scans(self) -> tuple[WindowScan, ...]:
+        """What is read, label by label."""
+        raise NotImplementedError
+
+    def check_bounds(self, inputs: int) -> None:
+        """Checks the window, the numbers of labels and properties, and the predicates."""
+        require(not inputs, "it has no input")
+        require(bool(self.scans), "it reads no label")
+        at_most(len(self.scans), WIDEST, "labels")
+        at_most(len(self.properties), WIDEST, "properties")
+        length, slide = self.range, self.slide
+        if length is not None and slide is not None and not 0 < slide <= length <= LONGEST_WINDOW:
+            raise ValueError(
+                f"a window needs 0 < slide <= range <= {LONGEST_WINDOW}, got range {length}, "
+                f"slide {slide}"
+            )
+        for scan in self.scans:
+            if scan.predicate is not None:
+                _ = predicate.checked(scan.predicate)
+
+    def output_width(self, inputs: Sequence[int]) -> int:
+        """Source, target and properties."""
+        require(not inputs, "it has no input")
+        return 2 + len(self.properties)
+
+    def column_types(self, inputs: Sequence[Types], streams: Mapping[str, StreamTypes]) -> Types:
+        """Those that the stream declares."""
+        vertex, properties = streams[self.stream]
+        known: dict[str, ColumnType] = {**properties, OWN_TIME: "integer"}
+        of_properties = [known[name] for name in self.properties]
+        return tuple(frozenset({kind}) for kind in (vertex, vertex, *of_properties))
+
+    def distribution(self, inputs: Sequence[Distribution]) -> Distribution:
+        """Each edge is on some partition."""
+        return ANY
+
+    def arguments(
+        self, inputs: Sequence[str], columns: Sequence[Sequence[str]], time_unit: str
+    ) -> str:
+        """``input.a  window 30d``."""
+        selections = [(scan.label, scan.predicate) for scan in self.scans]
+        length = notation.window(self.range, self.slide, time_unit)
+        return notation.scan(self.stream, selections, length, self.properties)
+
+
+@registered
+@dataclass(frozen=True, slots=True)
+class WindowScan(Scan):
+    """Reads one label of a stream and gives each edge its validity (Definition 30).
+
+    ``range`` and ``slide`` are those of its window; null for a stored graph, whose edges are
+    valid in ``[0, inf)``. Columns are source, target, and the edge's ``properties`` by name
+    (``ts``: its own time).
+    ``predicate``, SQL over columns ``c0``, ``c1``, ..., is checked while reading; null: all edges.
+    Of a stream with deletions those come along, marked as such, for a RETRACT above.
+    """
+
+    stream: str
+    label: str
+    range: int | None
+    slide: int | None
+    predicate: str | None = None
+    properties: tuple[str, ...] = ()
+    update_pattern: WithDeletions = field(default=None, hash=False)
+    op: Literal["WSCAN"] = "WSCAN"
+
+    @property
+    def scans(self) -> tuple[WindowScan, ...]:
+        """What is read, label by label."""
+        return (self,)
+
+    @property
+    def marks(self) -> bool:
+        """Whether deletions come along."""
+        return self.update_pattern is not None
+
+    def update_pattern_over(self, inputs: Collection[UpdatePattern]) -> UpdatePattern:
+        """Marked, if deletions come along."""
+        return UpdatePattern.MARKED if self.marks else UpdatePattern.APPEND_ONLY
+
+    def relation(self, below: Sequence[str]) -> str | None:
+        """The label."""
+        return self.label
+
+
+@registered
+@dataclass(frozen=True, slots=True)
+class WindowScanUnion(Scan):
+    """Reads several labels of a stream at once, as WSCAN does one; does not coalesce.
+
+    ``selections`` are pairs of a label and a predicate as in :class:`WindowScan`; an edge is
+    read, once, if it satisfies one of them. A stream with deletions is read label by label.
+    """
+
+    stream: str
+    selections: tuple[tuple[str, str | None], ...]
+    range: int | None
+    slide: int | None
+    properties: tuple[str, ...] = ()
+    op: Literal["WSCAN_UNION"] = "WSCAN_UNION"
+
+    @property
+    def scans(self) -> tuple[WindowScan, ...]:
+        """What is read, label by label."""
+        return tuple(
+            WindowScan(self.stream, label, self.range, self.slide, predicate, self.properties)
+            for label, predicate in self.selections
+        )
+
+    def relation(self, below: Sequence[str]) -> str | None:
+        """``(a∪b)``."""
+        return f"({'∪'.join(dict.fromkeys(label for label, _ in self.selections))})"

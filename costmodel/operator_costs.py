@@ -1,0 +1,212 @@
+"""The cost formula of each physical operator, and the quantities that go into it.
+
+A new physical operator needs one entry here.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from math import isfinite
+
+from ..algebra import physical
+from ..algebra.window import Window
+from . import estimates, formulas
+from .characteristics import Characteristics
+from .model import COSTS, Applied, CostModel, Inputs, edges_of
+
+HEADER_BYTES = 16
+"""ts and exp of a row on the wire."""
+COLUMN_BYTES = 8
+"""One encoded vertex of a row on the wire."""
+
+_PLAIN_COLUMN = re.compile("c[0-9]+")
+
+
+@COSTS.add(physical.WindowScan, physical.WindowScanUnion)
+def _(model: CostModel, scan: physical.Scan, output: Characteristics, _: Inputs) -> Applied:
+    """Formula 8; for what is read under a predicate formula 9, in the scan: nothing is pushed
+    from one to the other, so that the rows that are dropped cost their evaluation alone."""
+    examined = [
+        edges_of(model, each.stream, each.label, _window(each))
+        .loaded(model.assumptions.loading)
+        .arrival_rate
+        for each in scan.scans
+        if each.predicate is not None
+    ]
+    if total := sum(examined):
+        return formulas.FILTER, (total, output.arrival_rate)
+    return formulas.SCAN, (output.arrival_rate,)
+
+
+def _window(scan: physical.WindowScan) -> Window | None:
+    if scan.range is None or scan.slide is None:
+        return None
+    return Window(scan.range, scan.slide)
+
+
+@COSTS.add(physical.FilterRows)
+def _(
+    _model: CostModel, _: physical.FilterRows, output: Characteristics, inputs: Inputs
+) -> Applied:
+    return formulas.FILTER, (inputs[0].arrival_rate, output.arrival_rate)
+
+
+@COSTS.add(physical.MergeUnion)
+def _(_model: CostModel, _: physical.MergeUnion, output: Characteristics, _i: Inputs) -> Applied:
+    return formulas.UNION, (output.arrival_rate,)
+
+
+@COSTS.add(physical.ProjectColumns)
+def _(
+    _model: CostModel, _: physical.ProjectColumns, output: Characteristics, _i: Inputs
+) -> Applied:
+    return formulas.PROJECT, (output.arrival_rate,)
+
+
+@COSTS.add(physical.HashJoin)
+def _(
+    _model: CostModel, join: physical.HashJoin, output: Characteristics, inputs: Inputs
+) -> Applied:
+    left, right = inputs
+    p1, p2 = estimates.held(join, inputs)
+    quantities = left.arrival_rate, right.arrival_rate, p1, p2, output.arrival_rate
+    if join.residual is not None and (pairs := estimates.pairs_of(join, output, inputs)):
+        return formulas.PATTERN_WITH_RESIDUAL, (*quantities, pairs)
+    return formulas.PATTERN, quantities
+
+
+@COSTS.add(physical.SPath)
+def _s_path(
+    model: CostModel, path: physical.AutomatonPath, output: Characteristics, inputs: Inputs
+) -> Applied:
+    rate, n, k = path_inputs(model, path, inputs)
+    found = output.arrival_rate
+    if model.kind == "saturating":
+        formula = formulas.PATH_BY_RESULTS if n > 1 else formulas.PATH_BY_RESULTS_OF_ONE
+        return formula, (rate, found, output.population, n, k)
+    if path.roots == "own":
+        return formulas.PATH_BY_ROOT, (rate, n, k, model.parallelism, found)
+    return formulas.PATH, (rate, n, k, found)
+
+
+@COSTS.add(physical.SimplePath)
+def _(
+    model: CostModel, path: physical.SimplePath, output: Characteristics, inputs: Inputs
+) -> Applied:
+    rate, n, k = path_inputs(model, path, inputs)
+    of_any, quantities = _s_path(model, path, output, inputs)
+    any_path = of_any.cost(model.constants, *quantities)
+    formula = formulas.SIMPLE_PATH if n > 1 else formulas.SIMPLE_PATH_OF_ONE
+    return formula, (rate, any_path, output.population, n, k)
+
+
+@COSTS.add(physical.SlidePath)
+def _(
+    model: CostModel, path: physical.SlidePath, output: Characteristics, inputs: Inputs
+) -> Applied:
+    _, n, k = path_inputs(model, path, inputs)
+    edges = sum(i.population for i in inputs)
+    validity = max((i.validity for i in inputs if isfinite(i.validity)), default=0.0)
+    return formulas.SLIDE_PATH, (edges, validity, path.period, n, k, output.arrival_rate)
+
+
+@COSTS.add(physical.WitnessPaths)
+def _(
+    model: CostModel, witness: physical.WitnessPaths, output: Characteristics, inputs: Inputs
+) -> Applied:
+    rows, *edges = inputs
+    rate, population = sum(e.arrival_rate for e in edges), sum(e.population for e in edges)
+    _, n, k = path_inputs(model, witness, inputs[1:])
+    of_rows = rows.arrival_rate, rows.population
+    return formulas.WITNESS, (*of_rows, rate, population, n, k, output.arrival_rate)
+
+
+@COSTS.add(physical.Coalesce, physical.Rewindow, physical.Retract)
+def _(
+    _model: CostModel, _: physical.PhysicalOperator, output: Characteristics, inputs: Inputs
+) -> Applied:
+    source = inputs[0]
+    return formulas.COALESCE, (source.arrival_rate, source.population, output.arrival_rate)
+
+
+@COSTS.add(physical.ReportRows)
+def _(
+    _model: CostModel, _: physical.ReportRows, output: Characteristics, inputs: Inputs
+) -> Applied:
+    source = inputs[0]
+    return formulas.REPORT, (source.arrival_rate, source.population, output.arrival_rate)
+
+
+@COSTS.add(physical.AggregateRows)
+def _(
+    _model: CostModel,
+    aggregate: physical.AggregateRows,
+    output: Characteristics,
+    inputs: Inputs,
+) -> Applied:
+    source, count = inputs[0], len(aggregate.aggregates)
+    held = source.arrival_rate, source.population
+    return formulas.AGGREGATE, (*held, count, output.arrival_rate)
+
+
+@COSTS.add(physical.ComputeColumns)
+def _(
+    _model: CostModel, compute: physical.ComputeColumns, output: Characteristics, _: Inputs
+) -> Applied:
+    computed = sum(not _PLAIN_COLUMN.fullmatch(value) for value in compute.values)
+    return formulas.COMPUTE, (output.arrival_rate, computed)
+
+
+@COSTS.add(physical.Exchange)
+def _(_model: CostModel, _: physical.Exchange, output: Characteristics, inputs: Inputs) -> Applied:
+    busiest = max(output.arrival_rate, inputs[0].arrival_rate)
+    return formulas.EXCHANGE, (busiest, row_width(len(output.distinct)))
+
+
+@COSTS.add(physical.ToKernel)
+def _(_model: CostModel, _: physical.ToKernel, output: Characteristics, _i: Inputs) -> Applied:
+    return formulas.TO_KERNEL, (output.arrival_rate, row_width(len(output.distinct)))
+
+
+@COSTS.add(physical.EmptyRelation)
+def _(_model: CostModel, _: physical.EmptyRelation, _o: Characteristics, _i: Inputs) -> Applied:
+    return formulas.NOTHING, ()
+
+
+def row_width(columns: int) -> int:
+    """Bytes of a row on the wire: its encoded vertices, ts and exp."""
+    return HEADER_BYTES + COLUMN_BYTES * columns
+
+
+def path_inputs(
+    model: CostModel, path: physical.FollowsAutomaton, inputs: Inputs
+) -> tuple[float, float, int]:
+    """What formula 12 reads: rate of the inputs' union, n and k.
+
+    n is the number of vertices of the inputs' snapshot graph: each valid edge has two,
+    and there are no more than the domain has (of several inputs the largest domain,
+    which contains the others).
+    """
+    rate = sum([i.arrival_rate for i in inputs])
+    cap = model.assumptions.vertices
+    if cap is None:
+        cap = max([min(i.vertices, sum(i.distinct)) for i in inputs])
+    vertices = min(cap, 2 * sum([i.population for i in inputs]))
+    return rate, vertices, minimal_states(path)
+
+
+@lru_cache(maxsize=4096)
+def minimal_states(path: physical.FollowsAutomaton) -> int:
+    """k: the states of the trimmed minimal DFA of the words that the PATH reports.
+
+    The automaton that is run is minimal but for its start, which nothing enters. So
+    it has one state more than k exactly if another state accepts and moves alike.
+    """
+    moves: dict[int, set[tuple[int, bool, int]]] = {state: set() for state in range(path.states)}
+    for state, ref, inverse, to in path.transitions:
+        moves[state].add((ref, inverse, to))
+    doubled = any(
+        moves[state] == moves[0] and state not in path.accepting for state in range(1, path.states)
+    )
+    return path.states - doubled
