@@ -21,6 +21,7 @@ class Explorer:
 
     def __init__(self, context: Context, agenda: Agenda, budget: Budget, events: Events) -> None:
         self.memo = context.memo
+        self._groups = context.memo.groups
         self._context = context
         self._agenda = agenda
         self._budget = budget
@@ -45,7 +46,7 @@ class Explorer:
     def explore_everything(self) -> None:
         """Finds all logical expressions of all groups."""
         while not self._budget.exploration_over:
-            unexplored = [g.id for g in self.memo.groups if not g.explored]
+            unexplored = [g.id for g in self._groups if not g.explored]
             if not unexplored:
                 return
             for group in unexplored:
@@ -53,7 +54,7 @@ class Explorer:
 
     def _explore_group(self, number: GroupId) -> None:
         """Explores every member; members that come later are explored as they come."""
-        group = self.memo.group(number)
+        group = self._groups[number]
         if not group.explored:
             group.explored = True
             for expression in reversed(group.expressions):
@@ -68,7 +69,7 @@ class Explorer:
                 continue
             self._agenda.push_rule(expression, entry)
             for position in entry.looks_into(expression):
-                group = self.memo.group(expression.inputs[position])
+                group = self._groups[expression.inputs[position]]
                 if not group.explored:
                     self._agenda.push(ExploreGroup(group.id))
 
@@ -86,7 +87,7 @@ class Explorer:
             return
         started = perf_counter()
         for position in entry.looks_into(expression):
-            group = self.memo.group(expression.inputs[position])
+            group = self._groups[expression.inputs[position]]
             group.dependents[expression.id, entry.index] = expression
         fresh = not expression.fired & entry.bit
         expression.fired |= entry.bit
