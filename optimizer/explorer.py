@@ -31,14 +31,14 @@ class Explorer:
         """Finds all logical expressions of a group, and of the groups that rules look into."""
         agenda, count = self._agenda, 0
         agenda.push(ExploreGroup(group))
-        while agenda:
-            task = agenda.pop()
-            if isinstance(task, ApplyRule):
-                self._apply(task.expression, task.entry)
-            elif isinstance(task, ExploreExpression):
-                self._explore_expression(task.expression)
-            else:
-                self._explore_group(task.group)
+        while (task := agenda.pop()) is not None:
+            match task:
+                case ApplyRule():
+                    self._apply(task.expression, task.entry)
+                case ExploreExpression():
+                    self._explore_expression(task.expression)
+                case ExploreGroup():
+                    self._explore_group(task.group)
             count += 1
             if count % TASKS_PER_CHECK == 0 and self._budget.ends_search():
                 agenda.clear()
@@ -122,6 +122,6 @@ class Explorer:
                     known.append(result.id)
             statistics.fired += results
             statistics.duplicates += results - new
-            if results:
+            if results and self._events.wanted:
                 self._events.rule_applied(rule.name, match, results, new, known)
         return True
