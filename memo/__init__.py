@@ -1,7 +1,7 @@
 """The memo: all equivalent expressions found so far, in groups.
 
 In: operators (opaque, immutable values) with input groups. Out: groups, group expressions,
-winners, counts, samples and printed forms.
+winners; the plans of a memo, counted, ranked and sampled; the memo as text.
 
 Invariant: an expression has one owner group, and no two groups hold equal expressions. The
 memo knows neither the algebra nor any cost formula.

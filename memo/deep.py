@@ -11,7 +11,7 @@ Work = Generator["Work[Any]", Any, T]
 
 
 def finished(work: Work[T]) -> T:
-    """Runs a call, and all that it makes, on a stack of its own."""
+    """Runs a call and all the calls that it makes, without Python's stack; returns its result."""
     stack: list[Work[Any]] = [work]
     result: Any = None
     while stack:

@@ -1,4 +1,4 @@
-"""Expressions: what rules yield, and what the memo keeps.
+"""Expressions that rules yield, and those that the memo keeps.
 
 ``Expression`` is an immutable value that a rule builds: an operator over groups and
 further expressions. ``GroupExpression`` is the memo's record of one operator over groups;
@@ -26,7 +26,7 @@ class Expression(NamedTuple):
 
 
 Tree = Expression | GroupId
-"""What a rule yields: a new expression, or a group that is equal as it stands."""
+"""The result of a rule: a new expression, or a group that is equal as it is."""
 
 
 class GroupExpression:

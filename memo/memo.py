@@ -64,6 +64,8 @@ class Memo:
         listeners: Sequence[MemoListener] = (),
     ) -> None:
         self.groups = Groups() if groups is None else groups
+        self._alive = self.groups.alive
+        self._find = self.groups.find
         self.merges = 0
         self._operators = operators or Operators()
         self._listeners = tuple(listeners)
@@ -130,8 +132,8 @@ class Memo:
         the two merge. ``rule`` and ``source`` are kept as its provenance.
         """
         if isinstance(tree, int):
-            return self._equal(self.find(tree), None, into)
-        find = self.groups.find
+            return self._equal(self._find(tree), None, into)
+        find = self._find
         inputs = tuple(
             [
                 find(part) if isinstance(part, int) else self.insert(part, None, rule, source).group
@@ -156,12 +158,12 @@ class Memo:
             kept, gone = sorted(map(self.find, pending.popleft()))
             if kept != gone:
                 pending.extend(self._absorb(self.groups[kept], self.groups[gone]))
-        return self.find(one)
+        return self._find(one)
 
     def _equal(
         self, group: GroupId, found: GroupExpression | None, into: GroupId | None
     ) -> Insertion:
-        if into is not None and self.find(into) != group:
+        if into is not None and self._find(into) != group:
             group = self.merge(group, into)
         return Insertion(group, found, False)
 
@@ -188,8 +190,8 @@ class Memo:
             fingerprint = self._operators.fingerprint(operator, inputs)
         owner = None if fingerprint is None else self._fingerprints.get(fingerprint)
         if owner is not None:
-            owner = groups.find(owner)
-        target = owner if into is None else groups.find(into)
+            owner = self._find(owner)
+        target = owner if into is None else self._find(into)
         if target is not None and target in inputs:
             cyclic = self._record(form, target, rule, source)
             cyclic.alive = False
@@ -198,14 +200,14 @@ class Memo:
                 target = self.merge(owner, target)
             return Insertion(target, None, False)
         properties = self._operators.properties(
-            operator, tuple([groups.alive[i].properties for i in inputs])
+            operator, tuple([self._alive[i].properties for i in inputs])
         )
         if target is None:
             group = groups.new(properties)
             for listener in self._listeners:
                 listener.group_added(group)
         else:
-            group = groups.alive[target]
+            group = self._alive[target]
             problem = self._operators.contradiction(group.properties, properties)
             if problem is not None:
                 raise MemoError(
@@ -242,7 +244,7 @@ class Memo:
 
     def _add_parent(self, expression: GroupExpression) -> None:
         for i in expression.inputs:
-            self.groups.alive[i].parents[expression.id] = expression
+            self._alive[i].parents[expression.id] = expression
 
     # -- merging --------------------------------------------------------------------
 
@@ -285,7 +287,7 @@ class Memo:
           appended to ``changed``.
         """
         self._forget_digest(parent)
-        form = self._form(parent.operator, tuple([self.find(i) for i in parent.inputs]))
+        form = self._form(parent.operator, tuple([self._find(i) for i in parent.inputs]))
         if isinstance(form, int):
             self._bury(parent)
             return [(parent.group, form)]
@@ -320,8 +322,8 @@ class Memo:
         """Makes an expression unknown by its digest and to the groups that it reads."""
         del self._digests[expression.digest]
         for i in expression.inputs:
-            if i in self.groups.alive:
-                self.groups.alive[i].parents.pop(expression.id, None)
+            if i in self._alive:
+                self._alive[i].parents.pop(expression.id, None)
 
     def _bury(self, expression: GroupExpression) -> None:
         """Takes an expression out of its group."""

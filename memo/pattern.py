@@ -1,4 +1,4 @@
-"""The memo's pattern language: what a rule looks for, and the bindings that it finds.
+"""The pattern language of rules, and the bindings of a pattern in a memo.
 
 A pattern is an ``Op`` over wildcards and further ``Op``s, two levels at most::
 
@@ -81,7 +81,7 @@ class Op:
 
 
 Admits = Callable[[GroupExpression, int, GroupExpression], bool]
-"""Whether a rule at an expression can make use of a member of the input group at a position."""
+"""Whether a rule at an expression may bind a member of the input group at a position."""
 
 
 class Match:

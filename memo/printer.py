@@ -1,4 +1,4 @@
-"""The memo as text: stable, parents before the groups that they read.
+"""The memo as text, parents before the groups that they read.
 
 ::
 
@@ -24,10 +24,10 @@ def format_memo(
     show: Callable[[Hashable, tuple[str, ...]], str] | None = None,
     show_properties: Callable[[Hashable], str] = str,
 ) -> str:
-    """The memo below ``root``, then the groups that nothing reads.
+    """The memo below ``root``, then the groups that no expression reads.
 
-    ``show`` writes an operator over the names of its inputs, ``show_properties`` required
-    properties.
+    ``show`` gives the text of an operator over the names of its inputs, ``show_properties`` that of
+    required properties.
     """
     write = show or _lisp
     lines: list[str] = []

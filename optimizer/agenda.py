@@ -50,10 +50,6 @@ class Agenda(MemoListener):
         self._stack: list[Task] = []
         self._queued: set[tuple[int, int]] = set()
 
-    def __len__(self) -> int:
-        """How many tasks wait."""
-        return len(self._stack)
-
     def push(self, task: ExploreGroup | ExploreExpression) -> None:
         """Adds a task."""
         self._stack.append(task)
@@ -65,8 +61,10 @@ class Agenda(MemoListener):
             self._queued.add(key)
             self._stack.append(ApplyRule(expression, entry))
 
-    def pop(self) -> Task:
-        """Takes the next task."""
+    def pop(self) -> Task | None:
+        """Takes the next task; None if no task waits."""
+        if not self._stack:
+            return None
         task = self._stack.pop()
         if isinstance(task, ApplyRule):
             self._queued.discard((task.expression.id, task.entry.index))

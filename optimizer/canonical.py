@@ -1,8 +1,8 @@
 """The canonical plan: the query as written, before any rule.
 
-Joins are left-deep in their written order, each keeping the variables that are needed above,
-paths one automaton each, and the answer is coalesced, all of it on one partition. It is
-estimated from its own operators and serves as the yardstick that a chosen plan is compared with.
+Joins are left-deep in their written order, and each keeps the variables that are needed above. Each
+path is one automaton. The answer is coalesced, and all rows are on one partition. The plan is
+estimated from its own operators; chosen plans are compared with it.
 """
 
 from __future__ import annotations
@@ -111,8 +111,8 @@ class CanonicalPlans:
             inputs = tuple(map(self._on_one_kernel, inputs))
         below = tuple(step.estimate for step in inputs)
         estimate = self._cost_model.characteristics(operator, below)
-        ways = (p for rule in self._rules[type(operator)] for p in rule.implement(operator))
-        physical = next(ways, None)
+        implemented = (p for rule in self._rules[type(operator)] for p in rule.implement(operator))
+        physical = next(implemented, None)
         if physical is None:
             raise CannotPlanError(f"nothing computes {operator}")
         if any(map(_deletes, inputs)):
@@ -126,7 +126,7 @@ class CanonicalPlans:
         return self._priced(coalesce, (root,), root.estimate)
 
     def _on_one_kernel(self, step: Step) -> Step:
-        """Rows of Spark SQL handed over, all to one partition; deletions as negative tuples."""
+        """Hands rows of Spark SQL to a kernel on one partition, deletions as negative tuples."""
         if step.delivers.convention is Convention.SPARK_SQL:
             step = self._priced(ToKernel(), (step,), step.estimate)
         if step.delivers.distribution != SINGLE:

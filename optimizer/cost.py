@@ -1,4 +1,4 @@
-"""What the search wants of a cost model."""
+"""The interface of a cost model."""
 
 from __future__ import annotations
 

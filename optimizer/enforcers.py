@@ -102,14 +102,18 @@ def is_final(coster: Coster, group: GroupId) -> bool:
     AGGREGATE gives a row when it ends, long after others of a later ts, and its rows are
     coalesced, as are those of REPORT.
     """
+    if not coster.algebra.finals:
+        return False
     members = coster.groups[group]
-    return coster.algebra.finals and (members.has(Aggregate) or members.has(Report))
+    return members.has(Aggregate) or members.has(Report)
 
 
 def retracts(coster: Coster, group: GroupId) -> bool:
     """Whether the group is that of a scan with deletions."""
+    if not coster.algebra.deletions:
+        return False
     members = coster.groups[group]
-    return coster.algebra.deletions and members.properties.deletions and members.has(WScan)
+    return members.properties.deletions and members.has(WScan)
 
 
 def converts(coster: Coster, group: GroupId, here: Distribution) -> bool:

@@ -1,10 +1,10 @@
-"""How a canonical query enters the memo: joins of two inputs, and what never helps left out.
+"""Entry of a canonical query into the memo, with joins of two inputs.
 
-An n-ary PATTERN becomes a tree of binary ones: left-deep in its written order, except that an
-input waits until it shares a variable with those before it, and what is not connected at all
-is combined last; or as the caller says, who may know a better order to start from. Projections
-go into the pattern that they belong to, an input without rows makes all that needs it empty,
-and an atom that says what another said is dropped.
+An n-ary PATTERN becomes a tree of binary ones, in the order that the caller gives. By default the
+tree is left-deep in the written order, except that an input waits until it shares a variable with
+those before it; components that share no variable are combined last. Projections go into the
+pattern that they belong to, an operator that needs an empty input is empty, and an atom that
+repeats another one is dropped.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Entry:
         self._empty: set[GroupId] = set()
 
     def insert(self, expression: LogicalExpression) -> GroupId:
-        """The group of an expression, with all that stands below it.
+        """Inserts an expression with all that it reads; returns its group.
 
         Raises:
             algebra.deadline.OutOfTimeError: if the time is over.
@@ -193,7 +193,7 @@ def _without_projected_inputs(
 ) -> tuple[Pattern, tuple[LogicalExpression, ...]]:
     """A pattern that binds the inputs of its projections directly, where no column repeats.
 
-    Not that of a projection that drops properties of edges: a join is not to carry them.
+    A projection that drops properties of edges stays, so that a join does not carry them.
     """
     count = 1 + max((v for binding in pattern.bindings for v in binding), default=-1)
     names = list(pattern.names)

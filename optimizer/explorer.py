@@ -21,6 +21,7 @@ class Explorer:
 
     def __init__(self, context: Context, agenda: Agenda, budget: Budget, events: Events) -> None:
         self.memo = context.memo
+        self._groups = context.memo.groups
         self._context = context
         self._agenda = agenda
         self._budget = budget
@@ -30,14 +31,14 @@ class Explorer:
         """Finds all logical expressions of a group, and of the groups that rules look into."""
         agenda, count = self._agenda, 0
         agenda.push(ExploreGroup(group))
-        while agenda:
-            task = agenda.pop()
-            if isinstance(task, ApplyRule):
-                self._apply(task.expression, task.entry)
-            elif isinstance(task, ExploreExpression):
-                self._explore_expression(task.expression)
-            else:
-                self._explore_group(task.group)
+        while (task := agenda.pop()) is not None:
+            match task:
+                case ApplyRule():
+                    self._apply(task.expression, task.entry)
+                case ExploreExpression():
+                    self._explore_expression(task.expression)
+                case ExploreGroup():
+                    self._explore_group(task.group)
             count += 1
             if count % TASKS_PER_CHECK == 0 and self._budget.ends_search():
                 agenda.clear()
@@ -45,7 +46,7 @@ class Explorer:
     def explore_everything(self) -> None:
         """Finds all logical expressions of all groups."""
         while not self._budget.exploration_over:
-            unexplored = [g.id for g in self.memo.groups if not g.explored]
+            unexplored = [g.id for g in self._groups if not g.explored]
             if not unexplored:
                 return
             for group in unexplored:
@@ -53,7 +54,7 @@ class Explorer:
 
     def _explore_group(self, number: GroupId) -> None:
         """Explores every member; members that come later are explored as they come."""
-        group = self.memo.group(number)
+        group = self._groups[number]
         if not group.explored:
             group.explored = True
             for expression in reversed(group.expressions):
@@ -68,7 +69,7 @@ class Explorer:
                 continue
             self._agenda.push_rule(expression, entry)
             for position in entry.looks_into(expression):
-                group = self.memo.group(expression.inputs[position])
+                group = self._groups[expression.inputs[position]]
                 if not group.explored:
                     self._agenda.push(ExploreGroup(group.id))
 
@@ -86,7 +87,7 @@ class Explorer:
             return
         started = perf_counter()
         for position in entry.looks_into(expression):
-            group = self.memo.group(expression.inputs[position])
+            group = self._groups[expression.inputs[position]]
             group.dependents[expression.id, entry.index] = expression
         fresh = not expression.fired & entry.bit
         expression.fired |= entry.bit
@@ -121,6 +122,6 @@ class Explorer:
                     known.append(result.id)
             statistics.fired += results
             statistics.duplicates += results - new
-            if results:
+            if results and self._events.wanted:
                 self._events.rule_applied(rule.name, match, results, new, known)
         return True

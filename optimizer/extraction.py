@@ -1,4 +1,7 @@
-"""Extraction of plans from a memo: the winners below a goal, or any plan of the plan space."""
+"""Extraction of plans from a memo: the winners below a goal, or any plan of the plan space.
+
+Plans are walked by hand: importing networkx would take longer than most searches.
+"""
 
 from __future__ import annotations
 

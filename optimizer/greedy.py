@@ -1,10 +1,10 @@
 """A good join order without a search, for queries too large to be searched exhaustively.
 
-Several greedy orders are built, and the cheapest is improved: again and again some of its joins
-are taken apart into a few blocks, which dynamic programming puts together in the best way.
+Several greedy orders are built, and the cheapest is improved: some of its joins are taken apart
+into a few blocks, which dynamic programming joins in the cheapest way, until nothing improves.
 Sets of atoms are bits of a number. Costs are those of hash joins on the estimates of the cost
 model, with one estimate per set of atoms, as the memo has one per group. Two sets that share
-no variable are joined only where nothing else is left.
+no variable are joined only after all others.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from .entry import JoinOrder, Joins
 from .options import Options
 
 BLOCKS = 7
-"""How many parts are put together exactly; that takes 966 joins at most."""
+"""How many parts are joined in the cheapest way; that takes at most 966 joins."""
 STARTS = 4
 """From how many atoms an order is grown: those with the fewest rows."""
 ORDERING = 0.5
-"""The part of the time after which the best order found until then has to do."""
+"""The part of the time after which the best order found until then is taken."""
 EXPRESSIONS_PER_MS = 2
 """How fast a search is at least, on a slow or busy machine."""
 
 
 def may_be_cut(atoms: int, options: Options) -> bool:
-    """Whether the joins of so many atoms may be too many for the budget.
+    """Whether the joins of ``atoms`` atoms may be too many for the budget.
 
     Where all atoms share a variable there are 3^n - 2^(n+1) + 1 joins of two sets of them.
     """
@@ -68,8 +68,8 @@ def greedy_joins(
 ) -> Joins:
     """The joins of a PATTERN of two or more inputs with such estimates.
 
-    No dearer than joining in written order. Once ``stopped`` says so, the best order found
-    until then is returned.
+    They cost no more than those in written order. Once ``stopped`` returns true, the best order
+    found until then is returned.
     """
     space = _Space(pattern, estimates, cost_model)
     best = space.grown(0, lambda _, atom: atom.first)
@@ -88,7 +88,7 @@ class _StoppedError(Exception):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Plan:
-    """A way to join the ``atoms`` of a set: the joins' ``cost``, and what is joined last."""
+    """Joins of the ``atoms`` of a set: their ``cost``, and the two ``inputs`` of the last one."""
 
     atoms: int
     cost: float
@@ -104,7 +104,7 @@ _cost = attrgetter("cost")
 
 
 class _Space:
-    """The sets of atoms of one PATTERN, and what joining two of them gives and costs."""
+    """The sets of atoms of one PATTERN, with the estimates and costs of joining two of them."""
 
     def __init__(
         self, pattern: Pattern, estimates: Sequence[Characteristics], cost_model: CostEstimator
@@ -144,7 +144,7 @@ class _Space:
         return _Plan(left.atoms | right.atoms, local + left.cost + right.cost, (left, right))
 
     def grown(self, start: int, worth: Callable[[_Plan, _Plan], float]) -> _Plan:
-        """Left-deep from an atom: what is connected and of the least worth is joined next."""
+        """A left-deep plan from an atom: the connected atom of the least worth is joined next."""
         waiting = list(self.atoms)
         parts: list[_Plan] = []
         done = waiting.pop(start)
@@ -160,7 +160,7 @@ class _Space:
         return reduce(self.join, [*parts, done])
 
     def paired(self, worth: Callable[[_Plan], float]) -> _Plan:
-        """Those two parts are joined first whose join has the least worth."""
+        """A plan that joins next those two parts whose join has the least worth."""
         parts = list(self.atoms)
         joins = self._pairs(parts)
         while len(parts) > 1:
@@ -224,7 +224,7 @@ def _candidates(space: _Space) -> Iterator[_Plan]:
 
 
 def _improvements(space: _Space, plan: _Plan) -> Iterator[_Plan]:
-    """Ever cheaper plans, until every join, with some of those below, is made the best way."""
+    """Cheaper and cheaper plans, until no join can be improved together with some below it."""
     settled: set[_Plan] = set()
     while True:
         join = next((join for join in _joins_of(plan) if join not in settled), None)

@@ -1,11 +1,10 @@
-"""What is done to a query before the memo: rewrites that always win.
+"""Normalization of a query before the memo: rewrites that always win.
 
-Filters that stand on filters become one, in the normal form of predicates, by the same rules
-that the memo knows (2 and 3); one that is always true goes away, and one that never is leaves
-nothing below it. The normal form of regexes needs no stage: a PATH that enters the memo takes
-it on.
+Filters on filters become one, in the normal form of predicates, by the memo's own rules (2 and 3).
+A filter that is always true goes away, and one that is never true makes its input empty. Regexes
+need no such stage: the canonical form of a PATH has its regex in normal form.
 
-Here too is seen which rules a query can do without.
+This module also finds the rules that cannot apply to a query.
 """
 
 from __future__ import annotations
@@ -96,7 +95,7 @@ class _Filters(Operators):
 
 
 class _Stage:
-    """Applies rules to filters in a memo of their own, in which a group has one expression."""
+    """Applies rules to filters in a memo of its own, in which a group has one expression."""
 
     def __init__(self, rules: Sequence[TransformationRule]) -> None:
         self._rules = rules

@@ -1,4 +1,4 @@
-"""What a caller may ask of the search."""
+"""The options of a search."""
 
 from __future__ import annotations
 
@@ -13,14 +13,21 @@ DEFAULT_BUDGET_EXPRESSIONS = 50_000
 class Options:
     """Options of one search.
 
-    ``budget_expressions`` bounds the group expressions of the memo and ``budget_ms`` the
-    time (:mod:`headrace.optimizer.budget`); None is no bound. ``prune`` is branch and bound;
-    ``duplicate_free`` leaves out rule applications that could find nothing new. Without either
-    the search is the plain, exhaustive one, the reference of the tests. ``cross_products``
-    lets joins be reordered into ones without a shared variable. ``check`` looks at every
-    invariant of the memo when the search ends. ``parallelism`` is the number of partitions
-    that the plan is made for. ``simple_budget``: the steps that SIMPLE_PATH may take for an edge.
-    ``evaluate_every``: results are to be right at its multiples alone; None: at every instant.
+    Without ``prune`` and ``duplicate_free`` the search is the plain, exhaustive one, the reference
+    of the tests.
+
+    Attributes:
+        disabled_rules: transformation rules that are not applied, by name.
+        budget_ms: the most time, in milliseconds; None is no bound.
+        budget_expressions: the most group expressions of the memo; None is no bound.
+        prune: whether alternatives over a cost bound are left out.
+        duplicate_free: whether rule applications are left out that could find nothing new.
+        cross_products: whether joins are reordered into ones without a shared variable.
+        check: whether every invariant of the memo is checked when the search ends.
+        parallelism: over how many partitions the plan runs.
+        simple_budget: the most steps that SIMPLE_PATH may take for an edge.
+        evaluate_every: results have to be right at its multiples alone, in time units; None is at
+            every instant.
     """
 
     disabled_rules: frozenset[str] = frozenset()

@@ -1,4 +1,4 @@
-"""All complete plans of a memo: counted exactly, ranked, sampled."""
+"""All complete plans of a memo: counted exactly, ranked by cost, sampled uniformly."""
 
 from __future__ import annotations
 

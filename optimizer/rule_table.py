@@ -36,6 +36,7 @@ class RuleEntry:
     inherited: int = 0
     subsumed: bool = False
     statistics: RuleStatistics = field(default_factory=RuleStatistics)
+    _positions: dict[tuple[type, int], tuple[int, ...]] = field(default_factory=dict, repr=False)
 
     @cached_property
     def bit(self) -> int:
@@ -47,13 +48,15 @@ class RuleEntry:
         """The types of members that some pattern looks for below the root."""
         return frozenset().union(*(pattern.inner_types for _, pattern in self.patterns))
 
-    def looks_into(self, expression: GroupExpression) -> list[int]:
+    def looks_into(self, expression: GroupExpression) -> tuple[int, ...]:
         """The inputs of an expression whose members some pattern looks at."""
-        if not self.inner_types:
-            return []
-        arity, operator = len(expression.inputs), type(expression.operator)
-        fitting = [p for _, p in self.patterns if p.of_type is operator]
-        return sorted(frozenset().union(*(p.looks_into(arity) for p in fitting)))
+        operator, arity = key = type(expression.operator), len(expression.inputs)
+        positions = self._positions.get(key)
+        if positions is None:
+            fitting = [p for _, p in self.patterns if p.of_type is operator]
+            found = frozenset[int]().union(*(p.looks_into(arity) for p in fitting))
+            positions = self._positions[key] = tuple(sorted(found))
+        return positions
 
 
 class RuleTable:

@@ -1,8 +1,8 @@
 """Complete physical plans as trees of steps, and their document.
 
-A step is a physical operator over steps, with the estimates of what it computes. Equal steps
-are one node of the document, so a shared sub-plan runs once; the cost of the tree counts it
-once per use, which is what the search ranks by, and the once-counted cost stands beside it.
+A step is a physical operator over steps, with the estimates of its result. Equal steps
+are one node of the document, so a shared sub-plan runs once. The search ranks plans by the cost of
+the tree, which counts a shared sub-plan once per use; the cost that counts it once stands beside.
 """
 
 from __future__ import annotations
@@ -20,10 +20,18 @@ from .placements import Place
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Step:
-    """One operator of a plan, its inputs, and what is estimated of it.
+    """One operator of a plan with its inputs.
 
-    ``local`` is the operator's own cost, ``cost`` that of the tree below and with it.
-    ``group`` and ``source`` are the memo's group and expression (None outside the memo).
+    Attributes:
+        operator: the physical operator.
+        inputs: the steps that it reads.
+        estimate: the characteristics of its result.
+        local: its own cost per time unit.
+        cost: the cost of the tree of this step.
+        delivers: the physical properties of its rows.
+        group: the memo's group; None outside the memo.
+        source: the id of the memo's expression, -1 for an enforcer; None outside the memo.
+        rule: the implementation rule or enforcer; empty outside the memo.
     """
 
     operator: PhysicalOperator
@@ -76,7 +84,7 @@ def shared_cost(root: Step) -> float:
 def at_the_busiest(
     step: Step, parallelism: int
 ) -> tuple[Characteristics, tuple[Characteristics, ...]]:
-    """What a step's cost was computed from: its result and inputs on the busiest partition."""
+    """The result and the inputs of a step on the busiest partition, which its cost is for."""
 
     def share(of: Step) -> Characteristics:
         return of.estimate.share(Place(of.delivers.distribution).divided(parallelism))
@@ -94,7 +102,7 @@ def plan_of(
     semantics: PathSemantics = PathSemantics.ARBITRARY,
     evaluate_every: int | None = None,
 ) -> PhysicalPlan:
-    """The document of a plan; ``columns`` are what the query calls the answer's columns."""
+    """The document of a plan; ``columns`` are the query's names of the answer's columns."""
     ordered = in_order(root)
     names: list[tuple[str, ...] | None] = [None] * len(ordered)
     names[-1] = columns

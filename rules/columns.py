@@ -9,7 +9,7 @@ results one order of columns.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 
 from ..algebra.logical import Path, PathSemantics, Pattern, Union
@@ -37,7 +37,7 @@ class FlatForms(MemoListener):
         self._parts: dict[GroupId, frozenset[GroupId]] = {}
         self._computed: dict[tuple[Bindings, tuple[int, ...], tuple[GroupId, ...]], Flat] = {}
         self._orders: dict[Hashable, tuple[int, ...]] = {}
-        self._asked: dict[Hashable, tuple[int, ...]] = {}
+        self._order_of: dict[Hashable, tuple[int, ...]] = {}
 
     def fingerprint(self, operator: Hashable, inputs: tuple[GroupId, ...]) -> Hashable | None:
         """The second key of a PATTERN or UNION over groups; None for other operators."""
@@ -55,15 +55,15 @@ class FlatForms(MemoListener):
         return None
 
     def parts(self, group: GroupId) -> frozenset[GroupId]:
-        """The groups whose union a group is."""
-        known = self._parts.get(group)
-        if known is None:
+        """The groups of which a group is the union."""
+        parts = self._parts.get(group)
+        if parts is None:
             first = self._groups[group].expressions[0]
-            known = self._parts[group] = frozenset((group,))  # meanwhile, lest circles recur
+            parts = self._parts[group] = frozenset((group,))  # meanwhile, to end circles
             if isinstance(first.operator, Union):
-                known = frozenset().union(*map(self.parts, first.inputs))
-            self._parts[group] = known
-        return known
+                parts = frozenset().union(*map(self.parts, first.inputs))
+            self._parts[group] = parts
+        return parts
 
     def order(
         self, bindings: Bindings, needed: tuple[int, ...], inputs: tuple[GroupId, ...]
@@ -74,11 +74,11 @@ class FlatForms(MemoListener):
         two columns the direction of its edges decides, so that a chain of edges runs from
         its source to its target, and else the canonical labels.
         """
-        asked = (bindings, needed, inputs)
-        known = self._asked.get(asked)
-        if known is None:
-            known = self._asked[asked] = self._order(bindings, needed, inputs)
-        return known
+        join = (bindings, needed, inputs)
+        order = self._order_of.get(join)
+        if order is None:
+            order = self._order_of[join] = self._order(bindings, needed, inputs)
+        return order
 
     def repeats(self, inputs: tuple[GroupId, ...]) -> bool:
         """Whether some atom occurs twice below such inputs."""
@@ -88,8 +88,8 @@ class FlatForms(MemoListener):
     def runs_backwards(self, path: Path, inputs: tuple[GroupId, ...]) -> bool:
         """Whether the pairs of a path are better kept as (end, start).
 
-        So that a path and its inverse are one relation in the memo: of a mere concatenation
-        the columns are those of the join that it is; else most steps decide.
+        This makes a path and its inverse one relation in the memo. A mere concatenation has the
+        columns of the join that it is; otherwise the direction of most steps decides.
         """
         joined = _as_join(path)
         if joined is not None:
@@ -108,7 +108,7 @@ class FlatForms(MemoListener):
         self._flat.clear()
         self._parts.clear()
         self._computed.clear()
-        self._asked.clear()
+        self._order_of.clear()
         for key in [k for k in self._orders if _mentions(k, gone)]:
             order = self._orders.pop(key)
             atoms = tuple([(survivor.id if r == gone else r, vs) for r, vs in _atoms_of(key)])
@@ -151,10 +151,15 @@ class FlatForms(MemoListener):
     def _flattened(
         self, bindings: Bindings, output: tuple[int, ...], inputs: tuple[GroupId, ...]
     ) -> Flat:
-        asked = (bindings, output, inputs)
-        known = self._computed.get(asked)
-        if known is not None:
-            return known
+        """The flattened form of a join: the atoms of its inputs over variables of its own.
+
+        The join's variables come first, then those that an input joins on and drops, numbered as
+        they occur. If an input has a column twice, the two variables bound to it become one.
+        """
+        join = (bindings, output, inputs)
+        computed = self._computed.get(join)
+        if computed is not None:
+            return computed
         count = 0
         for binding in bindings:
             for variable in binding:
@@ -167,7 +172,6 @@ class FlatForms(MemoListener):
             place: Labels = {}
             for inner, variable in zip(below.columns, binding, strict=True):
                 if place.setdefault(inner, variable) != variable:
-                    # The input has this column twice, so the two variables are one.
                     same.append((place[inner], variable))
             for relation, variables in below.atoms:
                 for inner in variables:
@@ -177,11 +181,10 @@ class FlatForms(MemoListener):
                 atoms.append((relation, tuple([place[v] for v in variables])))
         columns = output
         if same:
-            found = _unified(count, same)
-            atoms = [(r, tuple([found[v] for v in vs])) for r, vs in atoms]
-            columns = tuple([found[v] for v in output])
-        flat = Flat(tuple(atoms), columns)
-        self._computed[asked] = flat
+            leader = unified(count, same)
+            atoms = [(r, tuple([leader[v] for v in vs])) for r, vs in atoms]
+            columns = tuple([leader[v] for v in output])
+        flat = self._computed[join] = Flat(tuple(atoms), columns)
         return flat
 
 
@@ -217,8 +220,8 @@ def _direction(r: Regex, inputs: tuple[GroupId, ...]) -> tuple[int, list[tuple[i
     return sum(backward for _, backward in steps), steps
 
 
-def _unified(count: int, same: list[tuple[int, int]]) -> list[int]:
-    """The least variable that each of them is the same as."""
+def unified(count: int, same: Iterable[tuple[int, int]]) -> list[int]:
+    """For each of ``count`` variables the least one that is equal to it, given equal pairs."""
     leader = list(range(count))
 
     def find(variable: int) -> int:

@@ -1,7 +1,7 @@
 """Rule 14: a PATH over a concatenation and joins.
 
 The symbols of a PATH's regex are references to groups, so no derived label is ever invented
-and the rules close on themselves when they are applied to and fro.
+and applying the rules in both directions gives a finite set of expressions.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class ConcatToPattern(TransformationRule):
     number = 14
     patterns = (Op(Path),)
     promise = Promise.DECOMPOSE
-    # What nullable parts add is recomposed as a concatenation, by the other direction.
+    # The unions that nullable parts add are recomposed as concatenations, by the other direction.
     excluded = frozenset({"UnionToAlternation"})
 
     def considers(self, expression: GroupExpression, context: Context) -> bool:
@@ -148,9 +148,8 @@ class UnionToConcat(TransformationRule):
 class PathInline(TransformationRule):
     """P[r(d?)](P[s](S) as d)  →  P[r(s?)](S)
 
-    What the other rules do on the way when an operand is a PATH, for the concatenations with
-    optional parts that rule 14 makes. An s that is nullable may take the place of a d whose
-    absence is allowed anyway.
+    Other rules inline an operand that is a PATH themselves; this one does it for concatenations
+    with optional parts, which rule 14 makes. A nullable s may replace a d that is optional anyway.
     """
 
     name = "PathInline"

@@ -1,12 +1,12 @@
 """Rules 2 to 6, 9 and 10: predicates are merged, split, and moved through unions and joins.
 
-Predicates look at columns by position, never at labels or times, so a union or a window can
-hide nothing that one needs; they are in their normal form wherever the memo keeps them, so
-``==`` is equality after normalisation.
+Predicates name columns by position, never labels or times, so a union or a window hides no column
+from them. The memo keeps predicates in their normal form, so ``==`` is equality after
+normalisation.
 
-Explosion is held down by what is split: a conjunction or disjunction is not cut in all ways,
-only so that a part of it can go where the whole cannot, and the inverse rules are not applied
-to each other's results.
+Splitting is limited, so that a memo does not explode: a conjunction or disjunction is cut only
+where a part of it can go further down than the whole, and the inverse rules are not applied to each
+other's results.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class FilterSplit(TransformationRule):
     """σ_(F and G)(S)  →  σ_G(σ_F(S))
 
     Thesis rule 3, right to left. Valid for any part F of the conjunction; applied where S is
-    a join and F all that its inputs can take, each for itself, but not the whole predicate:
+    a join and F is all that its inputs can take, each for itself, but not the whole predicate:
     rules 9 and 10 go on with F.
     """
 
@@ -161,7 +161,7 @@ class OrToFilterUnion(TransformationRule):
 class FilterSwap(TransformationRule):
     """σ_G(σ_F(S))  →  σ_F(σ_G(S))
 
-    Thesis rule 5. Always valid; not applied to what rule 3 splits, which it orders itself.
+    Thesis rule 5. Always valid; not applied to the results of FilterSplit, which are in order.
     """
 
     name = "FilterSwap"
@@ -220,7 +220,7 @@ class FilterUnionTransposeInverse(TransformationRule):
 
 
 class _IntoJoin(TransformationRule):
-    """What rules 9 and 10 share, downwards."""
+    """Rules 9 and 10, left to right."""
 
     patterns = (Op(Filter, Op(Pattern, Var("a"), Var("b"))),)
     promise = Promise.DECOMPOSE
@@ -245,8 +245,8 @@ class _IntoJoin(TransformationRule):
 class FilterPatternTransposeLeft(_IntoJoin):
     """σ_F(A ⋈ B)  →  σ_F(A) ⋈ B, or σ_F(A) ⋈ σ_F(B) where F looks at join variables alone
 
-    Thesis rule 9, left to right: A has all that F looks at. What A cannot take of a
-    conjunction goes to B in the same step (rule 10), lest every subset of it become a
+    Thesis rule 9, left to right: A has all columns of F. The parts of a conjunction that A
+    cannot take go to B in the same step (rule 10), so that not every subset of it becomes a
     relation; if B cannot either, rule 3 splits first. A predicate on join variables goes to
     both inputs, since each has fewer rows to keep then.
     """
@@ -270,7 +270,7 @@ class FilterPatternTransposeRight(_IntoJoin):
 
 
 class _OutOfJoin(TransformationRule):
-    """What rules 9 and 10 share, upwards."""
+    """Rules 9 and 10, right to left."""
 
     promise = Promise.COMPOSE
 
@@ -308,7 +308,7 @@ class _OutOfJoin(TransformationRule):
 class FilterPatternTransposeLeftInverse(_OutOfJoin):
     """σ_F(A) ⋈ B  →  σ_F(A ⋈ B), and σ_F(A) ⋈ σ_G(B)  →  σ_(F and G)(A ⋈ B)
 
-    Thesis rule 9, right to left: the join keeps all that the predicates look at. Two filtered
+    Thesis rule 9, right to left: the join keeps all columns of the predicates. Two filtered
     inputs give up their filters together (rules 9, 10 and 3 in one). Applied where the memo
     has A ⋈ B when the rule is tried, so that it can be shared; and where neither input is a
     join, so that a filter also rises above the first join. Without that bound every subset of
@@ -385,7 +385,7 @@ Parts = tuple[Predicate, ...]
 
 
 def _cuts(parts: Parts, join: Pattern) -> list[tuple[Parts, Parts]]:
-    """What one input of a join can take of some parts, and the rest; at most one such cut."""
+    """The parts that one input of a join can take, and the rest; at most one such cut."""
     for side in (0, 1):
         fitting = tuple(p for p in parts if lowered(p, join, side) is not None)
         rest = tuple(p for p in parts if p not in fitting)

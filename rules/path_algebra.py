@@ -1,4 +1,4 @@
-"""What the rules about PATH share: fragments of regexes, operands, directions."""
+"""Helpers of the rules about PATH: fragments of regexes, operands, directions."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def composed(
     context: Context,
     semantics: PathSemantics = PathSemantics.ARBITRARY,
 ) -> Tree:
-    """One PATH of what the operands contribute."""
+    """One PATH of the regexes of several operands."""
     inputs: list[Tree] = []
     parts: list[tuple[Regex, int]] = []
     for operand in operands:
@@ -81,7 +81,7 @@ def _combined(
     backwards: tuple[bool, ...],
     semantics: PathSemantics,
 ) -> Path:
-    """The PATH of some regexes, each over inputs that stand so many places later."""
+    """The PATH of some regexes, each with the number by which its inputs are shifted."""
     moved = [shifted(r, by) for r, by in parts]
     turned = zip(moved, backwards, strict=True)
     whole = combine([regex.inverse(r) if reverse else r for r, reverse in turned])
@@ -89,7 +89,7 @@ def _combined(
 
 
 def shifted(r: Regex, by: int) -> Regex:
-    """``r`` over inputs that stand so many places later."""
+    """``r`` over inputs whose numbers are larger by ``by``."""
     if by == 0:
         return r
     return regex.substitute(r, lambda s: Symbol(int(s.ref) + by, s.inverse))
@@ -105,7 +105,7 @@ def joined_along(left: Regex, right: Regex, inputs: tuple[GroupId, ...], context
 def bound_step(
     r: Regex, inputs: tuple[GroupId, ...], ends: tuple[int, int], context: Context
 ) -> tuple[Tree, tuple[int, int]]:
-    """An operand of a join and how it is bound: from end to start where it is kept so."""
+    """An operand of a join and its binding; from end to start where the memo keeps it so."""
     operand, backwards = kept_relation(r, inputs, context)
     return operand, ends[::-1] if backwards else ends
 

@@ -31,7 +31,7 @@ class AlternationToUnion(TransformationRule):
     """P[r1 | r2](S)  →  P[r1](S) ∪ P[r2](S)
 
     Thesis rule 15, left to right. Always valid. A longer alternation is split after its
-    first part; the other ways follow by commuting and associating unions.
+    first part; the other cuts follow by commuting and associating unions.
     """
 
     name = "AlternationToUnion"
@@ -56,8 +56,8 @@ class UnionToAlternation(TransformationRule):
 
     Thesis rule 15, right to left, for relations of two columns. An input enters as in rule
     14; here its regex may be nullable too, as no PATH reports the empty word. An input that
-    is itself a union enters with its parts: a symbol for all of it would say the same with a
-    merge before it. Of simple paths both inputs are such paths: a symbol for any other relation
+    is itself a union enters with its parts: a symbol for all of it would be the same alternation
+    over one more merge. Of simple paths both inputs are such paths: a symbol for any other relation
     would lose its loops.
     """
 

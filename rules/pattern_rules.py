@@ -9,6 +9,7 @@ from typing import ClassVar
 from ..algebra.logical import Pattern
 from ..memo import Expression, Tree
 from ..memo.pattern import Match, Op, Var
+from .columns import unified
 from .rule import Context, Promise, TransformationRule
 
 Binding = tuple[int, ...]
@@ -36,12 +37,16 @@ class PatternCommute(TransformationRule):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shape:
-    """What reassociating two joins does, but for the order of the inner columns.
+    """Two joins after they were reassociated, but for the order of the inner columns.
 
-    ``a``, ``b``, ``c`` are the variables of the three inputs; ``pair`` how the new inner
-    join binds its two inputs, in its own numbering, ``kept`` which of its variables are
-    needed above or by the third input, ``outer`` the outer variable of each. ``crosses`` says
-    that the inner join would be a cross product that the query does not ask for.
+    Attributes:
+        bindings: the variables of the three inputs a, b and c.
+        output: the variables of the result.
+        pair: how the new inner join binds its two inputs, in its own numbering.
+        kept: the inner variables that are needed above or by the third input.
+        outer: the outer variable of each of those.
+        crosses: whether the inner join would be a cross product that the query does not contain.
+        names: the names of the outer variables in the query; empty if it gives none.
     """
 
     bindings: tuple[Binding, Binding, Binding]
@@ -54,7 +59,7 @@ class Shape:
 
 
 class _Reassociate(TransformationRule):
-    """What both directions share."""
+    """Rule 8 in both directions."""
 
     number = 8
     promise = Promise.REORDER
@@ -98,9 +103,9 @@ class PatternAssociate(_Reassociate):
 class PatternAssociateInverse(_Reassociate):
     """A ⋈ (B ⋈ C)  →  (A ⋈ B) ⋈ C
 
-    Thesis rule 8, right to left, under the same conditions. Needless beside commutativity
-    and the other direction, except in self-joins, where two of the orders that those pass
-    through may be one expression.
+    Thesis rule 8, right to left, under the same conditions. Subsumed by commutativity and the
+    other direction, except in self-joins, where two of the orders that those pass through may be
+    one expression.
     """
 
     name = "PatternAssociateInverse"
@@ -154,27 +159,27 @@ def flattened(
     makes one input bind a variable twice.
     """
     count = 1 + max((v for binding in above.bindings for v in binding), default=-1)
-    leader = list(range(count))
     place: dict[int, int] = {}
-    for kept, variable in zip(below.output, above.bindings[lower], strict=True):
-        first = place.setdefault(kept, variable)
-        if first != variable:
-            low, high = sorted((_lead(leader, first), _lead(leader, variable)))
-            leader[high] = low
+    joined = zip(below.output, above.bindings[lower], strict=True)
+    same = [
+        (place[kept], variable)
+        for kept, variable in joined
+        if place.setdefault(kept, variable) != variable
+    ]
     names = list(above.names)
     for binding in below.bindings:
         for variable in binding:
             if variable not in place:
                 place[variable] = count
-                leader.append(count)
                 if names and below.names:
                     names.append(_fresh(below.names[variable], names))
                 count += 1
-    inputs = [tuple(_lead(leader, place[v]) for v in binding) for binding in below.bindings]
-    third = tuple(_lead(leader, v) for v in above.bindings[1 - lower])
+    leader = unified(count, same) if same else range(count)
+    inputs = [tuple(leader[place[v]] for v in binding) for binding in below.bindings]
+    third = tuple(leader[v] for v in above.bindings[1 - lower])
     if any(len(set(binding)) < len(binding) for binding in (*inputs, third)):
         return None
-    output = tuple(_lead(leader, v) for v in above.output)
+    output = tuple(leader[v] for v in above.output)
     all_names = tuple(names) if len(names) == count else ()
     return (inputs[0], inputs[1]), third, output, all_names
 
@@ -207,21 +212,9 @@ def _numbered(
     )
 
 
-def _lead(leader: list[int], variable: int) -> int:
-    while leader[variable] != variable:
-        variable = leader[variable]
-    return variable
-
-
 def _fresh(name: str, taken: list[str]) -> str:
     candidate, k = name, 1
     while candidate in taken:
         k += 1
         candidate = f"{name}{k}"
     return candidate
-
-
-def shared_variables(operator: Pattern) -> frozenset[int]:
-    """The variables that both inputs of a binary join bind."""
-    left, right = operator.bindings
-    return frozenset(left) & frozenset(right)

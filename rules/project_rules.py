@@ -1,4 +1,4 @@
-"""Projections disappear into what is below them. Not in the thesis, which has no PROJECT."""
+"""Projections merge with the operators below. Not in the thesis, which has no PROJECT."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ class ProjectMerge(TransformationRule):
 class ProjectIntoPattern(TransformationRule):
     """π_p(A ⋈ B)  →  π_q(A) ⋈ π_r(B) with p's columns as output
 
-    Always valid: a join may keep any of its variables, in any order, and needs of its inputs
-    what it keeps or joins on. Edges and paths are left as they are: they have both their ends,
-    and properties that nothing needs are not scanned.
+    Always valid: a join may keep any of its variables, in any order, and needs only the columns
+    that it keeps or joins on. Edges and paths are left as they are: they consist of both ends, and
+    properties that no operator needs are not scanned.
     """
 
     name = "ProjectIntoPattern"
@@ -65,7 +65,7 @@ def narrowed(
 ) -> tuple[tuple[Binding, Binding], tuple[Tree, ...]]:
     """A join's inputs without the columns of variables that are not used.
 
-    Edges, and what has no more than two columns, are left whole.
+    Edges, and inputs of at most two columns, are left whole.
     """
     kept: list[Binding] = []
     inputs: list[Tree] = []

@@ -1,8 +1,8 @@
 """Residual conditions of joins. Not in the thesis, whose PATTERN has equalities alone.
 
-A FILTER that looks at both inputs of a join can go no lower; inside the join it is checked on
-two rows before a result is made of them. No other rule looks into what results: it says
-nothing of the order of joins that the FILTER above the join does not say already.
+A FILTER on columns of both inputs of a join can go no lower. Inside the join it is checked on
+two rows before a result is made of them. No other rule matches such a join: its orders are those
+of the join below the FILTER.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from .rule import Context, Promise, TransformationRule
 class FilterIntoPattern(TransformationRule):
     """σ_F(A ⋈ B)  →  A ⋈_F B, a join with a residual
 
-    Always valid; applied where some part of F looks at both inputs, since rules 9 and 10 take
-    everything else further down.
+    Always valid; applied where some part of F has columns of both inputs, since rules 9 and 10
+    move all other parts further down.
     """
 
     name = "FilterIntoPattern"
@@ -48,7 +48,7 @@ class FilterIntoPattern(TransformationRule):
 class ProjectIntoFilteredPattern(TransformationRule):
     """π_p(A ⋈_F B)  →  π_q(A) ⋈_F π_r(B) with p's columns as output
 
-    Always valid: what F looks at need not be kept, only given by the inputs.
+    Always valid: the columns of F need not be kept, only given by the inputs.
     """
 
     name = "ProjectIntoFilteredPattern"

@@ -1,4 +1,4 @@
-"""What a rule is: a pattern, a condition, a rewrite; and how promising it is."""
+"""The interface of a rule: a pattern, a condition, a rewrite; and how promising it is."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Columns(Protocol):
 
 
 class Context:
-    """What a rule may look at besides its match: the memo, to read it, and column order."""
+    """What a rule may read besides its match: the memo, column order and options."""
 
     __slots__ = ("_operators", "_results", "columns", "cross_products", "duplicate_free", "memo")
 
@@ -82,8 +82,8 @@ class Context:
 
     def same(self, operator: H) -> H:
         """The one object for all equal operators, which makes comparing them quick."""
-        known: H = self._operators.setdefault(operator, operator)
-        return known
+        first: H = self._operators.setdefault(operator, operator)
+        return first
 
     def width(self, group: GroupId) -> int:
         """The number of columns of a group."""
@@ -121,9 +121,10 @@ class TransformationRule(ABC):
     subsumed_by: ClassVar[frozenset[str]] = frozenset()
 
     def considers(self, expression: GroupExpression, context: Context) -> bool:
-        """Whether any binding at this expression could do; asked before input groups are.
+        """Whether the rule may apply to any binding at this expression.
 
-        Looks at the operator alone, so that the answer stays right.
+        Asked before input groups are explored. Depends on the operator alone, so that the answer
+        never changes.
         """
         return True
 
@@ -132,8 +133,8 @@ class TransformationRule(ABC):
     ) -> bool:
         """Whether a member of the input group at ``position`` can be part of a binding.
 
-        Asked of each member before members are combined, where the pattern looks into fixed
-        inputs: what says no there is not asked about once per combination.
+        Where the pattern looks into fixed inputs, this is asked once per member, before members
+        are combined, and not once per combination.
         """
         return True
 

@@ -1,8 +1,8 @@
 """Rules 12 and 13: predicates and unions move through windowed scans.
 
 The source of a scan is written into its leaf: :class:`headrace.algebra.logical.WScan` with a
-predicate is W(σ_F(S)), :class:`headrace.algebra.logical.WScanUnion` is W(S1 ∪ S2). So the operator
-below the window is what the reader of the source does, in Spark SQL.
+predicate is W(σ_F(S)), :class:`headrace.algebra.logical.WScanUnion` is W(S1 ∪ S2). The reader of
+the source computes the operator below the window, in Spark SQL.
 """
 
 from __future__ import annotations

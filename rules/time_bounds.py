@@ -1,12 +1,12 @@
-"""How the times of edges bound when rows arrive: what lets a join give rows back early.
+"""Bounds on the arrival times of rows, by which a join may drop rows early.
 
-In: the groups of a memo. Out: for each, how far the times lie from each other at which the
-edges arrive that a row is made of, and which columns hold them. A row arrives with the last of
-its edges. From that follows, for a join, until when a row of one side can still meet rows that
-arrive on the other.
+In: the groups of a memo. Out: for each group, bounds on the differences of the times at which the
+edges of a row arrive, and the columns that hold those times. A row arrives with the last of its
+edges. For a join this gives the time until which a row of one side can still meet rows that arrive
+on the other.
 
-Bounds are differences ``x - y <= c``, closed by shortest paths. They are a matter of what a
-group computes, of every row however it was derived, so all plans share them.
+Bounds are differences ``x - y <= c``, closed by shortest paths. They hold for every row of a group,
+however it was derived, so all plans share them.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Differences = Mapping[tuple[int, int], int]
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """The arrivals of the edges in a row, numbered from 0: each is a column or in none.
+    """The arrival times of the edges of a row, numbered from 0; each is in one column or none.
 
     ``columns`` gives the arrival that a column holds; ``differences`` are closed.
     """
@@ -53,7 +53,7 @@ class Bounds:
 
 
 ANY_TIME = Bounds()
-"""What is known of rows that arrive at any time, or of edges without their times."""
+"""The bounds of rows that arrive at any time, or of edges without their times."""
 
 
 class TimeBounds(MemoListener):
@@ -74,8 +74,10 @@ class TimeBounds(MemoListener):
         self._known.clear()
 
     def shrunk(self, operator: PhysicalOperator, inputs: tuple[GroupId, ...]) -> PhysicalOperator:
-        """A join with the horizons that follow from its residual and its inputs; others as they
-        are."""
+        """A join with the horizons that follow from its residual and its inputs.
+
+        Other operators are returned as they are.
+        """
         if not self.any or not isinstance(operator, HashJoin):
             return operator
         residual = None if operator.residual is None else Predicate(operator.residual)
@@ -142,7 +144,7 @@ def _joined(
 
 
 def _filtered(bounds: Bounds, predicate: Predicate) -> Bounds:
-    """With what a predicate says of times; of other columns it may mean something else."""
+    """Adds the differences of times that a predicate demands; other columns do not count."""
     place, found = bounds.columns, dict(bounds.differences)
     for one, other, bound in differences(predicate):
         if one in place and other in place:
