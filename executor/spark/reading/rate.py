@@ -12,14 +12,14 @@ _INTERVAL = "1 second"
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class ReplayRate:
     """A slice holds ``span`` time units of the stream, and one is taken every ``interval``."""
 
     span: int
     interval: str
 
     @staticmethod
-    def of(speed: float, interval: str | None = None) -> Pace:
+    def of(speed: float, interval: str | None = None) -> ReplayRate:
         """The pace of ``speed`` time units per second, with a slice every ``interval`` or so: a
         slice has a whole number of time units.
 
@@ -38,4 +38,4 @@ class Pace:
         if not milliseconds:
             raise InputError("A stream cannot be replayed in intervals of no length.")
         span = max(1, round(speed * milliseconds / 1000))
-        return Pace(span, f"{max(1, round(span / speed * 1000))} milliseconds")
+        return ReplayRate(span, f"{max(1, round(span / speed * 1000))} milliseconds")

@@ -38,7 +38,7 @@ from ...watermarks import in_disorder, streams_read
 from ..exchange.columns import SQL_TYPES, properties_of
 from ..host.errors import DamagedError, InputError, OtherQueryError
 from ..host.files import digest_of, read_sealed, write_sealed, written_aside
-from ..host.storage import storage_told
+from ..host.storage import translate_storage_errors
 from .arrival import ORDER, ArrivalOrder
 from .fingerprint import Inputs, check_unchanged, fingerprint
 from .rejected import RejectedRows
@@ -86,7 +86,7 @@ class Spool:
         """The file of a slice."""
         return self.folder / f"edges-{number:08}.parquet"
 
-    @storage_told()
+    @translate_storage_errors()
     def check(self, since: int) -> None:
         """Looks whether the slices from a number on are as they were written.
 
@@ -105,7 +105,7 @@ class Spool:
             _order(file, number)
 
 
-@storage_told()
+@translate_storage_errors()
 def spool(
     folder: Path,
     plan: PhysicalPlan,

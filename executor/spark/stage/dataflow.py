@@ -2,7 +2,7 @@
 
 In: a streaming DataFrame of edges. Out: rows ``(kind, rows, payload)``: blocks of results
 and reports (:mod:`headrace.executor.spark.exchange.blocks`). Groups are partitions. Spark's state
-holds, per stage and partition, a small head and the input that is still valid.
+holds, per stage and partition, its metadata and the input that is still valid.
 
 No time mode of Spark's is used: its watermarks drop rows silently, one of t = 0 at once.
 """
