@@ -28,7 +28,7 @@ from .query import described, run_query, set_aside, stopped, translate_spark_err
 from .reading.fingerprint import fingerprint
 from .reading.rate import ReplayRate
 from .reading.replay import Spool, spool
-from .reading.scan_rows import Arrival
+from .reading.scan_rows import ArrivalOrder
 from .report import OnProgress, RunReport
 from .results.formats import ResultShape
 from .results.sinks import Output, sink_of
@@ -56,7 +56,7 @@ def run_bounded(
     started = time.monotonic()
     shape = ResultShape.of(plan)
     fingerprint(files)
-    pace = None if options.speed is None else ReplayRate.of(options.speed, options.interval)
+    rate = None if options.speed is None else ReplayRate.of(options.speed, options.interval)
     if cancelled.is_set():
         raise CancelledError("Stopped before it began.")
     with ExitStack() as stack:
@@ -74,7 +74,7 @@ def run_bounded(
             rejected,
             strict=options.strict,
             largest_slice=options.largest_slice,
-            span=None if pace is None else pace.span,
+            slice_length=None if rate is None else rate.slice_length,
             begun=checkpoint.batches.begun,
         )
         reading = stack.enter_context(Reading(checkpoint, spooling, on_progress, cancelled))
@@ -87,7 +87,7 @@ def run_bounded(
             checkpoint, sink_of(output, shape, checkpoint.folder), on_progress, spooled
         )
         streaming = time.monotonic()
-        interval = options.interval if pace is None else pace.interval
+        interval = options.interval if rate is None else rate.interval
         if spooled.slice_ends:
             with translate_spark_errors(batches), free_pool() as workers:
                 session = streaming_session(spark, plan.parallelism)
@@ -153,5 +153,5 @@ def _edges(spark: SparkSession, spooled: Spool) -> DataFrame:
     return reader.parquet(readable(spooled.folder))
 
 
-def _arrival(plan: PhysicalPlan) -> Arrival:
+def _arrival(plan: PhysicalPlan) -> ArrivalOrder:
     return "replayed" if in_disorder(plan) else "in order"

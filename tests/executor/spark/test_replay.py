@@ -57,7 +57,12 @@ def test_slices_of_equal_spans_of_time(tmp_path: Path) -> None:
     edges = [("1", str(i), "a", ts) for i, ts in enumerate(times)]
     file = csv_file(tmp_path / "a.csv", [*edges[::2], *edges[1::2]])
     made = spool(
-        tmp_path / "in", reach(), {"input": [file]}, tmp_path / "bad", largest_slice=2, span=10
+        tmp_path / "in",
+        reach(),
+        {"input": [file]},
+        tmp_path / "bad",
+        largest_slice=2,
+        slice_length=10,
     )
     cut = [[row[4] for row in rows] for rows in slices_of(made)]
     assert cut == [[3, 9], [10, 11, 19], [45, 45, 49], [50]]
