@@ -34,7 +34,7 @@ from headrace.executor.spark.exchange.wire import leaves_of, wire_of
 from headrace.executor.spark.stage import partition
 from headrace.executor.spark.stage.partition import PartitionBatch
 from headrace.executor.spark.state import snapshot
-from headrace.executor.spark.state.cache import IndexHome
+from headrace.executor.spark.state.cache import StateCache
 from headrace.executor.stages import stages_of
 
 QUERIES = {
@@ -88,7 +88,7 @@ class Run:
         scans = (leaf.scan for leaf in leaves_of(plan, stage))
         self._labels = [scan.label for scan in scans if isinstance(scan, WindowScan)]
         self._document = plan.to_json()
-        self.head: str | None = None
+        self.metadata: str | None = None
         self.store = Store()
 
     def batch(self, rows: pa.Table | None, now: int) -> dict[str, Any]:
@@ -104,15 +104,15 @@ class Run:
             table = pa.table(columns, self._schema.names).cast(self._schema)
             payload = arrow_bytes(table.combine_chunks().to_batches()[0])
         sent: pd.DataFrame = packed([Message(0, "rows", 0, 0, now, payload)], 1).to_pandas()
-        home = ("bench", 0, partition_keys(1)[0])
-        batch = PartitionBatch(self._document, home, self.head)
+        key = ("bench", 0, partition_keys(1)[0])
+        batch = PartitionBatch(self._document, key, self.metadata)
         reports = [
             payload
             for frame in batch.run([sent], self.store)
             for kind, payload in zip(frame["kind"], frame["payload"], strict=True)
             if kind == REPORT
         ]
-        self.head = batch.head.to_json()
+        self.metadata = batch.metadata.to_json()
         report: dict[str, Any] = json.loads(reports[0])
         return report
 
@@ -142,7 +142,7 @@ def measure(query: str, window: int, *, snapshots: bool, repeats: int) -> Row:
     text, degree = QUERIES[query]
     rows = edges(window, 2.5, degree)
     run = Run(_planned(text, window, degree))
-    partition._INDEXES = IndexHome()
+    partition._CACHE = StateCache()
     with _snapshots(snapshots):
         started = time.perf_counter()
         for start in range(0, len(rows), BATCH):
@@ -151,7 +151,7 @@ def measure(query: str, window: int, *, snapshots: bool, repeats: int) -> Row:
         took = time.perf_counter() - started
         seconds, replayed, read = [], 0, 0
         for _ in range(repeats):
-            partition._INDEXES = IndexHome()
+            partition._CACHE = StateCache()
             run.store.read = 0
             started = time.perf_counter()
             after = run.batch(None, -1)

@@ -22,7 +22,7 @@ from .operators.rewindow import kept_beyond
 from .partitioned import Partitioned, plan_counters
 from .pipeline import Pipeline
 from .scans import Leaf, leaves, property_column
-from .slides import come_to
+from .slides import aligned_time
 from .watermarks import NEVER, Seen, Watermark, streams_read
 
 Vertex = str | int
@@ -136,7 +136,7 @@ class LocalRun:
             encoded = [leaf.encode(batch, self.dictionary) for batch in chosen[leaf.node]]
             rows[leaf.node] = merged([Batch.empty(len(leaf.columns)), *encoded])
         if until is not None:
-            until = come_to(until, self._plan.evaluate_every)
+            until = aligned_time(until, self._plan.evaluate_every)
         return self.partitioned.process(rows, until)
 
     def _selected(self, leaf: Leaf, edges: pa.RecordBatch) -> pa.RecordBatch:

@@ -8,7 +8,7 @@ by ts; a node that feeds two consumers is computed once. A result's ``ts`` is th
 row that caused it, its ``exp`` the smallest expiry among its parts. State holds what is
 valid now and is a function of the still valid input rows, and of where the runs of REWINDOW
 began, so it can be rebuilt by :meth:`Pipeline.replay`; what else an operator at the root needs is
-small and explicit (:attr:`Pipeline.linger`, :meth:`Pipeline.memory`).
+small and explicit (:attr:`Pipeline.retention`, :meth:`Pipeline.memory`).
 
 Operators at the root also give rows when time passes. ``now`` is how far it has come: rows of
 ``now`` may still come, and what lies before it is final. FOREVER is the end of the input.
@@ -143,7 +143,7 @@ class Pipeline:
         """Like :meth:`process`, but gives no results and counts nothing.
 
         A fresh pipeline that has replayed the input rows that expire after ``now -``
-        :attr:`linger`, is given such :meth:`runs` of the old one, and takes up its
+        :attr:`retention`, is given such :meth:`runs` of the old one, and takes up its
         :meth:`memory` of then, goes on as the one that had processed them all.
         """
         for node in self._nodes:
@@ -169,7 +169,7 @@ class Pipeline:
         return found
 
     @property
-    def linger(self) -> int:
+    def retention(self) -> int:
         """For how long after its expiry an input row is needed."""
         return max([node.stage_node.operator.retention() for node in self._nodes], default=0)
 

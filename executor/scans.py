@@ -28,7 +28,7 @@ from . import predicates
 from .batch import FOREVER, Batch, IntArray
 from .dictionary import Dictionary
 from .predicates import Mask
-from .slides import next_instants
+from .slides import align_to_slide
 from .values import ARROW_TYPES
 
 Field = tuple[str, PropertyType]
@@ -105,11 +105,11 @@ class Leaf:
         if self.scan.range is None or self.scan.slide is None:
             return np.full(len(ts), FOREVER, np.int64)
         exp = ts // self.scan.slide * self.scan.slide + self.scan.range
-        return next_instants(exp, self.every)
+        return align_to_slide(exp, self.every)
 
     def start(self, ts: IntArray) -> IntArray:
         """From when on edges of these times count: at once, or from the next report on."""
-        return next_instants(ts, self.every)
+        return align_to_slide(ts, self.every)
 
     def select(self, edges: pa.RecordBatch) -> pa.RecordBatch:
         """The edges of this leaf: its stream, its labels, its predicates; order is kept.

@@ -14,7 +14,7 @@ from .batch import FOREVER, IntArray
 from .watermarks import NEVER
 
 
-def next_instants(times: IntArray, every: int | None) -> IntArray:
+def align_to_slide(times: IntArray, every: int | None) -> IntArray:
     """The first multiple of ``every`` after each time; what never comes stays, as all does if None.
 
     A multiple too far away for a number of 64 bits is the instant before FOREVER.
@@ -26,11 +26,11 @@ def next_instants(times: IntArray, every: int | None) -> IntArray:
     return np.where(times == FOREVER, FOREVER, np.where(far, FOREVER - 1, start + every))
 
 
-def come_to(now: int, every: int | None) -> int:
+def aligned_time(now: int, every: int | None) -> int:
     """How far the time of reports has come when application time has come to ``now``.
 
     Rows that come at ``now`` are still to count at the next multiple.
     """
     if every is None or now in (NEVER, FOREVER):
         return now
-    return int(next_instants(np.array([now], np.int64), every)[0])
+    return int(align_to_slide(np.array([now], np.int64), every)[0])

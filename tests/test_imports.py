@@ -1,6 +1,7 @@
 """The folders depend on each other in one direction only, and are one package."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -35,6 +36,7 @@ ROOMS = {
 }
 ROOMS["stage"] = set(ROOMS) - {"results"}
 """Which others each room of ``executor/spark`` may import; none imports the modules above them."""
+FORM = ("In:", "Out:", "Invariant:")
 KNOW_SPARK = {"executor", "running", "documents", "api"}
 
 
@@ -48,6 +50,13 @@ def _imported(path: Path) -> Iterator[tuple[str, ...]]:
             above = package[: len(package) - node.level + 1] if node.level else ()
             module = (*above, *(node.module or "").split(".")) if node.module else above
             yield from ((*module, alias.name) for alias in node.names)
+
+
+def _docstring(folder: str) -> str:
+    """What the ``__init__`` of a folder says."""
+    text = ast.get_docstring(ast.parse((ROOT / folder / "__init__.py").read_text("utf-8")))
+    assert text is not None
+    return text
 
 
 def _files(folder: str) -> list[Path]:
@@ -76,6 +85,16 @@ def test_rooms_of_the_spark_executor_import_each_other_one_way(room: str) -> Non
         if module[:3] == spark and module[3] not in ROOMS[room] | {room}
     ]
     assert wrong == []
+
+
+@pytest.mark.parametrize("room", sorted(ROOMS))
+def test_each_room_says_what_it_is_for(room: str) -> None:
+    """In one form; what it may import is what the table above says."""
+    text = _docstring(f"executor/spark/{room}")
+    assert [word for word in (*FORM, "Start with:") if word not in text] == []
+    (named,) = re.findall(r"^May import: (.*)\.$", text, re.MULTILINE)
+    rooms = set() if named == "nothing of the other rooms" else set(named.split(", "))
+    assert rooms == ROOMS[room]
 
 
 def test_every_room_of_the_spark_executor_stands_in_the_table() -> None:
@@ -113,9 +132,8 @@ def test_folders_import_each_other_relatively(folder: str) -> None:
 
 @pytest.mark.parametrize("folder", sorted(MAY_IMPORT))
 def test_each_folder_says_what_it_is_for(folder: str) -> None:
-    text = ast.get_docstring(ast.parse((ROOT / folder / "__init__.py").read_text("utf-8")))
-    assert text is not None
-    assert [word for word in ("In:", "Out:", "Invariant:") if word not in text] == []
+    text = _docstring(folder)
+    assert [word for word in FORM if word not in text] == []
 
 
 CIRCLES = {

@@ -10,4 +10,6 @@ which may lie anywhere, also in mapped files.
 
 Every kernel is called with one signature only (int64, C-contiguous), so that each compiles
 once; :mod:`headrace.executor.kernels.compiling` keeps the machine code on disk.
+
+Start with: ``compiling.py``, then ``rows.py``.
 """

@@ -15,10 +15,10 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Row
 
 from ..counters import Counters
-from .checkpoint import Work
+from .checkpoint import CheckpointDirectory
 from .exchange.blocks import LATE, REPORT
 from .exchange.late import LateFolder, added
-from .host.storage import storage_told
+from .host.storage import translate_storage_errors
 from .reading.replay import Spool
 from .report import OnProgress, Progress
 from .results.dead_letters import DeadLetters
@@ -29,7 +29,7 @@ from .session.workers import own_workers
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class BatchMetrics:
     """What the stage counted, over all partitions, since the query began."""
 
     edges: int = 0
@@ -42,7 +42,7 @@ class Counted:
     operators: Mapping[int, Counters] = field(default_factory=dict)
 
     @staticmethod
-    def of(reports: Sequence[dict[str, Any]]) -> Counted:
+    def of(reports: Sequence[dict[str, Any]]) -> BatchMetrics:
         """The sum of the partitions' reports of one batch."""
         operators: dict[int, Counters] = {}
         for report in reports:
@@ -51,7 +51,7 @@ class Counted:
                 operators[int(node)] = operators.get(int(node), Counters()) + own
         now = max((report["now"] for report in reports), default=None)
         first = min((report["first"] for report in reports if report["first"] >= 0), default=None)
-        return Counted(
+        return BatchMetrics(
             edges=sum(report["edges"] for report in reports),
             results=sum(report["results"] for report in reports),
             late=reduce(added, (report["late"] for report in reports), {}),
@@ -66,7 +66,7 @@ class Counted:
 class Batches:
     """The function that Spark calls with each micro-batch.
 
-    What was counted is kept in the work folder, so that a run taken up again knows it.
+    What was counted is kept in the checkpoint directory, so that a run taken up again knows it.
     ``begun`` is set with the first batch; ``error`` if one failed here, not in Spark; ``finished``
     when all are done, which those of live sources, without a ``spool``, never are; then each adds
     to the files of dead ``letters``.
@@ -74,15 +74,15 @@ class Batches:
 
     def __init__(
         self,
-        work: Work,
+        checkpoint: CheckpointDirectory,
         sink: Sink,
         on_progress: OnProgress | None,
         spool: Spool | None,
         letters: DeadLetters | None = None,
     ) -> None:
-        self.work = work
+        self.checkpoint = checkpoint
         self.sink = sink
-        self.late = LateFolder(work.late)
+        self.late = LateFolder(checkpoint.late)
         self._spool = spool
         self._letters = letters
         self._edges = 0
@@ -97,19 +97,19 @@ class Batches:
         self.batches = 0
         self.processed = 0
         self.found = 0
-        self.counted = Counted()
+        self.metrics = BatchMetrics()
         self.last_batch: Mapping[int, Counters] = {}
-        self._log = work.batches
+        self._log = checkpoint.batches
         self._reports = self._log.checked_reports()
         self.finished = False
         if spool is not None:
             taken = self._log.slices(self._log.committed)
             self.finished = taken == len(spool.slice_ends)
-            if not work.fresh:
+            if not checkpoint.fresh:
                 spool.check(taken)
         if self._reports:
-            self.counted = Counted.of(self._reports)
-            self._edges = self.counted.edges
+            self.metrics = BatchMetrics.of(self._reports)
+            self._edges = self.metrics.edges
 
     @property
     def live(self) -> bool:
@@ -146,7 +146,7 @@ class Batches:
         """Tells that the query has started, if it was told that it waits for that."""
         if self._waits and self._on_progress is not None:
             self._waits = False
-            self._on_progress(self._progress(self.work.batches.committed))
+            self._on_progress(self._progress(self.checkpoint.batches.committed))
 
     def wait_until_idle(self, seconds: float) -> None:
         """Waits for the end of a batch that still runs, in the thread that Spark called it in."""
@@ -156,19 +156,19 @@ class Batches:
         parts = [Part(**json.loads(row.payload)) for row in written if row.kind == PART]
         reports = [json.loads(row.payload) for row in written if row.kind == REPORT]
         late = [row.payload.encode() for row in written if row.kind == LATE]
-        with storage_told():
+        with translate_storage_errors():
             self.late.write(batch, late)
         self.sink.deliver(batch, sorted(parts, key=lambda part: part.partition))
         self._reports = reports or self._reports
-        with storage_told():
+        with translate_storage_errors():
             self._log.note(batch, self._reports)
         if reports:
-            before, self.counted = self.counted.operators, Counted.of(reports)
+            before, self.metrics = self.metrics.operators, BatchMetrics.of(reports)
             self.last_batch = {
                 node: done.since(before.get(node, Counters()))
-                for node, done in self.counted.operators.items()
+                for node, done in self.metrics.operators.items()
             }
-        done, self._edges = self._edges, self.counted.edges
+        done, self._edges = self._edges, self.metrics.edges
         if self._spool is not None:
             ends = (0, *self._spool.slice_ends)
             slices = self._log.slices(batch)
@@ -178,7 +178,7 @@ class Batches:
         self.processed += self._edges - done
         self.found += sum(part.rows for part in parts)
         if self._letters is not None:
-            with storage_told():
+            with translate_storage_errors():
                 self._letters.add(batch)
         if self._on_progress is not None:
             self._on_progress(self._progress(batch))
@@ -192,11 +192,11 @@ class Batches:
             batch=batch + 1,
             batches=0 if spool is None else len(spool.slice_ends),
             edges=self._edges,
-            results=self.counted.results,
-            late=sum(self.counted.late.values()),
+            results=self.metrics.results,
+            late=sum(self.metrics.late.values()),
             rejected=rejected if letters is None else letters.rejected.lines,
-            now=self.counted.now,
-            ticks=self.counted.ticks,
-            operators=self.counted.operators,
+            now=self.metrics.now,
+            ticks=self.metrics.ticks,
+            operators=self.metrics.operators,
             seconds=time.monotonic() - self._started,
         )

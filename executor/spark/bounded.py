@@ -21,14 +21,14 @@ from ...algebra.plan import PhysicalPlan
 from ...catalog.edges import EdgeFile
 from ..watermarks import in_disorder
 from .batches import Batches
-from .checkpoint import Pin, Work, open_work
+from .checkpoint import CheckpointDirectory, Manifest, open_checkpoint
 from .host.errors import CancelledError
 from .options import RunOptions
-from .query import described, failures_told, run_query, set_aside, stopped
+from .query import described, run_query, set_aside, stopped, translate_spark_errors
 from .reading.fingerprint import fingerprint
-from .reading.rate import Pace
+from .reading.rate import ReplayRate
 from .reading.replay import Spool, spool
-from .reading.scan_rows import Arrival
+from .reading.scan_rows import ArrivalOrder
 from .report import OnProgress, RunReport
 from .results.formats import ResultShape
 from .results.sinks import Output, sink_of
@@ -56,51 +56,53 @@ def run_bounded(
     started = time.monotonic()
     shape = ResultShape.of(plan)
     fingerprint(files)
-    pace = None if options.speed is None else Pace.of(options.speed, options.interval)
+    rate = None if options.speed is None else ReplayRate.of(options.speed, options.interval)
     if cancelled.is_set():
         raise CancelledError("Stopped before it began.")
     with ExitStack() as stack:
-        pin = Pin(plan, described(output), plan.parallelism)
-        work = open_work(pin, output, options.checkpoint)
-        stack.callback(work.close)
-        if work.report is not None:
-            return _report_of_earlier_run(work.report, time.monotonic() - started)
-        rejected = options.rejected or set_aside(output, work, None, "rejected")
+        manifest = Manifest(plan, described(output), plan.parallelism)
+        checkpoint = open_checkpoint(manifest, output, options.checkpoint)
+        stack.callback(checkpoint.close)
+        if checkpoint.report is not None:
+            return _report_of_earlier_run(checkpoint.report, time.monotonic() - started)
+        rejected = options.rejected or set_aside(output, checkpoint, None, "rejected")
         spooling = partial(
             spool,
-            work.input,
+            checkpoint.input,
             plan,
             files,
             rejected,
             strict=options.strict,
             largest_slice=options.largest_slice,
-            span=None if pace is None else pace.span,
-            begun=work.batches.begun,
+            slice_length=None if rate is None else rate.slice_length,
+            begun=checkpoint.batches.begun,
         )
-        reading = stack.enter_context(Reading(work, spooling, on_progress, cancelled))
+        reading = stack.enter_context(Reading(checkpoint, spooling, on_progress, cancelled))
         spark = spark or running_session()
         if spark is None:
             start = replace(options.session, partitions=plan.parallelism)
-            spark = stack.enter_context(spark_session(start, held=[work.lock]))
+            spark = stack.enter_context(spark_session(start, held=[checkpoint.lock]))
         spooled = reading.result()
-        batches = Batches(work, sink_of(output, shape, work.folder), on_progress, spooled)
+        batches = Batches(
+            checkpoint, sink_of(output, shape, checkpoint.folder), on_progress, spooled
+        )
         streaming = time.monotonic()
-        interval = options.interval if pace is None else pace.interval
+        interval = options.interval if rate is None else rate.interval
         if spooled.slice_ends:
-            with failures_told(batches), free_pool() as workers:
+            with translate_spark_errors(batches), free_pool() as workers:
                 session = streaming_session(spark, plan.parallelism)
                 blocks = result_blocks(_edges(session, spooled), plan, workers, _arrival(plan))
                 if not run_query(blocks, batches, interval, cancelled):
                     raise stopped(batches)
         batches.sink.finish()
-        late = set_aside(output, work, options.rejected, "late")
+        late = set_aside(output, checkpoint, options.rejected, "late")
         report = replace(
-            _report(spooled, batches, work, rejected, late),
+            _report(spooled, batches, checkpoint, rejected, late),
             seconds=time.monotonic() - started,
             stream_seconds=time.monotonic() - streaming,
             jvm_peak_bytes=jvm_peak_bytes(spark),
         )
-        work.complete(report.document())
+        checkpoint.complete(report.document())
         return report
 
 
@@ -117,9 +119,11 @@ def _report_of_earlier_run(document: Mapping[str, object], seconds: float) -> Ru
     )
 
 
-def _report(spooled: Spool, batches: Batches, work: Work, rejected: Path, late: Path) -> RunReport:
+def _report(
+    spooled: Spool, batches: Batches, checkpoint: CheckpointDirectory, rejected: Path, late: Path
+) -> RunReport:
     """What was counted; gathers late edges in the file ``late``."""
-    counted = batches.counted
+    counted = batches.metrics
     return RunReport(
         edges=spooled.edges,
         relevant=spooled.relevant,
@@ -130,7 +134,7 @@ def _report(spooled: Spool, batches: Batches, work: Work, rejected: Path, late: 
         batches=batches.batches,
         seconds=0.0,
         stream_seconds=0.0,
-        resumed=not work.fresh,
+        resumed=not checkpoint.fresh,
         late=sum(counted.late.values()),
         late_by_stream=dict(counted.late),
         late_file=str(late) if batches.late.gathered(late) else None,
@@ -149,5 +153,5 @@ def _edges(spark: SparkSession, spooled: Spool) -> DataFrame:
     return reader.parquet(readable(spooled.folder))
 
 
-def _arrival(plan: PhysicalPlan) -> Arrival:
+def _arrival(plan: PhysicalPlan) -> ArrivalOrder:
     return "replayed" if in_disorder(plan) else "in order"

@@ -1,11 +1,11 @@
-"""What a run keeps on disk so that it can be taken up again, and by whom it may be.
+"""The checkpoint directory of a run, from which the run can be resumed.
 
-A *work folder* holds the pin (``query.json``: plan, inputs' digest, output, parallelism),
-the spooled input, Spark's own checkpoint and staged results. It is the folder given as
-checkpoint; without one, a folder beside the results that goes when the run has ended. An
-output folder carries a note of the work folder that it belongs to.
+It holds the manifest (``query.json``: plan, output, parallelism, sources), the spooled input,
+Spark's own checkpoint and staged results. The user names it; without a name it is a folder beside
+the results that is removed when the run has ended. An output folder carries a note that names the
+checkpoint directory whose results it has.
 
-Everything is looked at before anything is made: what is refused is left as it was.
+All checks come before the first change on disk: a run that is refused leaves everything as it was.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from .host.errors import (
 )
 from .host.files import aside_of, read_sealed, remove_aside, write_sealed
 from .host.folders import MARK, made_folder
-from .host.storage import storage_told
+from .host.storage import translate_storage_errors
 from .results.batch_log import BatchLog
 from .results.claims import (
     check_output,
@@ -41,21 +41,26 @@ from .results.claims import (
 from .results.sinks import NOTE, Output, ToFile, ToFolder
 from .state.unfinished import remove_unfinished
 
-_PIN = "query.json"
+_MANIFEST = "query.json"
 _COUNTS = "counted.json"
 _LOCK = "lock"
 _VERSION = 1
 _LOCK_SECONDS = 10.0
 
 AtEnd = Literal["keep", "empty", "remove", "remove in any case"]
-"""What becomes of a work folder when its run has ended well, or in any case."""
+"""What happens to a checkpoint directory at the end of its run: of one that has succeeded, or of
+any."""
 
 
 @dataclass(frozen=True, slots=True)
-class Pin:
-    """What a work folder is for; a restart has to agree in all of it.
+class Manifest:
+    """What a checkpoint directory belongs to; a resumed run must have the same manifest.
 
-    ``sources`` are the live ones; of files the spool knows which they are.
+    Attributes:
+        plan: that runs.
+        output: where the results go, and their format.
+        parallelism: the number of partitions.
+        sources: how live sources are read. The spool has the same of files.
     """
 
     plan: PhysicalPlan
@@ -76,8 +81,8 @@ class Pin:
         }
 
 
-def pinned_plan(folder: Path) -> PhysicalPlan | None:
-    """The plan that a checkpoint was made with, if it is one: a restart need not search.
+def checkpointed_plan(folder: Path) -> PhysicalPlan | None:
+    """Returns the plan of a checkpoint, so that a resumed run needs no search; None without one.
 
     Raises:
         OtherQueryError: if the folder is of another version of Headrace.
@@ -86,10 +91,13 @@ def pinned_plan(folder: Path) -> PhysicalPlan | None:
     return None if found is None else PhysicalPlan.from_document(found["plan"])
 
 
-class Work:
-    """A work folder that this process holds until it is closed.
+class CheckpointDirectory:
+    """A checkpoint directory, locked by this process until it is closed.
 
-    ``lock`` is the open file by which it does.
+    Attributes:
+        folder: its path.
+        fresh: whether the run begins; if not, it is resumed.
+        lock: the open file that holds the lock.
     """
 
     def __init__(
@@ -108,7 +116,7 @@ class Work:
         self._at_end = at_end
         self._made = made
         self.lock = lock
-        for name in (_PIN, _COUNTS):
+        for name in (_MANIFEST, _COUNTS):
             remove_aside(folder / name)
         remove_unfinished(self.spark)
         if fresh:
@@ -116,7 +124,7 @@ class Work:
 
     @property
     def id(self) -> str:
-        """Tells this work folder from all others."""
+        """The name of this checkpoint directory, unlike any other's."""
         return str(self._document["id"])
 
     @property
@@ -137,39 +145,39 @@ class Work:
 
     @property
     def batches(self) -> BatchLog:
-        """What is noted of the micro-batches."""
+        """The log of published micro-batches."""
         return BatchLog(self.spark, self.folder / _COUNTS)
 
     @property
     def late(self) -> Path:
-        """The folder for edges that came too late, until the run ends."""
+        """The folder for late edges, until the run ends."""
         return self.folder / "late"
 
-    @storage_told()
+    @translate_storage_errors()
     def complete(self, report: dict[str, Any]) -> None:
-        """All results are out; a folder that nobody asked for is emptied or removed."""
+        """Stores the report; empties or removes a directory that the user did not name."""
         self._document["report"] = report
         self._write()
         self._tidy()
 
     def _tidy(self) -> None:
-        """Removes what a complete run needs no more."""
+        """Removes what is of no use after the end of the run."""
         if self._at_end == "empty":
             for part in ("input", "spark", "staging", "late"):
                 _remove(self.folder / part)
         elif self._at_end == "remove" and self.folder.is_dir():
-            # The pin goes last: while it is there, a run that is killed here is taken up again.
-            for path in sorted(self.folder.iterdir(), key=lambda path: path.name == _PIN):
+            # The manifest goes last: with it a run that is killed here is resumed.
+            for path in sorted(self.folder.iterdir(), key=lambda path: path.name == _MANIFEST):
                 _remove(path)
             _remove(self.folder)
 
     def discard(self) -> None:
-        """Removes all that was made for this run, also what it is nested in."""
-        for path in (self.folder / _PIN, *self._made):
+        """Removes the directory, and the folders above it that were made for it."""
+        for path in (self.folder / _MANIFEST, *self._made):
             _remove(path)
 
     def close(self) -> None:
-        """Lets others use the folder, or removes one that nobody will find again."""
+        """Unlocks the directory; removes one that no other run can find."""
         if self.report is not None:
             self._tidy()
         os.close(self.lock)
@@ -177,16 +185,18 @@ class Work:
             shutil.rmtree(self.folder, ignore_errors=True)
 
     def _write(self) -> None:
-        write_sealed(self.folder / _PIN, self._document)
+        write_sealed(self.folder / _MANIFEST, self._document)
 
 
-def open_work(pin: Pin, output: Output, checkpoint: Path | None) -> Work:
-    """The work folder of a run: a new one, or that of the same query to go on with.
+def open_checkpoint(
+    manifest: Manifest, output: Output, checkpoint: Path | None
+) -> CheckpointDirectory:
+    """Opens the checkpoint directory of a run: a new one, or that of the same query to resume.
 
     Args:
-        pin: what the run is.
-        output: where the results go; claimed for the query.
-        checkpoint: the folder the user gave, if any.
+        manifest: of the run.
+        output: where the results go; claimed for the run.
+        checkpoint: the folder that the user named, if any.
 
     Raises:
         OtherQueryError: if the checkpoint or the output belongs to another query.
@@ -195,17 +205,19 @@ def open_work(pin: Pin, output: Output, checkpoint: Path | None) -> Work:
         StorageError: if one of them cannot be read or written.
         ExecutionError: if another run uses the checkpoint now.
     """
-    with storage_told():
-        return _open_work(pin, output, checkpoint)
+    with translate_storage_errors():
+        return _open_checkpoint(manifest, output, checkpoint)
 
 
-def _open_work(pin: Pin, output: Output, checkpoint: Path | None) -> Work:
-    given = _work_folder(output, checkpoint)
+def _open_checkpoint(
+    manifest: Manifest, output: Output, checkpoint: Path | None
+) -> CheckpointDirectory:
+    given = _directory_of(output, checkpoint)
     at_end = "keep" if checkpoint is not None else _at_end(output)
     while True:
-        folder, found = _looked_at(given, pin, output)
+        folder, found = _checked(given, manifest, output)
         own = {"id": uuid.uuid4().hex, "folder": str(folder)}
-        document = {**pin.document(), **own} if found is None else found
+        document = {**manifest.document(), **own} if found is None else found
         places = [folder, output.path / NOTE] if isinstance(output, ToFolder) else [folder]
         made = tuple(path for place in places for path in _first_missing(place.absolute()))
         folder.mkdir(parents=True, exist_ok=True)
@@ -215,23 +227,28 @@ def _open_work(pin: Pin, output: Output, checkpoint: Path | None) -> Work:
             break
         os.close(lock)  # another run has begun or ended meanwhile: look again
     try:
-        work = Work(folder, document, lock, fresh=found is None, at_end=at_end, made=made)
+        directory = CheckpointDirectory(
+            folder, document, lock, fresh=found is None, at_end=at_end, made=made
+        )
         if isinstance(output, ToFolder):
-            claim(output.path, work.id, pin.plan.digest)
+            claim(output.path, directory.id, manifest.plan.digest)
     except BaseException:
         os.close(lock)
         raise
-    return work
+    return directory
 
 
-def _looked_at(given: Path, pin: Pin, output: Output) -> tuple[Path, dict[str, Any] | None]:
-    """The work folder by its one name, and its pin if it has one, when all may be used."""
+def _checked(given: Path, manifest: Manifest, output: Output) -> tuple[Path, dict[str, Any] | None]:
+    """The real path of a checkpoint directory, and its manifest if there is one.
+
+    Raises unless both it and the output may be used.
+    """
     folder = identity(given)
     found = _read(folder)
     if found is not None:
         if "folder" not in found:
             folder = given.absolute()  # of a version that took the name as it was given
-        _same(folder, found, pin)
+        _same(folder, found, manifest)
     check_output(output, found, folder)
     if found is None and folder.exists() and not _is_free(folder):
         raise OtherQueryError(
@@ -253,9 +270,9 @@ def _remove(path: Path) -> None:
 
 
 def _is_free(folder: Path) -> bool:
-    """Whether a folder can become a work folder: it is empty, or holds only what a run leaves that
-    is killed before its pin is written."""
-    left = {_LOCK, MARK, *(path.name for path in aside_of(folder / _PIN))}
+    """Whether a folder is empty, but for what a run leaves that is killed before it has written its
+    manifest."""
+    left = {_LOCK, MARK, *(path.name for path in aside_of(folder / _MANIFEST))}
     return {path.name for path in folder.iterdir()} <= left
 
 
@@ -266,7 +283,7 @@ def _first_missing(folder: Path) -> list[Path]:
 
 
 def _at_end(output: Output) -> AtEnd:
-    """What becomes of a work folder that nobody asked for."""
+    """What happens to a checkpoint directory that the user did not name."""
     match output:
         case ToFolder():
             return "empty"
@@ -276,7 +293,7 @@ def _at_end(output: Output) -> AtEnd:
             return "remove in any case"
 
 
-def _work_folder(output: Output, checkpoint: Path | None) -> Path:
+def _directory_of(output: Output, checkpoint: Path | None) -> Path:
     if checkpoint is not None:
         return checkpoint.absolute()
     match output:
@@ -289,13 +306,13 @@ def _work_folder(output: Output, checkpoint: Path | None) -> Path:
 
 
 def _read(folder: Path) -> dict[str, Any] | None:
-    """The pin of a work folder, None where there is none."""
+    """The manifest of a checkpoint directory; None if there is none."""
     try:
-        document: dict[str, Any] = read_sealed(folder / _PIN)
+        document: dict[str, Any] = read_sealed(folder / _MANIFEST)
     except (FileNotFoundError, NotADirectoryError):
         return None
     if not isinstance(document, dict) or "version" not in document:
-        raise DamagedError(folder / _PIN)
+        raise DamagedError(folder / _MANIFEST)
     if document["version"] != _VERSION:
         raise OtherQueryError(
             f"{folder} is a checkpoint of version {document['version']!r}, "
@@ -304,13 +321,13 @@ def _read(folder: Path) -> dict[str, Any] | None:
             NEW_CHECKPOINT,
         )
     if not {"id", "digest", "plan", "output", "parallelism"} <= document.keys():
-        raise DamagedError(folder / _PIN)
+        raise DamagedError(folder / _MANIFEST)
     return document
 
 
-def _same(folder: Path, found: dict[str, Any], pin: Pin) -> None:
-    """Raises unless the pin is the one that was found."""
-    wanted = pin.document()
+def _same(folder: Path, found: dict[str, Any], manifest: Manifest) -> None:
+    """Raises unless the manifest found is that of this run."""
+    wanted = manifest.document()
     for key, what in (
         ("parallelism", "another parallelism"),
         ("digest", "another plan or query"),
@@ -342,11 +359,11 @@ def _same(folder: Path, found: dict[str, Any], pin: Pin) -> None:
         )
 
 
-def _located(pinned: Any) -> Any:
-    """What is pinned, a path among it without links: earlier versions noted it as it was given."""
-    if not isinstance(pinned, str) or not pinned.startswith("/"):
-        return pinned
-    path, _, file_format = pinned.rpartition(" (")
+def _located(value: Any) -> Any:
+    """The value with the links of a path resolved; earlier versions kept paths as given."""
+    if not isinstance(value, str) or not value.startswith("/"):
+        return value
+    path, _, file_format = value.rpartition(" (")
     return f"{identity(Path(path))} ({file_format}"
 
 

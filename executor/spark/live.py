@@ -22,10 +22,10 @@ from ...algebra.remedy import Remedy
 from ...catalog.edges import EdgeFile
 from ...catalog.live import LiveSource
 from .batches import Batches
-from .checkpoint import Pin, Work, open_work
+from .checkpoint import CheckpointDirectory, Manifest, open_checkpoint
 from .host.errors import CancelledError, ExecutionError, InputError, OutputError
 from .options import RunOptions
-from .query import described, failures_told, run_query, set_aside, stopped
+from .query import described, run_query, set_aside, stopped, translate_spark_errors
 from .reading.fingerprint import fingerprint
 from .reading.sources import Aside, live_frame, stored_frame
 from .report import OnProgress, Progress
@@ -63,21 +63,23 @@ def run_live(
     """
     _check(plan, sources, stored, output, options)
     shape = ResultShape.of(plan)
-    pin = Pin(plan, described(output), plan.parallelism, _pinned(sources, stored))
+    manifest = Manifest(
+        plan, described(output), plan.parallelism, _sources_document(sources, stored)
+    )
     if cancelled.is_set():
         raise CancelledError("Stopped before it began.")
     with ExitStack() as stack:
-        work = open_work(pin, output, options.checkpoint)
-        stack.callback(work.close)
+        checkpoint = open_checkpoint(manifest, output, options.checkpoint)
+        stack.callback(checkpoint.close)
         letters = DeadLetters(
             Growing(
-                set_aside(output, work, options.rejected, "late"),
-                work.late,
+                set_aside(output, checkpoint, options.rejected, "late"),
+                checkpoint.late,
                 options.most_set_aside,
             ),
             Growing(
-                options.rejected or set_aside(output, work, None, "rejected"),
-                work.folder / "rejected",
+                options.rejected or set_aside(output, checkpoint, None, "rejected"),
+                checkpoint.folder / "rejected",
                 options.most_set_aside,
             ),
         )
@@ -86,16 +88,18 @@ def run_live(
             if on_progress is not None:
                 on_progress(Progress("starting", None))
             session = _with_packages(options.session, sources, plan.parallelism)
-            spark = stack.enter_context(spark_session(session, held=[work.lock]))
+            spark = stack.enter_context(spark_session(session, held=[checkpoint.lock]))
         own = streaming_session(spark, plan.parallelism)
         try:
-            edges, graphs = _edges(own, plan, sources, stored, work, strict=options.strict)
+            edges, graphs = _edges(own, plan, sources, stored, checkpoint, strict=options.strict)
         except ExecutionError:
-            if work.fresh:
-                work.discard()  # nothing was done: leave nothing behind
+            if checkpoint.fresh:
+                checkpoint.discard()  # nothing was done: leave nothing behind
             raise
-        batches = Batches(work, sink_of(output, shape, work.folder), on_progress, None, letters)
-        with failures_told(batches), free_pool() as workers:
+        batches = Batches(
+            checkpoint, sink_of(output, shape, checkpoint.folder), on_progress, None, letters
+        )
+        with translate_spark_errors(batches), free_pool() as workers:
             blocks = result_blocks(edges, plan, workers, "live", graphs)
             ended = run_query(blocks, batches, options.interval, cancelled)
         if not ended:
@@ -108,7 +112,7 @@ def _edges(
     plan: PhysicalPlan,
     sources: Mapping[str, LiveSource],
     stored: Mapping[str, Sequence[EdgeFile]],
-    work: Work,
+    checkpoint: CheckpointDirectory,
     *,
     strict: bool,
 ) -> tuple[DataFrame, DataFrame | None]:
@@ -116,7 +120,7 @@ def _edges(
 
     def aside(name: str) -> Aside:
         number = sorted({*sources, *stored}).index(name)
-        return Aside(str(work.folder / "rejected"), name, str(number), strict)
+        return Aside(str(checkpoint.folder / "rejected"), name, str(number), strict)
 
     with own_workers(spark, None):
         frames = {n: live_frame(spark, s, plan, aside(n)) for n, s in sources.items()}
@@ -153,7 +157,7 @@ def _check(
         raise InputError("Only files are replayed at a speed; a live source has its own.")
 
 
-def _pinned(
+def _sources_document(
     sources: Mapping[str, LiveSource], stored: Mapping[str, Sequence[EdgeFile]]
 ) -> dict[str, Any]:
     """What a checkpoint remembers of its input: how it is read, but not how a broker is reached."""

@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
 from .batches import Batches
-from .checkpoint import Work
+from .checkpoint import CheckpointDirectory
 from .host.clock import SteppedClock
 from .host.errors import (
     CancelledError,
@@ -26,7 +26,7 @@ from .host.errors import (
 from .host.failures import failure_of
 from .results.claims import identity
 from .results.sinks import NOTE, Output, ToFile, ToFolder, ToFunction, ToStdout
-from .session.cleanup import let_go
+from .session.cleanup import release
 from .session.session import stop_within
 from .session.settings import location
 from .session.turns import Turn
@@ -44,7 +44,7 @@ LONGEST_PAUSE_SECONDS = 60.0
 
 
 @contextmanager
-def failures_told(batches: Batches) -> Iterator[None]:
+def translate_spark_errors(batches: Batches) -> Iterator[None]:
     """What Spark raises inside this block is raised as an `ExecutionError`."""
     try:
         yield
@@ -80,7 +80,7 @@ def run_query(
         try:
             ending = _run_once(blocks, batches, interval, cancelled)
         except CheckpointFailedError as error:
-            damaged = batches.work.batches.damaged()
+            damaged = batches.checkpoint.batches.damaged()
             if damaged is None:
                 raise
             raise DamagedError(damaged) from error
@@ -89,7 +89,7 @@ def run_query(
             batches.wait_for_start(error.message)
             ending, pause = "restart", min(LONGEST_PAUSE_SECONDS, 2.0**attempts)
         finally:
-            let_go(blocks.sparkSession, batches.callbacks)
+            release(blocks.sparkSession, batches.callbacks)
         if ending != "restart" or _cancelled_within(pause, cancelled):
             return ending == "ended"
 
@@ -122,7 +122,7 @@ def _run_once(
 def _started(blocks: DataFrame, batches: Batches, interval: str | None) -> StreamingQuery:
     batches.begun = False
     writer = blocks.writeStream.foreachBatch(batches)
-    writer = writer.option("checkpointLocation", location(batches.work.spark))
+    writer = writer.option("checkpointLocation", location(batches.checkpoint.spark))
     if interval is not None:
         writer = writer.trigger(processingTime=interval)
     elif not batches.live:
@@ -141,7 +141,9 @@ def described(output: Output) -> str:
             return "a function"
 
 
-def set_aside(output: Output, work: Work, rejected: Path | None, what: str) -> Path:
+def set_aside(
+    output: Output, checkpoint: CheckpointDirectory, rejected: Path | None, what: str
+) -> Path:
     """Where rows that are set aside go: beside the results, or beside the file that somebody
     chose for rows that are no edges."""
     match output:
@@ -152,7 +154,7 @@ def set_aside(output: Output, work: Work, rejected: Path | None, what: str) -> P
         case ToFile(path):
             return path.with_name(f"{path.name}.{what}.jsonl")
         case _:
-            return work.folder / f"{what}.jsonl"
+            return checkpoint.folder / f"{what}.jsonl"
 
 
 def stopped(batches: Batches) -> CancelledError:

@@ -8,7 +8,7 @@ from concurrent.futures import TimeoutError as NotYetError
 from contextlib import suppress
 from typing import Protocol
 
-from .checkpoint import Work
+from .checkpoint import CheckpointDirectory
 from .host.errors import CancelledError, ExecutionError
 from .reading.replay import ReadProgress, Spool
 from .report import OnProgress, Progress
@@ -28,12 +28,12 @@ class Reading:
 
     def __init__(
         self,
-        work: Work,
+        checkpoint: CheckpointDirectory,
         spooling: Spooling,
         on_progress: OnProgress | None,
         cancelled: threading.Event | None = None,
     ) -> None:
-        self._work = work
+        self._checkpoint = checkpoint
         self._spooling = spooling
         self._on_progress = on_progress
         self._unwanted = threading.Event()
@@ -63,8 +63,8 @@ class Reading:
         try:
             return self._future.result(timeout)
         except ExecutionError:
-            if self._work.fresh:
-                self._work.discard()  # nothing was done: leave nothing half-written
+            if self._checkpoint.fresh:
+                self._checkpoint.discard()  # nothing was done: leave nothing half-written
             raise
 
     def _tell(self, done: int, total: int) -> None:

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from .storage import storage_told
+from .storage import translate_storage_errors
 
 _PREFIX = "headrace-"
 MARK = ".headrace-temporary"
@@ -43,7 +43,7 @@ def temporary_parent(path: Path) -> Path | None:
 @contextmanager
 def own_folder() -> Iterator[tuple[Path, int]]:
     """A temporary folder, and the open file that locks it; removed at the end."""
-    with storage_told("the folder for temporary files"):
+    with translate_storage_errors("the folder for temporary files"):
         remove_abandoned()
         folder = made_folder()
         lock = os.open(folder / MARK, os.O_RDWR)

@@ -78,7 +78,7 @@ def error_of(error: OSError, where: str = "") -> ExecutionError:
 
 
 @contextmanager
-def storage_told(where: str = "") -> Iterator[None]:
+def translate_storage_errors(where: str = "") -> Iterator[None]:
     """Raises errors of the operating system inside this block as `StorageError` or `ResourceError`.
 
     Those of connections (a reader that has gone) pass as they are.

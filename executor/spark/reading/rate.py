@@ -1,4 +1,4 @@
-"""How fast a stream is replayed: so much of its time per second of the clock."""
+"""The rate at which files are replayed: time units of the stream per second of the clock."""
 
 from __future__ import annotations
 
@@ -12,19 +12,25 @@ _INTERVAL = "1 second"
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
-    """A slice holds ``span`` time units of the stream, and one is taken every ``interval``."""
+class ReplayRate:
+    """How much of the stream each micro-batch takes, and how often.
 
-    span: int
+    Attributes:
+        slice_length: of the stream that a micro-batch takes, in time units of the stream.
+        interval: between two micro-batches, as Spark reads it.
+    """
+
+    slice_length: int
     interval: str
 
     @staticmethod
-    def of(speed: float, interval: str | None = None) -> Pace:
-        """The pace of ``speed`` time units per second, with a slice every ``interval`` or so: a
-        slice has a whole number of time units.
+    def of(speed: float, interval: str | None = None) -> ReplayRate:
+        """The rate of ``speed`` time units per second, with a slice about every ``interval``.
+
+        The interval is adjusted so that a slice has a whole number of time units.
 
         Raises:
-            InputError: if either is none.
+            InputError: if the speed is not above 0, or the interval is no length of time.
         """
         if not (math.isfinite(speed) and speed > 0):
             raise InputError(
@@ -37,5 +43,5 @@ class Pace:
             raise InputError(f"The interval is no length of time: {error}") from error
         if not milliseconds:
             raise InputError("A stream cannot be replayed in intervals of no length.")
-        span = max(1, round(speed * milliseconds / 1000))
-        return Pace(span, f"{max(1, round(span / speed * 1000))} milliseconds")
+        length = max(1, round(speed * milliseconds / 1000))
+        return ReplayRate(length, f"{max(1, round(length / speed * 1000))} milliseconds")

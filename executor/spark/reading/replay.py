@@ -1,7 +1,7 @@
 """Finite inputs as a stream: read, checked, sorted by time over all files, cut into slices.
 
 Where a stream is declared to be out of order they are not sorted but come as they stand in the
-files (:mod:`headrace.executor.spark.reading.arrival`).
+files (:mod:`headrace.executor.spark.reading.replay_order`).
 
 Spark's unit of a file source is the file, and it takes files by their modification time.
 So the edges that a plan reads are *spooled* once: one Parquet file per micro-batch, the
@@ -38,11 +38,11 @@ from ...watermarks import in_disorder, streams_read
 from ..exchange.columns import SQL_TYPES, properties_of
 from ..host.errors import DamagedError, InputError, OtherQueryError
 from ..host.files import digest_of, read_sealed, write_sealed, written_aside
-from ..host.storage import storage_told
-from .arrival import ORDER, ArrivalOrder
+from ..host.storage import translate_storage_errors
 from .fingerprint import Inputs, check_unchanged, fingerprint
 from .rejected import RejectedRows
-from .time_sort import TimeSorter, slices, spans
+from .replay_order import ORDER, ReplayOrder
+from .time_sort import TimeSorter, slices_by_time, slices_of_sizes
 
 ReadProgress = Callable[[int, int], None]
 """Called with (bytes read so far, bytes in all) over all files."""
@@ -86,7 +86,7 @@ class Spool:
         """The file of a slice."""
         return self.folder / f"edges-{number:08}.parquet"
 
-    @storage_told()
+    @translate_storage_errors()
     def check(self, since: int) -> None:
         """Looks whether the slices from a number on are as they were written.
 
@@ -105,7 +105,7 @@ class Spool:
             _order(file, number)
 
 
-@storage_told()
+@translate_storage_errors()
 def spool(
     folder: Path,
     plan: PhysicalPlan,
@@ -115,7 +115,7 @@ def spool(
     strict: bool = False,
     on_read: ReadProgress | None = None,
     largest_slice: int = LARGEST_SLICE,
-    span: int | None = None,
+    slice_length: int | None = None,
     begun: bool = False,
 ) -> Spool:
     """Reads the inputs into ``folder``, unless that was done already.
@@ -129,7 +129,7 @@ def spool(
         on_read: for a progress display.
         largest_slice: at most so many edges are one micro-batch; the first ones are
             smaller, so that first results come early.
-        span: cuts slices at the multiples of so many time units instead.
+        slice_length: cuts slices at the multiples of this number of time units instead.
         begun: slices were taken already, so they cannot be made anew, perhaps of other sizes.
 
     Raises:
@@ -156,7 +156,7 @@ def spool(
     folder.mkdir(parents=True)
     spooling = _Spooling(folder, plan, inputs)
     with RejectedRows(rejected) as aside:
-        made = spooling.run(aside, largest_slice, span, strict=strict, on_read=on_read)
+        made = spooling.run(aside, largest_slice, slice_length, strict=strict, on_read=on_read)
         check_unchanged(described, inputs)
     manifest = {
         **{k: v for k, v in asdict(made).items() if k != "folder"},
@@ -200,7 +200,7 @@ class _Spooling:
         types = {stream.vertex_type for stream in plan.streams}
         # One column holds the vertices of all streams; a leaf reads integers out of text.
         self._vertex_type: VertexType = types.pop() if len(types) == 1 else "string"
-        self._arrival = ArrivalOrder(streams_read(plan)) if in_disorder(plan) else None
+        self._arrival = ReplayOrder(streams_read(plan)) if in_disorder(plan) else None
         self._edges = self._relevant = self._bad = 0
         self._digests: list[str] = []
 
@@ -208,7 +208,7 @@ class _Spooling:
         self,
         rejected: RejectedRows,
         largest_slice: int,
-        span: int | None,
+        slice_length: int | None,
         *,
         strict: bool,
         on_read: ReadProgress | None,
@@ -229,10 +229,10 @@ class _Spooling:
         if self._arrival is not None and self._relevant:
             for end in self._arrival.ends(schema):
                 sorter.add(end)
-        if span is None:
-            cut = slices(sorter.sorted(), _slice_sizes(largest_slice))
+        if slice_length is None:
+            cut = slices_of_sizes(sorter.sorted(), _slice_sizes(largest_slice))
         else:
-            cut = spans(sorter.sorted(), span, by)
+            cut = slices_by_time(sorter.sorted(), slice_length, by)
         ends = self._write_slices(cut)
         shutil.rmtree(runs, ignore_errors=True)
         return Spool(

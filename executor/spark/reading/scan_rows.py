@@ -32,13 +32,13 @@ from ..exchange.late import SILENT, TOLD, sources_of
 from ..exchange.packing import END, NO_STREAM, PACKED, leaf_packer
 from ..exchange.wire import leaves_of, text_or_integers
 
-Arrival = Literal["in order", "replayed", "live"]
-"""How edges come: sorted by ts over all streams; or each stream out of order by its delay, in a
-replay of what is finite, or live, where a stream may be idle."""
+ArrivalOrder = Literal["in order", "replayed", "live"]
+"""How edges arrive: sorted by ts over all streams; or each stream out of order by at most its
+delay, either replayed from files or live, where a stream may be idle."""
 
 
 def packed_leaf_rows(
-    edges: DataFrame, plan: PhysicalPlan, stage: Stage, arrival: Arrival
+    edges: DataFrame, plan: PhysicalPlan, stage: Stage, arrival: ArrivalOrder
 ) -> DataFrame:
     """The rows of all leaves as messages to the partitions of the first stage."""
     of_ports = leaves_of(plan, stage)

@@ -1,7 +1,7 @@
-"""Whose an output is: it is looked at before a run begins, and claimed for one run.
+"""Claims of outputs: an output is checked before a run begins, and then belongs to that run.
 
-An output folder carries a note with the id of the work folder that its results are from. One file
-has none: the work folder notes which file it has written.
+An output folder carries a note with the id of the checkpoint directory that its results are from.
+An output file has no note: the checkpoint directory names the file that it has written.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from ..host.errors import (
 )
 from ..host.files import read_sealed, write_sealed
 from ..host.folders import temporary_parent
-from ..host.storage import storage_told
+from ..host.storage import translate_storage_errors
 from .sinks import NOTE, Output, ToFile, ToFolder, WrittenFile
 
 _OWNER = "owner.json"
 _EFFECTIVE = os.access in os.supports_effective_ids
 _OURS = ("input", "spark", "staging", "late", "parts", "rejected")
-"""Folders inside a work folder, whose content comes and goes."""
+"""Folders inside a checkpoint directory, whose content comes and goes."""
 
 
 def identity(path: Path) -> Path:
@@ -41,8 +41,8 @@ def check_output(output: Output, found: Mapping[str, Any] | None, folder: Path) 
 
     Args:
         output: where they go.
-        found: the pin of the work folder, if it has one.
-        folder: the work folder.
+        found: the manifest of the checkpoint directory, if it has one.
+        folder: the checkpoint directory.
 
     Raises:
         OtherQueryError: if the output belongs to another query.
@@ -137,7 +137,7 @@ def claim(path: Path, work_id: str, digest: str) -> None:
 
 
 def owner(path: Path) -> str | None:
-    """The id of the work folder that an output folder belongs to.
+    """The id of the checkpoint directory that an output folder belongs to.
 
     Raises:
         DamagedError: if the note about it is damaged.
@@ -145,7 +145,7 @@ def owner(path: Path) -> str | None:
     """
     note = path / NOTE / _OWNER
     try:
-        with storage_told():
+        with translate_storage_errors():
             try:
                 return str(read_sealed(note)["id"])
             except (FileNotFoundError, NotADirectoryError):
@@ -155,10 +155,10 @@ def owner(path: Path) -> str | None:
 
 
 def _check_apart(path: Path, folder: Path) -> None:
-    """Raises if results would stand where a work folder is emptied."""
-    place, work = identity(path), identity(folder)
-    if place.is_relative_to(work) and place != work:
-        inside = place.relative_to(work).parts[0]
+    """Raises if results would stand where a checkpoint directory is emptied."""
+    place, directory = identity(path), identity(folder)
+    if place.is_relative_to(directory) and place != directory:
+        inside = place.relative_to(directory).parts[0]
         if inside in _OURS:
             raise OutputError(
                 f"{path} is inside the folder {inside} of the checkpoint {folder}, which Headrace "

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ..host.errors import StorageError
 from ..host.files import read_sealed, write_sealed
-from ..host.storage import storage_told
+from ..host.storage import translate_storage_errors
 
 _NOTE = "added.json"
 _DIGITS = 18
@@ -30,7 +30,7 @@ class Growing:
     what is beyond that is of an attempt that was killed.
     """
 
-    @storage_told()
+    @translate_storage_errors()
     def __init__(self, path: Path, folder: Path, most_bytes: int | None = None) -> None:
         self._path = path
         self._folder = folder

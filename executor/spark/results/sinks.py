@@ -28,7 +28,7 @@ from ..host.files import (
     write_sealed,
     written_aside,
 )
-from ..host.storage import storage_told
+from ..host.storage import translate_storage_errors
 from .formats import ResultFormat, ResultShape, csv_header
 from .parts import Part, PartSpec
 
@@ -105,7 +105,7 @@ def output_of(text: str, result_format: ResultFormat | None = None) -> Output:
 class Sink(ABC):
     """Takes the parts of one batch after the other."""
 
-    @storage_told()
+    @translate_storage_errors()
     def __init__(self, spec: PartSpec) -> None:
         self.spec = spec
         staging = Path(spec.staging)
@@ -116,15 +116,15 @@ class Sink(ABC):
     def deliver(self, batch: int, parts: Sequence[Part]) -> None:
         """Publishes the results of a batch, or sees that they are published already."""
 
-    @storage_told()
+    @translate_storage_errors()
     def finish(self) -> None:
         """All batches are delivered: removes the folder of parts that were not."""
         shutil.rmtree(self.spec.staging, ignore_errors=True)
 
 
-def sink_of(output: Output, shape: ResultShape, work: Path) -> Sink:
-    """The sink for an output; ``work`` is a folder of its own, perhaps of another file system."""
-    staging = str(work / _STAGING)
+def sink_of(output: Output, shape: ResultShape, directory: Path) -> Sink:
+    """The sink for an output; ``directory`` is the checkpoint's, perhaps of another file system."""
+    staging = str(directory / _STAGING)
     match output:
         case ToFolder(path, file_format):
             # Beside the results: what is moved there must come from the same file system.
@@ -132,7 +132,7 @@ def sink_of(output: Output, shape: ResultShape, work: Path) -> Sink:
             return _FolderSink(PartSpec(file_format, beside, shape), path)
         case ToFile(path, file_format):
             spec = PartSpec(file_format, staging, shape, header=False)
-            return _FileSink(spec, path, work)
+            return _FileSink(spec, path, directory)
         case ToStdout(file_format):
             return _StdoutSink(PartSpec(file_format, staging, shape, header=False))
         case ToFunction(function):
@@ -145,7 +145,7 @@ class _FolderSink(Sink):
         self._folder = folder
         folder.mkdir(parents=True, exist_ok=True)
 
-    @storage_told()
+    @translate_storage_errors()
     def deliver(self, batch: int, parts: Sequence[Part]) -> None:
         for part in parts:
             name = f"part-{batch:08}-{part.partition:03}.{self.spec.format}"
@@ -162,15 +162,15 @@ class _FolderSink(Sink):
 
 
 class _FileSink(Sink):
-    def __init__(self, spec: PartSpec, path: Path, work: Path) -> None:
+    def __init__(self, spec: PartSpec, path: Path, directory: Path) -> None:
         super().__init__(spec)
         self._path = path
-        self._folder = work / "parts"
+        self._folder = directory / "parts"
         self._folder.mkdir(parents=True, exist_ok=True)
         self._there = {part.stem.partition(_SEALED)[0] for part in self._folder.glob("part-*")}
-        self._written = WrittenFile(work)
+        self._written = WrittenFile(directory)
 
-    @storage_told()
+    @translate_storage_errors()
     def deliver(self, batch: int, parts: Sequence[Part]) -> None:
         for part in parts:
             # The digest is in the name: a part lies here for as long as the run takes.
@@ -182,7 +182,7 @@ class _FileSink(Sink):
                 os.replace(part.path, self._folder / sealed)
                 self._there.add(name)
 
-    @storage_told()
+    @translate_storage_errors()
     def finish(self) -> None:
         super().finish()
         self._path.parent.mkdir(parents=True, exist_ok=True)
@@ -227,7 +227,7 @@ class _FileSink(Sink):
 
 
 class WrittenFile:
-    """Which file a run has written as its output, by a note in its work folder.
+    """Which file a run has written as its output, by a note in its checkpoint directory.
 
     A run that is killed after it has named the file, and before it has noted its end, finds by it
     that the file is its own.
@@ -258,7 +258,7 @@ class _StdoutSink(Sink):
         super().__init__(spec)
         self._headed = spec.format != "csv"
 
-    @storage_told("standard output")
+    @translate_storage_errors("standard output")
     def deliver(self, batch: int, parts: Sequence[Part]) -> None:
         out = sys.stdout.buffer
         if not self._headed:

@@ -67,14 +67,14 @@ class Callbacks:
             lock.unlock()
 
 
-def let_go(spark: SparkSession, callbacks: Callbacks) -> None:
+def release(spark: SparkSession, callbacks: Callbacks) -> None:
     """Has Spark and Py4J let go what they keep of a query that has ended, if they answer soon."""
     # The JVM keeps what a Python object stands for, and in circles these wait for a collection.
     gc.collect()
-    stop_within(_SECONDS, partial(_let_go, spark, callbacks))
+    stop_within(_SECONDS, partial(_release, spark, callbacks))
 
 
-def _let_go(spark: SparkSession, callbacks: Callbacks) -> None:
+def _release(spark: SparkSession, callbacks: Callbacks) -> None:
     with suppress(AttributeError, TypeError), _LOCK:
         callbacks.close(spark)
         _end_idle_monitors(spark)

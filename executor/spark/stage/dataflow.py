@@ -2,7 +2,7 @@
 
 In: a streaming DataFrame of edges. Out: rows ``(kind, rows, payload)``: blocks of results
 and reports (:mod:`headrace.executor.spark.exchange.blocks`). Groups are partitions. Spark's state
-holds, per stage and partition, a small head and the input that is still valid.
+holds, per stage and partition, its metadata and the input that is still valid.
 
 No time mode of Spark's is used: its watermarks drop rows silently, one of t = 0 at once.
 """
@@ -17,7 +17,7 @@ from ....algebra.plan import PhysicalPlan
 from ...stages import stages_of
 from ..exchange.blocks import BLOCKS
 from ..exchange.packing import PACKED, PARTITION
-from ..reading.scan_rows import Arrival, packed_leaf_rows
+from ..reading.scan_rows import ArrivalOrder, packed_leaf_rows
 from ..session.workers import own_workers
 from .processor import StageProcessor
 
@@ -26,7 +26,7 @@ def result_blocks(
     edges: DataFrame,
     plan: PhysicalPlan,
     workers: str,
-    arrival: Arrival = "in order",
+    arrival: ArrivalOrder = "in order",
     stored: DataFrame | None = None,
 ) -> DataFrame:
     """The results of a plan over streaming edges (stream, label, src, trg, ts), packed.

@@ -1,7 +1,8 @@
 """One micro-batch of one partition of a stage: its work, without Spark.
 
-In: messages of rows, the partition's small head and the store of its log. Out: messages to the
-partitions of the next stage, or of the last stage blocks of results; then a report; the new head.
+In: messages of rows, the partition's metadata and the store of its log. Out: messages to the
+partitions of the next stage, or blocks of results of the last stage; then a report; the new
+metadata.
 
 A partition's rows are sorted by ts and run through the in-process
 :class:`headrace.executor.pipeline.Pipeline`, whose state is in memory
@@ -33,7 +34,7 @@ from ...operators.rewindow import kept_beyond
 from ...partitioned import pipeline_of, stage_counters
 from ...partitions import Partition
 from ...pipeline import Pipeline
-from ...slides import come_to
+from ...slides import aligned_time
 from ...stages import Stage, stages_of
 from ...watermarks import NEVER, Seen, streams_read
 from ..exchange.blocks import LATE, REPORT
@@ -41,10 +42,9 @@ from ..exchange.late import SILENT, TOLD, LateRows, added, sources_of
 from ..exchange.packing import partition_keys, table_of
 from ..exchange.wire import LeafWire, Wire, runs_wire, wire_of
 from ..state import snapshot as snapshots
-from ..state.cache import IndexHome
-from ..state.cache import Place as Home
+from ..state.cache import CacheKey, StateCache
 from ..state.log import MEMORY, BlobStore, WindowLog
-from ..state.metadata import Head, batch_of, totals
+from ..state.metadata import PartitionMetadata, batch_of, totals
 from ..state.snapshot import Snapshot
 from .output import Blocks, Messages, Output
 
@@ -85,7 +85,7 @@ class _Rebuilt:
     replayed: int
 
 
-_INDEXES: IndexHome[Index] = IndexHome()  # a worker process has one, for all its tasks
+_CACHE: StateCache[Index] = StateCache()  # a worker process has one, for all its tasks
 
 
 @lru_cache(maxsize=4)
@@ -98,44 +98,51 @@ def _read(plan: str) -> tuple[PhysicalPlan, tuple[Stage, ...]]:
 class PartitionBatch:
     """What a stage does with the rows of one partition in one batch.
 
-    ``home`` is the run, the stage's number and the key of the partition; ``head`` is the
-    partition's small value before the batch and, when :meth:`run` is at its end, after it.
+    Attributes:
+        metadata: of the partition before the batch and, when :meth:`run` has ended, after it.
     """
 
-    def __init__(self, plan: str, home: Home, head: str | None) -> None:
+    def __init__(self, plan: str, key: CacheKey, metadata: str | None) -> None:
+        """Prepares a batch.
+
+        Args:
+            plan: the plan's document.
+            key: the run, the stage's number, and Spark's key of the partition.
+            metadata: of the partition before the batch, as JSON; None in the first batch.
+        """
         self._plan, stages = _read(plan)
-        _, number, key = home
-        self._home = home
+        _, number, partition = key
+        self._key = key
         self._stage = stages[number]
         self._next = stages[number + 1] if number + 1 < len(stages) else None
         self._wire = wire_of(self._plan, self._stage)
         self._runs = runs_wire(self._plan, self._stage)
         partitions = self._plan.parallelism
-        self._place = Partition(partition_keys(partitions).index(key), partitions)
-        self.head = Head() if head is None else Head.from_json(head)
+        self._place = Partition(partition_keys(partitions).index(partition), partitions)
+        self.metadata = PartitionMetadata.from_json(metadata or "{}")
 
     def run(self, frames: Iterable[pd.DataFrame], blobs: BlobStore) -> Iterator[pd.DataFrame]:
         """What is found, as it is found; at last the report."""
-        head = self.head
-        index = _INDEXES.take(self._home, head.token, head.worker)
-        made = self._rebuilt(head, blobs) if index is None else None
+        before = self.metadata
+        index = _CACHE.take(self._key, before.token, before.worker)
+        made = self._rebuilt(before, blobs) if index is None else None
         index = made.index if made is not None else index
         assert index is not None
-        snapshot = head.snapshot
+        snapshot = before.snapshot
         log = WindowLog(
-            self._wire, blobs, head.directory, index.pipeline.linger, apart=snapshot.before
+            self._wire, blobs, before.directory, index.pipeline.retention, apart=snapshot.before
         )
-        runs = WindowLog(self._runs, blobs, head.runs, index.pipeline.linger)
+        runs = WindowLog(self._runs, blobs, before.runs, index.pipeline.retention)
         started = stage_counters(self._stage, self._place, index.pipeline)
 
         arrived = _arrived(frames, self._wire.schema)
-        watermark = head.watermark.after(arrived.seen, streams_read(self._plan))
-        now = max(head.now, arrived.now, watermark.at)
+        watermark = before.watermark.after(arrived.seen, streams_read(self._plan))
+        now = max(before.now, arrived.now, watermark.at)
         ended = arrived.ended or now == FOREVER
-        timely, late = self._timely(arrived.rows, head.now)
+        timely, late = self._timely(arrived.rows, before.now)
         index.held.add(timely)
         rows = sorted_by_ts(_laid_together(self._wire.schema, index.held.due(now)))
-        time = self._come_to(now)
+        time = self._aligned_time(now)
         output = self._output(index.dictionary, time, ended=ended)
         results = 0
         begun: list[pa.Table] = []
@@ -162,28 +169,28 @@ class PartitionBatch:
         snapshot = self._snapshot(snapshot, index, log, blobs, ended=ended)
 
         last = self._next is None
-        self.head = Head(
+        self.metadata = PartitionMetadata(
             token=uuid.uuid4().hex,
-            worker=_INDEXES.address if self._place.partitions > 1 else "",
+            worker=_CACHE.address if self._place.partitions > 1 else "",
             now=now,
-            latest=max(head.latest, self._latest(arrived.rows)),
-            first=head.first if head.first != NEVER else self._first(rows),
-            edges=head.edges + self._edges(rows),
-            results=head.results + (results if last else 0),
-            late=added(head.late, late.of_streams),
-            rebuilt=head.rebuilt + (made is not None and head.token != ""),
-            restored=head.restored + (made is not None and made.restored),
-            replayed=head.replayed + (made.replayed if made is not None else 0),
-            operators=totals(head.operators, started, counters),
+            latest=max(before.latest, self._latest(arrived.rows)),
+            first=before.first if before.first != NEVER else self._first(rows),
+            edges=before.edges + self._edges(rows),
+            results=before.results + (results if last else 0),
+            late=added(before.late, late.of_streams),
+            rebuilt=before.rebuilt + (made is not None and before.token != ""),
+            restored=before.restored + (made is not None and made.restored),
+            replayed=before.replayed + (made.replayed if made is not None else 0),
+            operators=totals(before.operators, started, counters),
             directory=log.directory,
             runs=runs.directory,
             remembers=memory is not None,
             watermark=watermark,
             snapshot=snapshot,
         )
-        _INDEXES.keep(self._home, self.head.token, index)
-        told = report(self.head, index, self._stage.number, self._place.partition)
-        told["batch"] = batch_of(head, self.head)
+        _CACHE.put(self._key, self.metadata.token, index)
+        told = report(self.metadata, index, self._stage.number, self._place.partition)
+        told["batch"] = batch_of(before, self.metadata)
         yield from output.end(
             [*arrived.reports, json.dumps(told).encode()],
             [*arrived.late, *filter(None, [late.lines])],
@@ -203,24 +210,24 @@ class PartitionBatch:
             return snapshots.given_up(last, blobs)
         return last
 
-    def _rebuilt(self, head: Head, blobs: BlobStore) -> _Rebuilt:
+    def _rebuilt(self, metadata: PartitionMetadata, blobs: BlobStore) -> _Rebuilt:
         """The index made anew: from a snapshot and the input since, or from all input that is
         still valid, or waits; and what is kept beside it."""
-        found: Index | None = snapshots.read(head.snapshot, blobs)
+        found: Index | None = snapshots.read(metadata.snapshot, blobs)
         index = self._empty() if found is None else found
         pipeline = index.pipeline
-        log = WindowLog(self._wire, blobs, head.directory, pipeline.linger)
-        rows = log.rows(head.now, since=0 if found is None else head.snapshot.before)
+        log = WindowLog(self._wire, blobs, metadata.directory, pipeline.retention)
+        rows = log.rows(metadata.now, since=0 if found is None else metadata.snapshot.before)
         index.held.add(rows)
-        kept = _laid_together(self._wire.schema, index.held.due(head.now))
-        runs = WindowLog(self._runs, blobs, head.runs, pipeline.linger).rows(head.now)
-        time = self._come_to(head.now)
+        kept = _laid_together(self._wire.schema, index.held.due(metadata.now))
+        runs = WindowLog(self._runs, blobs, metadata.runs, pipeline.retention).rows(metadata.now)
+        time = self._aligned_time(metadata.now)
         if kept.num_rows or runs.num_rows or found is not None:
             # Time passes also where no rows came: what was given must not be given again.
             recalled = self._runs.batches(runs, index.dictionary)
             pipeline.replay(index.batches(self._wire, kept), time, recalled)
         pipeline.remember()
-        if head.remembers:
+        if metadata.remembers:
             pipeline.restore(blobs.get(MEMORY), time)
         return _Rebuilt(index, found is not None, rows.num_rows)
 
@@ -229,9 +236,9 @@ class PartitionBatch:
         pipeline = pipeline_of(self._plan, self._stage, dictionary, self._place)
         return Index(pipeline, dictionary)
 
-    def _come_to(self, now: int) -> int:
+    def _aligned_time(self, now: int) -> int:
         """How far time has come for the rows of this stage: leaves give edges that of a report."""
-        return come_to(now, None if self._stage.number else self._plan.evaluate_every)
+        return aligned_time(now, None if self._stage.number else self._plan.evaluate_every)
 
     def _begun(self, index: Index) -> Iterator[pa.Table]:
         """The runs that the rows just processed began or extended, as rows of their log."""
@@ -285,26 +292,26 @@ class PartitionBatch:
         return Messages(self._plan, self._next, self._place, dictionary, now, ended)
 
 
-def report(head: Head, index: Index, stage: int, partition: int) -> dict[str, Any]:
+def report(metadata: PartitionMetadata, index: Index, stage: int, partition: int) -> dict[str, Any]:
     """What a partition of a stage has counted so far, as JSON-able values."""
-    blobs = (*head.directory.blobs, *head.runs.blobs)
+    blobs = (*metadata.directory.blobs, *metadata.runs.blobs)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return {
         "stage": stage,
         "partition": partition,
-        "now": head.now if head.now != FOREVER else head.latest,
-        "first": head.first,
-        "edges": head.edges,
-        "results": head.results,
-        "late": head.late,
-        "rebuilt": head.rebuilt,
-        "restored": head.restored,
-        "replayed": head.replayed,
-        "operators": {str(node): asdict(t) for node, t in head.operators.items()},
+        "now": metadata.now if metadata.now != FOREVER else metadata.latest,
+        "first": metadata.first,
+        "edges": metadata.edges,
+        "results": metadata.results,
+        "late": metadata.late,
+        "rebuilt": metadata.rebuilt,
+        "restored": metadata.restored,
+        "replayed": metadata.replayed,
+        "operators": {str(node): asdict(t) for node, t in metadata.operators.items()},
         "vertices": index.dictionary.entries,
         "blobs": len(blobs),
         "blob_bytes": sum(blob.size for blob in blobs),
-        "snapshot_bytes": head.snapshot.size,
+        "snapshot_bytes": metadata.snapshot.size,
         "peak_bytes": peak if sys.platform == "darwin" else peak * 1024,
     }
 

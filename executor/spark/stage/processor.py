@@ -37,7 +37,7 @@ class StageProcessor(StatefulProcessor):
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Spark's hook, once per task and once on the driver."""
-        self._head = handle.getValueState("head", "head string")
+        self._metadata = handle.getValueState("head", "head string")
         self._blobs = SparkBlobs(handle.getMapState("log", "number bigint", "blob binary"))
 
     def handleInitialState(  # noqa: N802 - Spark's name
@@ -74,14 +74,14 @@ class StageProcessor(StatefulProcessor):
         """Spark's hook: what comes of one batch, then a report."""
         from .partition import PartitionBatch
 
-        head = self._head.get() if self._head.exists() else None
+        stored = self._metadata.get() if self._metadata.exists() else None
         batch = PartitionBatch(
-            self._plan, (self._run, self._stage, int(key[0])), head[0] if head else None
+            self._plan, (self._run, self._stage, int(key[0])), stored[0] if stored else None
         )
-        if self._loads and head is None:
+        if self._loads and stored is None:
             rows = itertools.chain(self._loaded(), rows)
         yield from batch.run(rows, self._blobs)
-        self._head.update((batch.head.to_json(),))
+        self._metadata.update((batch.metadata.to_json(),))
 
     def close(self) -> None:
         """Spark's hook; nothing is open."""

@@ -1,13 +1,13 @@
-"""Where the in-memory index of a partition lives between two micro-batches.
+"""A cache of the in-memory state of partitions between two micro-batches.
 
-In the memory of the Python worker that ran the latest one. Spark hands the next batch to any
-idle worker of the stage, so with several partitions that is often another one: then the index is
-fetched from where it is, over a socket of this host, which is much faster than to rebuild it.
+The state (an *index*) stays in the Python worker that ran the latest batch. Spark hands the next
+batch to any idle worker of the stage, so with several partitions that is often another one. That
+worker fetches the index over a socket of this host, which is much faster than rebuilding it.
 
-An index is known by the *token* of the state that it belongs to, a name made anew by every
-attempt and stored with the state: if Spark did not commit an attempt, no later one asks for its
-token, and an index that such an attempt changed is never used again. Taking an index removes it,
-so one that is being changed when its attempt dies is gone.
+The *token* of the committed metadata names the index that belongs to it; each attempt at a batch
+makes a new one. If Spark did not commit an attempt, no later attempt asks for its token, so an
+index that a failed attempt changed is never used. Taking an index removes it from the cache, so an
+index that was being changed when its attempt died is gone.
 """
 
 from __future__ import annotations
@@ -25,63 +25,66 @@ from typing import Final, Generic, TypeVar
 
 Index = TypeVar("Index")
 
-Place = tuple[str, int, int]
-"""A running query, the number of one of its stages, and a partition of that."""
+CacheKey = tuple[str, int, int]
+"""A run of a query, the number of one of its stages, and Spark's key of a partition."""
 
 _ABSTRACT: Final = sys.platform == "linux"
 """Whether there are sockets with a name of their own, which go with their process."""
 
 _PATIENCE: Final = 60.0
-"""Seconds until a worker that does not answer is given up, and the index rebuilt."""
+"""Seconds to wait for the answer of a worker before the index is rebuilt."""
 
 _FAILURES = (OSError, EOFError, AuthenticationError)
 
 
-class IndexHome(Generic[Index]):
-    """At most one index per place, all of one running query: that of the latest call."""
+class StateCache(Generic[Index]):
+    """At most one index per key, all of one run: that of the latest call."""
 
     def __init__(self) -> None:
-        self._kept: dict[Place, tuple[str, Index]] = {}
+        self._entries: dict[CacheKey, tuple[str, Index]] = {}
         self._lock = threading.Lock()
 
-    def take(self, place: Place, token: str, worker: str = "") -> Index | None:
-        """Removes the index of a place; gives it if it belongs to ``token``.
+    def take(self, key: CacheKey, token: str, worker: str = "") -> Index | None:
+        """Removes the index of a key and returns it if it belongs to ``token``.
 
-        ``worker``: the :attr:`address` of the process that kept it, if that is another one.
+        Args:
+            key: of the partition; indexes of other runs are dropped.
+            token: of the committed metadata.
+            worker: the :attr:`address` of the process that has the index, if that is another one.
         """
         with self._lock:
-            for other in [other for other in self._kept if other[0] != place[0]]:
-                del self._kept[other]  # of a query that ended
-        found = self._removed(place, token)
-        if found is None and worker and worker != self.__dict__.get("address"):
-            found = _fetched(worker, place, token)
-        return found
+            for other in [other for other in self._entries if other[0] != key[0]]:
+                del self._entries[other]
+        index = self._removed(key, token)
+        if index is None and worker and worker != self.__dict__.get("address"):
+            index = _fetched(worker, key, token)
+        return index
 
-    def keep(self, place: Place, token: str, index: Index) -> None:
-        """Keeps an index for whoever asks for ``token`` next, and for nobody else."""
+    def put(self, key: CacheKey, token: str, index: Index) -> None:
+        """Keeps an index for the next caller that asks for ``token``."""
         with self._lock:
-            self._kept[place] = (token, index)
+            self._entries[key] = (token, index)
 
-    def _removed(self, place: Place, token: str) -> Index | None:
+    def _removed(self, key: CacheKey, token: str) -> Index | None:
         with self._lock:
-            kept = self._kept.pop(place, None)
-        return kept[1] if kept is not None and kept[0] == token else None
+            entry = self._entries.pop(key, None)
+        return entry[1] if entry is not None and entry[0] == token else None
 
     @cached_property
     def address(self) -> str:
-        """Where other workers of this host find what is kept here; to be told to them alone."""
-        name, key = secrets.token_hex(8), secrets.token_hex(16)
-        listener = Listener(_socket(name if _ABSTRACT else "0"), authkey=bytes.fromhex(key))
+        """Where other workers of this host reach this cache, with the secret that it asks for."""
+        name, secret = secrets.token_hex(8), secrets.token_hex(16)
+        listener = Listener(_socket(name if _ABSTRACT else "0"), authkey=bytes.fromhex(secret))
         threading.Thread(target=self._serve, args=(listener,), daemon=True).start()
-        return f"{name if _ABSTRACT else listener.address[1]}:{key}"
+        return f"{name if _ABSTRACT else listener.address[1]}:{secret}"
 
     def _serve(self, listener: Listener) -> None:
-        """Gives away indexes as long as this process lives."""
+        """Answers other workers as long as this process lives."""
         while True:
             with suppress(*_FAILURES), listener.accept() as connection:
-                *place, token = json.loads(connection.recv_bytes())
-                found = self._removed((place[0], place[1], place[2]), token)
-                connection.send_bytes(b"" if found is None else pickle.dumps(found, protocol=5))
+                run, stage, partition, token = json.loads(connection.recv_bytes())
+                index = self._removed((run, stage, partition), token)
+                connection.send_bytes(b"" if index is None else pickle.dumps(index, protocol=5))
 
 
 def _socket(name: str) -> str | tuple[str, int]:
@@ -89,18 +92,18 @@ def _socket(name: str) -> str | tuple[str, int]:
     return f"\0headrace-{name}" if _ABSTRACT else ("127.0.0.1", int(name))
 
 
-def _fetched(worker: str, place: Place, token: str) -> Index | None:
-    """An index from another worker; None if it is not there, or the worker is gone."""
+def _fetched(worker: str, key: CacheKey, token: str) -> Index | None:
+    """An index from another worker; None if it is not there or the worker is gone."""
     answers: list[bytes] = []
 
     def ask() -> None:
-        name, key = worker.split(":")
-        # Both sides prove that they know the key: nobody else on the host can take part.
+        name, secret = worker.split(":")
+        # Both sides prove that they know the secret: no other process of the host can take part.
         with (
             suppress(*_FAILURES),
-            Client(_socket(name), authkey=bytes.fromhex(key)) as connection,
+            Client(_socket(name), authkey=bytes.fromhex(secret)) as connection,
         ):
-            connection.send_bytes(json.dumps([*place, token]).encode())
+            connection.send_bytes(json.dumps([*key, token]).encode())
             answers.append(connection.recv_bytes())
 
     asking = threading.Thread(target=ask, daemon=True)
@@ -108,5 +111,5 @@ def _fetched(worker: str, place: Place, token: str) -> Index | None:
     asking.join(_PATIENCE)
     if not answers or not answers[0]:
         return None
-    found: Index = pickle.loads(answers[0])
-    return found
+    index: Index = pickle.loads(answers[0])
+    return index

@@ -72,7 +72,7 @@ class Directory:
 class WindowLog:
     """The still valid input of one partition.
 
-    ``directory`` after the changes is the caller's to keep, beside the blobs. ``linger`` is how
+    ``directory`` after the changes is the caller's to keep, beside the blobs. ``retention`` is how
     long rows are needed after they expired. Blobs from number ``apart`` on are not merged with
     earlier ones, so that what came since a snapshot can be told from what is in it.
     """
@@ -82,22 +82,22 @@ class WindowLog:
         wire: Wire,
         store: BlobStore,
         directory: Directory,
-        linger: int = 0,
+        retention: int = 0,
         *,
         apart: int = 0,
     ) -> None:
         self._wire = wire
         self._store = store
-        self._linger = linger
+        self._retention = retention
         self._apart = apart
         self.directory = directory
 
     def append(self, rows: pa.Table, now: int) -> None:
         """Keeps rows, sorted by ts; they may be earlier than those kept already.
 
-        What has expired at or before ``now - linger``, or need be kept no longer, is dropped.
+        What has expired at or before ``now - retention``, or need be kept no longer, is dropped.
         """
-        now -= self._linger
+        now -= self._retention
         self._drop({blob.number for blob in self.directory.blobs if blob.expiry <= now})
         rows = self._valid(rows, now)
         windows = self._wire.windows(rows)
@@ -105,9 +105,9 @@ class WindowLog:
             self._append(window, rows.filter(pa.array(windows == window)))
 
     def rows(self, now: int, *, since: int = 0) -> pa.Table:
-        """All rows that expire after ``now - linger``, sorted by ts; of those in blobs from
+        """All rows that expire after ``now - retention``, sorted by ts; of those in blobs from
         number ``since`` on."""
-        now -= self._linger
+        now -= self._retention
         blobs = [blob for blob in self.directory.blobs if blob.number >= since]
         tables = [self._valid(self._read(blob), now) for blob in blobs]
         return sorted_by_ts(pa.concat_tables([self._wire.schema.empty_table(), *tables]))

@@ -18,11 +18,11 @@ at 0."""
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class PartitionMetadata:
     """The small value of a partition's state.
 
     ``token`` names the attempt that wrote it, ``worker`` the process that may still have its
-    index (:class:`headrace.executor.spark.state.cache.IndexHome`). ``first`` is the smallest ts of
+    index (:class:`headrace.executor.spark.state.cache.StateCache`). ``first`` is the smallest ts of
     a stream, ``now`` how far time has come: the watermark, or where edges come in order the largest
     ts seen; ``latest`` is the largest ts of an edge, also when all streams are at their end.
     ``late`` counts the edges that came when it had passed them, by stream. ``directory`` is that of
@@ -55,10 +55,10 @@ class Head:
         return json.dumps(asdict(self))
 
     @staticmethod
-    def from_json(text: str) -> Head:
-        """The head of a text."""
+    def from_json(text: str) -> PartitionMetadata:
+        """The metadata of a text."""
         values: dict[str, Any] = json.loads(text)
-        operators = {int(k): Counters(**v) for k, v in values.pop("operators").items()}
+        operators = {int(k): Counters(**v) for k, v in values.pop("operators", {}).items()}
         watermark = Watermark.from_document(values.pop("watermark", {}))
         snapshot = Snapshot(**values.pop("snapshot", {}))
         logs: dict[str, Any] = {
@@ -66,11 +66,13 @@ class Head:
             for name in ("directory", "runs")
             if (log := values.pop(name, None)) is not None
         }
-        return Head(**values, operators=operators, watermark=watermark, snapshot=snapshot, **logs)
+        return PartitionMetadata(
+            **values, operators=operators, watermark=watermark, snapshot=snapshot, **logs
+        )
 
 
-def batch_of(before: Head, after: Head) -> dict[str, Any]:
-    """What a batch did, from the head before it to the one after it, as JSON-able values."""
+def batch_of(before: PartitionMetadata, after: PartitionMetadata) -> dict[str, Any]:
+    """What a batch did, from the metadata before it to that after it, as JSON-able values."""
     work = {
         str(node): asdict(done.since(before.operators.get(node, Counters())))
         for node, done in after.operators.items()

@@ -56,7 +56,7 @@ SLOW: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """What a head knows of the latest snapshot.
+    """What the metadata of a partition knows of the latest snapshot.
 
     There is none where ``chunks`` is 0. ``size`` is of the chunks, in bytes. The index has all
     rows of the log before the blob of number ``before``; ``rows`` came and ``work`` was done since.

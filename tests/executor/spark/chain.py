@@ -1,4 +1,4 @@
-"""Stages over partitions as Spark runs them, without Spark: messages, heads and logs are real."""
+"""Stages over partitions as on Spark, without Spark: messages, metadata and logs are real."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from headrace.executor.spark.exchange.packing import END, leaf_packer, partition
 from headrace.executor.spark.exchange.wire import leaves_of, text_or_integers
 from headrace.executor.spark.stage import partition as work
 from headrace.executor.spark.stage.partition import PartitionBatch
-from headrace.executor.spark.state.cache import IndexHome
+from headrace.executor.spark.state.cache import StateCache
 from headrace.executor.stages import stages_of
 from headrace.executor.values import ARROW_TYPES
 from headrace.executor.watermarks import streams_read
 from tests.executor.spark.running import results_in
 
-_WORKERS: list[IndexHome[work.Index]] = [IndexHome(), IndexHome()]
+_WORKERS: list[StateCache[work.Index]] = [StateCache(), StateCache()]
 
 
 class Blobs(dict[int, bytes]):
@@ -62,7 +62,7 @@ class Chain:
         self.late: list[dict[str, Any]] = []
         self._streams = [stream.name for stream in streams_read(plan)] if disorder else None
         self._random = Random(seed)
-        self._heads: dict[tuple[int, int], str] = {}
+        self._metadata: dict[tuple[int, int], str] = {}
         self.logs: dict[tuple[int, int], Blobs] = defaultdict(Blobs)
         of_ports = leaves_of(plan, self.stages[0])
         self._leaves = tuple(dict.fromkeys(of_ports))
@@ -79,8 +79,8 @@ class Chain:
     def another_worker(self, *, gone: bool = False) -> None:
         """From now on in a worker that has no index; the one before may be gone with its own."""
         if gone:
-            work._INDEXES._kept.clear()
-        work._INDEXES = next(home for home in _WORKERS if home is not work._INDEXES)
+            work._CACHE._entries.clear()
+        work._CACHE = next(cache for cache in _WORKERS if cache is not work._CACHE)
 
     def end(self) -> None:
         """All streams are at their end."""
@@ -134,9 +134,9 @@ class Chain:
                 frac=1, random_state=self._random.randrange(1000)
             )
             place = number, key
-            batch = PartitionBatch(document, ("run", *place), self._heads.get(place))
+            batch = PartitionBatch(document, ("run", *place), self._metadata.get(place))
             yield from batch.run([own[:2], own[2:]], self.logs[place])
-            self._heads[place] = batch.head.to_json()
+            self._metadata[place] = batch.metadata.to_json()
 
     def _sent(
         self, edges: Sequence[Edge], clock: int | None, *, end: bool

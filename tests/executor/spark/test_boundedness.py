@@ -1,6 +1,6 @@
 """On a stream whose vertices keep changing nothing grows: after ten windows all is as after two.
 
-Driven in this process; operators, dictionary, heads, logs and snapshots are as on Spark.
+Driven in this process; operators, dictionary, metadata, logs and snapshots are as on Spark.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def sizes(plan: PhysicalPlan, windows: int, *, deletions: bool) -> list[dict[str
                     len(b) for log in chain.logs.values() for b in log.values()
                 ),
                 "snapshots": sum(report["snapshot_bytes"] for report in reports),
-                "heads": sum(map(len, chain._heads.values())),
+                "metadata": sum(map(len, chain._metadata.values())),
             }
         )
     return found

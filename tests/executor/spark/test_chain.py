@@ -9,7 +9,7 @@ from hypothesis import given, note
 from hypothesis import strategies as st
 
 from headrace.executor.local import Edge, LocalRun
-from headrace.executor.spark.batches import Counted
+from headrace.executor.spark.batches import BatchMetrics
 from headrace.optimizer import Options
 from tests.executor.plans import answer
 from tests.executor.spark.chain import Chain
@@ -92,7 +92,7 @@ def test_reports_of_all_stages_arrive() -> None:
     assert sum(report["edges"] for report in reports) == 60
     assert sum(report["results"] for report in reports) == len(chain.results) > 0
     assert all(report["rebuilt"] == 1 for report in reports)
-    told = Counted.of(reports)
+    told = BatchMetrics.of(reports)
     assert told.ticks == 20
     # leaves, exchanges and operators, as one process counts them that was never rebuilt
     run = LocalRun(TWO_LEVELS)

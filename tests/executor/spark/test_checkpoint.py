@@ -16,7 +16,12 @@ import pytest
 
 from headrace.algebra.plan import PhysicalPlan
 from headrace.executor.spark import checkpoint as module
-from headrace.executor.spark.checkpoint import Pin, Work, open_work, pinned_plan
+from headrace.executor.spark.checkpoint import (
+    CheckpointDirectory,
+    Manifest,
+    checkpointed_plan,
+    open_checkpoint,
+)
 from headrace.executor.spark.host.errors import ExecutionError, OtherQueryError, OutputError
 from headrace.executor.spark.host.folders import remove_abandoned
 from headrace.executor.spark.results.claims import check_lasting
@@ -39,12 +44,12 @@ def opened(
     checkpoint: Path | None = None,
     plan: PhysicalPlan | None = None,
     output_name: str = "out",
-) -> Iterator[Work]:
-    work = open_work(Pin(plan or reach(), output_name, 1), output, checkpoint)
+) -> Iterator[CheckpointDirectory]:
+    directory = open_checkpoint(Manifest(plan or reach(), output_name, 1), output, checkpoint)
     try:
-        yield work
+        yield directory
     finally:
-        work.close()
+        directory.close()
 
 
 def tree(folder: Path) -> dict[str, bytes]:
@@ -57,18 +62,18 @@ def tree(folder: Path) -> dict[str, bytes]:
 
 def test_the_same_query_goes_on(tmp_path: Path) -> None:
     output = ToFolder(tmp_path / "out")
-    with opened(output) as work:
-        assert work.fresh
-        first = work.id
-    with opened(output) as work:
-        assert not work.fresh
-        assert (work.id, work.folder) == (first, tmp_path / "out" / "_headrace")
+    with opened(output) as directory:
+        assert directory.fresh
+        first = directory.id
+    with opened(output) as directory:
+        assert not directory.fresh
+        assert (directory.id, directory.folder) == (first, tmp_path / "out" / "_headrace")
 
 
 def test_the_plan_is_kept(tmp_path: Path) -> None:
-    assert pinned_plan(tmp_path / "ck") is None
+    assert checkpointed_plan(tmp_path / "ck") is None
     with opened(ToFolder(tmp_path / "out"), tmp_path / "ck"):
-        assert pinned_plan(tmp_path / "ck") == reach()
+        assert checkpointed_plan(tmp_path / "ck") == reach()
 
 
 @pytest.mark.parametrize(
@@ -83,9 +88,9 @@ def test_another_query_is_refused(
         pass
     before = tree(tmp_path)
     with pytest.raises(OtherQueryError, match=what):
-        open_work(Pin(plan, output_name, 1), output, tmp_path / "ck")
+        open_checkpoint(Manifest(plan, output_name, 1), output, tmp_path / "ck")
     with pytest.raises(OtherQueryError, match="another parallelism: 1, not 2"):
-        open_work(Pin(reach(), "out", 2), output, tmp_path / "ck")
+        open_checkpoint(Manifest(reach(), "out", 2), output, tmp_path / "ck")
     assert tree(tmp_path) == before
 
 
@@ -95,9 +100,9 @@ def test_results_of_an_earlier_run_are_not_added_to(tmp_path: Path) -> None:
         (tmp_path / "out" / "part-0.jsonl").write_text("{}\n")
     before = tree(tmp_path)
     with pytest.raises(OtherQueryError, match="results of another query or of an earlier run"):
-        open_work(Pin(reach(), "out", 1), output, tmp_path / "second")
+        open_checkpoint(Manifest(reach(), "out", 1), output, tmp_path / "second")
     with pytest.raises(OtherQueryError, match="results of another query or of an earlier run"):
-        open_work(Pin(reach(), "out", 1), output, None)
+        open_checkpoint(Manifest(reach(), "out", 1), output, None)
     assert tree(tmp_path) == before
 
 
@@ -105,32 +110,32 @@ def test_what_is_not_ours_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "thesis.tex").write_text("42")
     before = tree(tmp_path)
-    pin = Pin(reach(), "out", 1)
+    manifest = Manifest(reach(), "out", 1)
     with pytest.raises(OutputError, match="is not empty"):
-        open_work(pin, ToFolder(tmp_path / "out"), None)
+        open_checkpoint(manifest, ToFolder(tmp_path / "out"), None)
     with pytest.raises(OtherQueryError, match="is no checkpoint of Headrace"):
-        open_work(pin, ToFolder(tmp_path / "new"), tmp_path / "out")
+        open_checkpoint(manifest, ToFolder(tmp_path / "new"), tmp_path / "out")
     with pytest.raises(OutputError, match="is not a folder"):
-        open_work(pin, ToFolder(tmp_path / "out" / "thesis.tex"), None)
+        open_checkpoint(manifest, ToFolder(tmp_path / "out" / "thesis.tex"), None)
     with pytest.raises(OutputError, match="exists"):
-        open_work(pin, ToFile(tmp_path / "out" / "thesis.tex"), None)
+        open_checkpoint(manifest, ToFile(tmp_path / "out" / "thesis.tex"), None)
     assert tree(tmp_path) == before
 
 
 def test_an_empty_folder_is_taken(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
-    with opened(ToFolder(tmp_path / "out")) as work:
-        assert work.fresh
+    with opened(ToFolder(tmp_path / "out")) as directory:
+        assert directory.fresh
 
 
 def test_lost_results_are_noticed(tmp_path: Path) -> None:
     output = ToFolder(tmp_path / "out")
-    with opened(output, tmp_path / "ck") as work:
-        work.spark.mkdir()
+    with opened(output, tmp_path / "ck") as directory:
+        directory.spark.mkdir()
     for path in sorted((tmp_path / "out").rglob("*"), reverse=True):
         path.rmdir() if path.is_dir() else path.unlink()
     with pytest.raises(OutputError, match="no longer there"):
-        open_work(Pin(reach(), "out", 1), output, tmp_path / "ck")
+        open_checkpoint(Manifest(reach(), "out", 1), output, tmp_path / "ck")
 
 
 @pytest.mark.parametrize(
@@ -144,29 +149,29 @@ def test_what_is_left_at_the_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, output: Output, left: set[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    with opened(output) as work:
-        (work.input).mkdir()
-        (work.input / "edges").write_text("many")
-        work.complete({"seconds": 1})
+    with opened(output) as directory:
+        (directory.input).mkdir()
+        (directory.input / "edges").write_text("many")
+        directory.complete({"seconds": 1})
     assert set(tree(tmp_path)) - {"out/_headrace/lock"} == left
     if left:
-        with opened(output) as work:
-            assert work.report == {"seconds": 1}
+        with opened(output) as directory:
+            assert directory.report == {"seconds": 1}
 
 
 def test_an_explicit_checkpoint_is_kept(tmp_path: Path) -> None:
-    with opened(ToFile(tmp_path / "out.csv"), tmp_path / "ck") as work:
-        work.spark.mkdir()
-        (work.spark / "offsets").write_text("1")
-        work.complete({"seconds": 1})
+    with opened(ToFile(tmp_path / "out.csv"), tmp_path / "ck") as directory:
+        directory.spark.mkdir()
+        (directory.spark / "offsets").write_text("1")
+        directory.complete({"seconds": 1})
     assert (tmp_path / "ck" / "spark" / "offsets").exists()
 
 
 @pytest.mark.parametrize("output", [ToStdout(), ToFunction(lambda batch, rows: None)])
 def test_a_run_that_nobody_can_take_up_leaves_nothing(output: Output) -> None:
-    with opened(output) as work:
-        (work.folder / "input").mkdir()
-    assert not work.folder.exists()
+    with opened(output) as directory:
+        (directory.folder / "input").mkdir()
+    assert not directory.folder.exists()
 
 
 def test_sweeping_spares_every_folder_that_a_user_named(
@@ -192,29 +197,30 @@ def test_the_temporary_work_folder_of_a_killed_run_is_swept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    work = open_work(Pin(reach(), "-", 1), ToStdout(), None)
+    directory = open_checkpoint(Manifest(reach(), "-", 1), ToStdout(), None)
     remove_abandoned(time.time() + 3600)
-    assert work.folder.is_dir(), "it is in use"
-    os.close(work.lock)
+    assert directory.folder.is_dir(), "it is in use"
+    os.close(directory.lock)
     remove_abandoned(time.time() + 3600)
-    assert not work.folder.exists()
+    assert not directory.folder.exists()
 
 
 def test_a_temporary_folder_of_another_run_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    with opened(ToStdout()) as work:
+    with opened(ToStdout()) as directory:
         before = tree(tmp_path)
-        (tmp_path / "link").symlink_to(work.folder)
-        for place in (work.folder, work.folder / "new", tmp_path / "link"):
+        (tmp_path / "link").symlink_to(directory.folder)
+        for place in (directory.folder, directory.folder / "new", tmp_path / "link"):
             with pytest.raises(OutputError, match="temporary folder of Headrace"):
                 check_lasting(ToStdout(), place)
             with pytest.raises(OutputError, match="give another output"):
                 check_lasting(ToFolder(place), None)
         check_lasting(ToFile(tmp_path / "new.csv"), tmp_path / "other")
-        assert tree(work.folder) == {
-            str(Path(name).relative_to(work.folder.name)): data for name, data in before.items()
+        assert tree(directory.folder) == {
+            str(Path(name).relative_to(directory.folder.name)): data
+            for name, data in before.items()
         }
 
 
@@ -223,26 +229,26 @@ def test_a_start_that_was_killed_before_its_pin_is_taken_up(tmp_path: Path) -> N
     folder.mkdir(parents=True)
     (folder / "lock").touch()
     (folder / ".query.json.4711.tmp").write_text('{"ver')
-    with opened(ToFolder(tmp_path / "out")) as work:
-        assert work.fresh
+    with opened(ToFolder(tmp_path / "out")) as directory:
+        assert directory.fresh
     assert {path.name for path in folder.iterdir()} == {"lock", "query.json", "owner.json"}
 
 
 def test_one_output_file_in_a_new_folder_outlives_its_run(tmp_path: Path) -> None:
     output = ToFile(tmp_path / "new" / "sub" / "out.csv")
-    with opened(output) as work:
+    with opened(output) as directory:
         output.path.write_text("x,y\n")
-        work.complete({"seconds": 1})
+        directory.complete({"seconds": 1})
     assert tree(tmp_path) == {"new/sub/out.csv": b"x,y\n"}
 
 
 def test_nothing_is_left_by_a_run_to_one_file_that_was_taken_up(tmp_path: Path) -> None:
     output = ToFile(tmp_path / "out.csv")
-    with opened(output) as work:
-        work.input.mkdir()
-    with opened(output) as work:
+    with opened(output) as directory:
+        directory.input.mkdir()
+    with opened(output) as directory:
         output.path.write_text("x,y\n")
-        work.complete({"seconds": 1})
+        directory.complete({"seconds": 1})
     assert tree(tmp_path) == {"out.csv": b"x,y\n"}
 
 
@@ -251,20 +257,20 @@ def test_a_run_that_is_killed_when_its_one_file_has_appeared_goes_on(
     tmp_path: Path, ended: bool
 ) -> None:
     output = ToFile(tmp_path / "out.csv", "csv")
-    with opened(output) as work:
-        sink = sink_of(output, ResultShape.of(reach()), work.folder)
+    with opened(output) as directory:
+        sink = sink_of(output, ResultShape.of(reach()), directory.folder)
         (tmp_path / ".out.csv.4711.tmp").write_text("half")
         sink.finish()
         if ended:
-            work._document["report"] = {"seconds": 1}
-            work._write()
+            directory._document["report"] = {"seconds": 1}
+            directory._write()
         assert set(tree(tmp_path)) >= {"out.csv", "out.csv.headrace/query.json"}
-        os.close(work.lock)  # what a kill does
+        os.close(directory.lock)  # what a kill does
         with opened(output) as again:
-            assert again.id == work.id
+            assert again.id == directory.id
             assert again.report == ({"seconds": 1} if ended else None)
             again.complete({"seconds": 1})
-        work.lock = os.open(os.devnull, os.O_RDONLY)
+        directory.lock = os.open(os.devnull, os.O_RDONLY)
     assert set(tree(tmp_path)) == {"out.csv"}
 
 
@@ -274,7 +280,7 @@ def test_one_file_of_somebody_else_is_not_replaced(tmp_path: Path) -> None:
         pass
     output.path.write_text("mine")
     with pytest.raises(OutputError, match="exists"):
-        open_work(Pin(reach(), "out", 1), output, None)
+        open_checkpoint(Manifest(reach(), "out", 1), output, None)
     assert output.path.read_text() == "mine"
 
 
@@ -285,8 +291,8 @@ def test_what_was_made_for_a_failed_start_goes(tmp_path: Path, where: str) -> No
         (tmp_path / "ck").mkdir()
     before = sorted(tmp_path.rglob("*"))
     for checkpoint in (None, tmp_path / "ck"):
-        with opened(ToFolder(tmp_path / "a" / "b" / "out"), checkpoint) as work:
-            work.discard()
+        with opened(ToFolder(tmp_path / "a" / "b" / "out"), checkpoint) as directory:
+            directory.discard()
         left = [path for path in tmp_path.rglob("*") if path.name != "lock"]
         assert sorted(left) == before
         (tmp_path / "ck" / "lock").unlink(missing_ok=True)
@@ -296,16 +302,16 @@ def test_two_runs_at_once_are_refused(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(module, "_LOCK_SECONDS", 0.3)
     output = ToFolder(tmp_path / "out")
     with opened(output), pytest.raises(ExecutionError, match="Another run uses"):
-        open_work(Pin(reach(), "out", 1), output, None)
+        open_checkpoint(Manifest(reach(), "out", 1), output, None)
 
 
 def test_a_killed_run_whose_jvm_lives_on_is_waited_for(tmp_path: Path) -> None:
     output = ToFolder(tmp_path / "out")
-    work = open_work(Pin(reach(), "out", 1), output, None)
+    directory = open_checkpoint(Manifest(reach(), "out", 1), output, None)
     sleeper = subprocess.Popen(
-        [sys.executable, "-c", "import time; time.sleep(1)"], pass_fds=[work.lock]
+        [sys.executable, "-c", "import time; time.sleep(1)"], pass_fds=[directory.lock]
     )
-    work.close()
+    directory.close()
     with opened(output):
         assert sleeper.poll() is not None
 
@@ -314,14 +320,14 @@ def test_a_checkpoint_of_another_version(tmp_path: Path) -> None:
     (tmp_path / "ck").mkdir()
     (tmp_path / "ck" / "query.json").write_text(json.dumps({"version": 99}))
     with pytest.raises(OtherQueryError, match="version 99"):
-        open_work(Pin(reach(), "out", 1), ToFolder(tmp_path / "out"), tmp_path / "ck")
+        open_checkpoint(Manifest(reach(), "out", 1), ToFolder(tmp_path / "out"), tmp_path / "ck")
 
 
 def test_a_torn_checkpoint(tmp_path: Path) -> None:
     (tmp_path / "ck").mkdir()
     (tmp_path / "ck" / "query.json").write_text('{"ver')
     with pytest.raises(ExecutionError, match="is damaged"):
-        open_work(Pin(reach(), "out", 1), ToFolder(tmp_path / "out"), tmp_path / "ck")
+        open_checkpoint(Manifest(reach(), "out", 1), ToFolder(tmp_path / "out"), tmp_path / "ck")
 
 
 def test_what_output_means(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from headrace.executor.spark import checkpoint as module
-from headrace.executor.spark.checkpoint import Pin, Work, open_work
+from headrace.executor.spark.checkpoint import CheckpointDirectory, Manifest, open_checkpoint
 from headrace.executor.spark.host.errors import (
     DamagedError,
     ExecutionError,
@@ -32,16 +32,16 @@ PLAN = reach()
 SHAPE = ResultShape.of(PLAN)
 
 
-def opened(output: Output, checkpoint: Path | None = None) -> Work:
-    return open_work(Pin(PLAN, described(output), 1), output, checkpoint)
+def opened(output: Output, checkpoint: Path | None = None) -> CheckpointDirectory:
+    return open_checkpoint(Manifest(PLAN, described(output), 1), output, checkpoint)
 
 
-def begun(output: Output, checkpoint: Path | None = None) -> Work:
+def begun(output: Output, checkpoint: Path | None = None) -> CheckpointDirectory:
     """A run that has come to its first batch, and ended there."""
-    work = opened(output, checkpoint)
-    work.spark.mkdir()
-    work.close()
-    return work
+    directory = opened(output, checkpoint)
+    directory.spark.mkdir()
+    directory.close()
+    return directory
 
 
 @pytest.fixture
@@ -65,11 +65,11 @@ def test_names_of_one_place_mean_one_run(place: Path, output: str, checkpoint: s
 
 def test_a_checkpoint_of_a_version_that_noted_names_as_given_goes_on(place: Path) -> None:
     first = begun(ToFolder(place / "link/out"), place / "link/ck")
-    pin = place / "real/ck/query.json"
-    document = read_sealed(pin)
+    manifest = place / "real/ck/query.json"
+    document = read_sealed(manifest)
     del document["folder"]
     document["output"] = f"{place / 'link/out'} (jsonl)"
-    pin.write_text(json.dumps(document, indent=1))
+    manifest.write_text(json.dumps(document, indent=1))
     again = opened(ToFolder(place / "link/out"), place / "link/ck")
     assert (again.id, again.folder) == (first.id, place / "link/ck"), "as Spark knows its files"
     again.close()
@@ -110,8 +110,8 @@ def test_links_inside_our_folders_are_refused(place: Path, planted: str) -> None
 
 
 def test_a_link_in_the_place_of_a_result_is_not_taken_for_it(place: Path) -> None:
-    work = opened(ToFolder(place / "out"), place / "ck")
-    sink = sink_of(ToFolder(place / "out"), SHAPE, work.folder)
+    directory = opened(ToFolder(place / "out"), place / "ck")
+    sink = sink_of(ToFolder(place / "out"), SHAPE, directory.folder)
     part = Path(sink.spec.staging) / "1.part"
     part.write_text("a result\n")
     (place / "foreign").write_text("not ours")
@@ -122,7 +122,7 @@ def test_a_link_in_the_place_of_a_result_is_not_taken_for_it(place: Path) -> Non
     sink.deliver(3, [Part(str(part), 0, 1, 9)])
     assert (place / "out/part-00000003-000.jsonl").read_text() == "a result\n"
     assert (place / "foreign").read_text() == "not ours"
-    work.close()
+    directory.close()
 
 
 def test_results_are_staged_on_the_file_system_of_the_output(place: Path) -> None:
@@ -144,7 +144,7 @@ def test_of_runs_that_begin_at_once_one_gets_the_output(
     for turn in range(20):
         for own in (True, False):  # each with a checkpoint of its own, or all with one
             together = threading.Barrier(4)
-            won: list[Work] = []
+            won: list[CheckpointDirectory] = []
             refused: list[ExecutionError] = []
             folder = place / f"{turn}-{own}"
 
@@ -173,7 +173,7 @@ def test_a_run_that_waited_for_another_takes_its_checkpoint_as_it_is_then(
 ) -> None:
     """It looked at the checkpoint before, when there was none."""
     output, waited = ToFolder(place / "out"), module._locked
-    before: list[Work] = []
+    before: list[CheckpointDirectory] = []
 
     def locked(folder: Path) -> int:
         monkeypatch.setattr(module, "_locked", waited)
@@ -181,16 +181,16 @@ def test_a_run_that_waited_for_another_takes_its_checkpoint_as_it_is_then(
         return waited(folder)
 
     monkeypatch.setattr(module, "_locked", locked)
-    work = opened(output, place / "ck")
-    assert not work.fresh
-    assert work.id == before[0].id
-    work.close()
+    directory = opened(output, place / "ck")
+    assert not directory.fresh
+    assert directory.id == before[0].id
+    directory.close()
 
 
 def test_a_file_that_came_to_be_meanwhile_is_not_replaced(place: Path) -> None:
     output = ToFile(place / "out.jsonl")
-    work = opened(output, place / "ck")
-    sink = sink_of(output, SHAPE, work.folder)
+    directory = opened(output, place / "ck")
+    sink = sink_of(output, SHAPE, directory.folder)
     part = Path(sink.spec.staging) / "1.part"
     part.write_text("ours\n")
     sink.deliver(0, [Part(str(part), 0, 1, 5)])
@@ -198,7 +198,7 @@ def test_a_file_that_came_to_be_meanwhile_is_not_replaced(place: Path) -> None:
     with pytest.raises(OutputError, match="was made by something else while this ran"):
         sink.finish()
     assert (place / "out.jsonl").read_text() == "of another run\n"
-    work.close()
+    directory.close()
     (place / "out.jsonl").unlink()
     again = opened(output, place / "ck")
     sink_of(output, SHAPE, again.folder).finish()
@@ -208,9 +208,9 @@ def test_a_file_that_came_to_be_meanwhile_is_not_replaced(place: Path) -> None:
 
 def test_a_run_that_was_killed_after_it_named_its_file_ends(place: Path) -> None:
     output = ToFile(place / "out.jsonl")
-    work = opened(output)
-    sink_of(output, SHAPE, work.folder).finish()
-    work.close()  # and no report was written
+    directory = opened(output)
+    sink_of(output, SHAPE, directory.folder).finish()
+    directory.close()  # and no report was written
     again = opened(output)
     assert WrittenFile(again.folder).is_at(place / "out.jsonl")
     sink_of(output, SHAPE, again.folder).finish()
@@ -221,14 +221,14 @@ def test_a_run_that_was_killed_after_it_named_its_file_ends(place: Path) -> None
 
 def test_damaged_parts_do_not_come_into_the_file(place: Path) -> None:
     output = ToFile(place / "out.jsonl")
-    work = opened(output)
-    sink = sink_of(output, SHAPE, work.folder)
+    directory = opened(output)
+    sink = sink_of(output, SHAPE, directory.folder)
     for batch in range(3):
         for _ in range(2):  # a batch that is run again, too
             part = Path(sink.spec.staging) / f"{batch}.part"
             part.write_text(f"result {batch}\n")
             sink.deliver(batch, [Part(str(part), 0, 1, 9)])
-    (damaged,) = (work.folder / "parts").glob("part-00000001-*")
+    (damaged,) = (directory.folder / "parts").glob("part-00000001-*")
     damaged.write_text("result 7\n")
     with pytest.raises(DamagedError, match=f"{damaged} is damaged"):
         sink.finish()
@@ -236,16 +236,16 @@ def test_damaged_parts_do_not_come_into_the_file(place: Path) -> None:
     damaged.write_text("result 1\n")
     sink.finish()
     assert (place / "out.jsonl").read_text() == "result 0\nresult 1\nresult 2\n"
-    work.close()
+    directory.close()
 
 
 def test_the_end_of_a_run_removes_no_results(place: Path) -> None:
     """Also where the folder of the file, and those above, were made by the run."""
     output = ToFile(place / "new/folder/out.jsonl")
-    work = opened(output)
-    sink_of(output, SHAPE, work.folder).finish()
-    work.complete({"seconds": 1})
-    work.close()
+    directory = opened(output)
+    sink_of(output, SHAPE, directory.folder).finish()
+    directory.complete({"seconds": 1})
+    directory.close()
     assert [p.name for p in (place / "new/folder").iterdir()] == ["out.jsonl"]
 
 
@@ -258,11 +258,11 @@ def test_a_damaged_note_of_the_owner_is_refused(place: Path) -> None:
 
 def test_a_damaged_pin_is_refused(place: Path) -> None:
     begun(ToFolder(place / "out"), place / "ck")
-    pin = place / "ck/query.json"
-    pin.write_text(pin.read_text().replace('"parallelism": 1', '"parallelism": 3'))
+    manifest = place / "ck/query.json"
+    manifest.write_text(manifest.read_text().replace('"parallelism": 1', '"parallelism": 3'))
     with pytest.raises(DamagedError, match=r"query\.json is damaged"):
         opened(ToFolder(place / "out"), place / "ck")
-    write_sealed(pin, {"version": 1})
+    write_sealed(manifest, {"version": 1})
     with pytest.raises(DamagedError, match=r"query\.json is damaged"):
         opened(ToFolder(place / "out"), place / "ck")
 

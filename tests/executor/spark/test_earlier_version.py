@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 
 from headrace.catalog.edges import EdgeFile
 from headrace.executor.local import Edge, run_plan
-from headrace.executor.spark.checkpoint import pinned_plan
+from headrace.executor.spark.checkpoint import checkpointed_plan
 from headrace.executor.spark.results.sinks import ToFolder
 from headrace.executor.spark.run import run
 from tests.executor.spark.running import read_jsonl
@@ -47,7 +47,7 @@ def test_a_run_of_an_earlier_version_goes_on(spark: SparkSession, tmp_path: Path
     shutil.copyfile(EARLIER / "edges.csv", input_)
     os.utime(input_, ns=(MADE_NS, MADE_NS))
     before = {path.name: path.read_bytes() for path in out.glob("part-*")}
-    plan = pinned_plan(out / "_headrace")
+    plan = checkpointed_plan(out / "_headrace")
     assert plan is not None
     files = {"input": [EdgeFile(str(input_), time_unit=plan.time_unit)]}
     report = run(plan, files, ToFolder(out), spark=spark)

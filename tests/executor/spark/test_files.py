@@ -12,7 +12,12 @@ import pytest
 
 from headrace.executor.spark.host.errors import DamagedError, ResourceError, StorageError
 from headrace.executor.spark.host.files import read_sealed, write_sealed, written_aside
-from headrace.executor.spark.host.storage import error_in, error_of, limit_in_the_way, storage_told
+from headrace.executor.spark.host.storage import (
+    error_in,
+    error_of,
+    limit_in_the_way,
+    translate_storage_errors,
+)
 from tests.executor.spark.shortage import no_room_for_files
 
 DOCUMENT = {"batch": 7, "offsets": "ab12", "reports": [{"edges": 3}]}
@@ -24,7 +29,7 @@ def test_a_full_disk_leaves_the_old_file_and_names_it(tmp_path: Path) -> None:
     with (
         no_room_for_files(os.getpid()),
         pytest.raises(StorageError, match=f"{note}: File too large") as caught,
-        storage_told(),
+        translate_storage_errors(),
     ):
         write_sealed(note, {"batch": 8})
     assert "goes on from there" in caught.value.hint
@@ -140,7 +145,7 @@ def test_other_failures_are_no_shortage() -> None:
 
 
 def test_a_reader_that_has_gone_is_no_fault_of_the_disk() -> None:
-    with pytest.raises(BrokenPipeError), storage_told():
+    with pytest.raises(BrokenPipeError), translate_storage_errors():
         raise BrokenPipeError
     told = error_of(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)), "standard output")
     assert told.message == "standard output: No space left on device."

@@ -16,7 +16,7 @@ from headrace.executor.spark.host.errors import (
     OtherQueryError,
     StorageError,
 )
-from headrace.executor.spark.reading.rate import Pace
+from headrace.executor.spark.reading.rate import ReplayRate
 from headrace.executor.spark.reading.replay import Spool, spool
 from tests.executor.spark.plans import csv_file, plan_of, random_edges, reach, scan
 from tests.executor.spark.shortage import no_room_for_files
@@ -57,7 +57,12 @@ def test_slices_of_equal_spans_of_time(tmp_path: Path) -> None:
     edges = [("1", str(i), "a", ts) for i, ts in enumerate(times)]
     file = csv_file(tmp_path / "a.csv", [*edges[::2], *edges[1::2]])
     made = spool(
-        tmp_path / "in", reach(), {"input": [file]}, tmp_path / "bad", largest_slice=2, span=10
+        tmp_path / "in",
+        reach(),
+        {"input": [file]},
+        tmp_path / "bad",
+        largest_slice=2,
+        slice_length=10,
     )
     cut = [[row[4] for row in rows] for rows in slices_of(made)]
     assert cut == [[3, 9], [10, 11, 19], [45, 45, 49], [50]]
@@ -67,14 +72,14 @@ def test_slices_of_equal_spans_of_time(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("speed", "interval", "wanted"),
     [
-        (86400, None, Pace(86400, "1000 milliseconds")),
-        (10, "500 ms", Pace(5, "500 milliseconds")),
-        (0.25, "1 second", Pace(1, "4000 milliseconds")),
-        (2.5, None, Pace(2, "800 milliseconds")),
+        (86400, None, ReplayRate(86400, "1000 milliseconds")),
+        (10, "500 ms", ReplayRate(5, "500 milliseconds")),
+        (0.25, "1 second", ReplayRate(1, "4000 milliseconds")),
+        (2.5, None, ReplayRate(2, "800 milliseconds")),
     ],
 )
-def test_pace(speed: float, interval: str | None, wanted: Pace) -> None:
-    assert Pace.of(speed, interval) == wanted
+def test_pace(speed: float, interval: str | None, wanted: ReplayRate) -> None:
+    assert ReplayRate.of(speed, interval) == wanted
 
 
 @pytest.mark.parametrize(
@@ -83,7 +88,7 @@ def test_pace(speed: float, interval: str | None, wanted: Pace) -> None:
 )
 def test_what_is_no_pace(speed: float, interval: str | None, mention: str) -> None:
     with pytest.raises(InputError, match=mention):
-        Pace.of(speed, interval)
+        ReplayRate.of(speed, interval)
 
 
 def test_modification_times_rise(tmp_path: Path) -> None:

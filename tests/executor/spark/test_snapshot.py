@@ -21,7 +21,7 @@ from headrace.executor.held import Held
 from headrace.executor.local import Edge
 from headrace.executor.spark.exchange.packing import table_of
 from headrace.executor.spark.state import snapshot
-from headrace.executor.spark.state.metadata import Head
+from headrace.executor.spark.state.metadata import PartitionMetadata
 from headrace.executor.spark.state.snapshot import FIRST_CHUNK, Snapshot
 from tests.executor.disorder import Disorder, disorders
 from tests.executor.spark.chain import Blobs, Chain
@@ -233,10 +233,10 @@ def test_chunks_are_of_bounded_size_and_go_with_their_snapshot(
 
 
 def test_a_head_of_before_there_were_snapshots() -> None:
-    values = json.loads(Head(token="t").to_json())
+    values = json.loads(PartitionMetadata(token="t").to_json())
     for name in ("snapshot", "restored", "replayed"):
         del values[name]
-    assert Head.from_json(json.dumps(values)) == Head(token="t")
+    assert PartitionMetadata.from_json(json.dumps(values)) == PartitionMetadata(token="t")
 
 
 def test_an_index_of_waiting_rows_carries_them_alone() -> None:

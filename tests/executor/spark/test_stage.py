@@ -24,7 +24,7 @@ from headrace.executor.spark.exchange.packing import Message, arrow_bytes, packe
 from headrace.executor.spark.exchange.wire import wire_of
 from headrace.executor.spark.stage import partition as work
 from headrace.executor.spark.stage.processor import StageProcessor
-from headrace.executor.spark.state.cache import IndexHome
+from headrace.executor.spark.state.cache import StateCache
 from headrace.executor.stages import stages_of
 from headrace.executor.watermarks import NEVER
 from tests.executor.spark.plans import expected, random_edges, reach, snapshots
@@ -85,12 +85,12 @@ def messages(*payloads: bytes) -> pd.DataFrame:
 @pytest.fixture(autouse=True)
 def _own_worker(monkeypatch: pytest.MonkeyPatch) -> None:
     """No index is left from another test."""
-    monkeypatch.setattr(work, "_INDEXES", IndexHome())
+    monkeypatch.setattr(work, "_CACHE", StateCache())
 
 
 def another_worker() -> None:
     """From now on in a worker that has no index."""
-    work._INDEXES = IndexHome()
+    work._CACHE = StateCache()
 
 
 WHATS = st.lists(st.sampled_from(["batch", "batch", "aborted", "hop"]), min_size=1, max_size=14)

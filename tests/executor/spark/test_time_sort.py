@@ -8,7 +8,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headrace.executor.spark.reading.time_sort import TimeSorter, slices
+from headrace.executor.spark.reading.time_sort import TimeSorter, slices_of_sizes
 
 SCHEMA = pa.schema({"ts": pa.int64(), "number": pa.int64()})
 
@@ -33,7 +33,7 @@ def test_equals_a_stable_sort(
                     {"ts": [ts for ts, _ in part], "number": [n for _, n in part]}, schema=SCHEMA
                 )
             )
-        cut = list(slices(sorter.sorted(), itertools.cycle(sizes)))
+        cut = list(slices_of_sizes(sorter.sorted(), itertools.cycle(sizes)))
     found = [(row["ts"], row["number"]) for table in cut for row in table.to_pylist()]
     assert found == sorted(rows, key=lambda row: row[0])
     wanted = list(itertools.islice(itertools.cycle(sizes), len(cut)))

@@ -1,9 +1,10 @@
-"""The order in which the edges of files come, where some stream is declared to be out of order.
+"""The order in which edges of files are replayed, if a stream is declared to be out of order.
 
-Such a stream's edges come as they stand in its files, and the executor puts them in order, as it
-would live. Several files, and streams, are merged by how far each has come: an edge comes when
-its file's largest ts so far is due. So together they are never more out of order than one of them
-is alone. A stream without a delay is sorted by time, as it is where none has one.
+The edges of such a stream keep their order in its files, and the executor sorts them, as it would
+over a live source. Several files and streams are merged by the largest ts that each has reached: an
+edge is due when the largest ts of its file so far is due. So together they are never more out of
+order than one of them is alone. A stream without a delay is sorted by time, as in a replay without
+any delay.
 """
 
 from __future__ import annotations
@@ -22,25 +23,25 @@ ORDER: Final = "order"
 """The column to sort by."""
 
 
-class ArrivalOrder:
-    """Puts the rows (stream, label, src, trg, ts, properties) of files in their order."""
+class ReplayOrder:
+    """Numbers the rows (stream, label, src, trg, ts, properties) of all files by their order."""
 
     def __init__(self, streams: Collection[PlanStream]) -> None:
-        """``streams`` are those whose time counts; edges of stored graphs come first."""
+        """``streams``: all but stored graphs, whose edges come first."""
         self._delayed = {stream.name for stream in streams if stream.delay}
         self._last = {stream.name: 0 for stream in streams}
 
     def file(self, stream: str) -> FileOrder:
-        """The order of the rows of one file."""
+        """The order of the rows of one file of a stream."""
         return FileOrder(self, stream, stream in self._delayed)
 
-    def came(self, stream: str, order: int) -> None:
-        """A stream has rows up to this place."""
+    def advance(self, stream: str, order: int) -> None:
+        """Notes that a stream has rows up to this place."""
         if stream in self._last:
             self._last[stream] = max(self._last[stream], order)
 
     def ends(self, schema: pa.Schema) -> Iterator[pa.Table]:
-        """For each stream a row, after its others, that says: it is at its end."""
+        """For each stream the row that marks its end, after its other rows."""
         for stream, order in self._last.items():
             row = dict.fromkeys(schema.names) | {"stream": stream, "ts": FOREVER, ORDER: order}
             columns: dict[str, Any] = {name: pa.array([value]) for name, value in row.items()}
@@ -48,25 +49,25 @@ class ArrivalOrder:
 
 
 class FileOrder:
-    """Puts the rows of one file in their order."""
+    """Numbers the rows of one file by their order."""
 
-    def __init__(self, whole: ArrivalOrder, stream: str, delayed: bool) -> None:
+    def __init__(self, whole: ReplayOrder, stream: str, delayed: bool) -> None:
         self._whole = whole
         self._stream = stream
         self._delayed = delayed
         self._latest = 0
 
     def placed(self, rows: pa.Table, read: pa.Array[Any]) -> pa.Table:
-        """Rows, as they stand in the file, with the column :data:`ORDER`.
+        """Adds the column :data:`ORDER` to rows that are in the order of the file.
 
-        Of those that the plan does not read nothing is left but stream and ts.
+        Rows that the plan does not ``read`` keep their stream and ts only.
         """
         order = rows["ts"].to_numpy()
         if self._delayed and len(order):
             order = np.maximum(np.maximum.accumulate(order), self._latest)
             self._latest = int(order[-1])
         if len(order):
-            self._whole.came(self._stream, int(order.max()))
+            self._whole.advance(self._stream, int(order.max()))
         for position, name in enumerate(rows.schema.names):
             if name not in ("stream", "ts"):
                 column = rows[name]

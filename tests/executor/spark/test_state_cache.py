@@ -1,4 +1,4 @@
-"""An index is used again by whoever asks for its token, and by nobody else."""
+"""The state cache gives an index to the caller with its token, and to no other."""
 
 from __future__ import annotations
 
@@ -14,49 +14,49 @@ from headrace.executor.local import Edge, LocalRun
 from headrace.executor.partitioned import pipeline_of
 from headrace.executor.partitions import Partition
 from headrace.executor.spark.stage.partition import Index
-from headrace.executor.spark.state.cache import IndexHome
+from headrace.executor.spark.state.cache import StateCache
 from tests.executor.test_partitioned import HASH_JOIN, OWN_ROOTS
 from tests.executor.test_pipeline import record_batch
 
-HERE = ("run", 0, 1)
+KEY = ("run", 0, 1)
 
 
-def test_at_home() -> None:
-    home = IndexHome[list[int]]()
-    home.keep(HERE, "t", [1])
-    assert home.take(("run", 0, 2), "t") is None
-    assert home.take(("run", 1, 1), "t") is None
-    assert home.take(HERE, "t") == [1]
-    assert home.take(HERE, "t") is None
-    home.keep(HERE, "t", [1])
-    assert home.take(HERE, "u") is None
-    assert home.take(HERE, "t") is None
-    home.keep(HERE, "t", [1])
-    home.take(("other run", 0, 1), "t")
-    assert home.take(HERE, "t") is None
+def test_an_index_is_given_for_its_token_alone() -> None:
+    cache = StateCache[list[int]]()
+    cache.put(KEY, "t", [1])
+    assert cache.take(("run", 0, 2), "t") is None
+    assert cache.take(("run", 1, 1), "t") is None
+    assert cache.take(KEY, "t") == [1]
+    assert cache.take(KEY, "t") is None
+    cache.put(KEY, "t", [1])
+    assert cache.take(KEY, "u") is None
+    assert cache.take(KEY, "t") is None
+    cache.put(KEY, "t", [1])
+    cache.take(("other run", 0, 1), "t")
+    assert cache.take(KEY, "t") is None
 
 
-def test_from_another_worker() -> None:
-    theirs, ours = IndexHome[list[int]](), IndexHome[list[int]]()
-    theirs.keep(HERE, "t", [1, 2])
-    theirs.keep(("run", 0, 2), "t", [3])
+def test_an_index_is_fetched_from_another_worker() -> None:
+    theirs, ours = StateCache[list[int]](), StateCache[list[int]]()
+    theirs.put(KEY, "t", [1, 2])
+    theirs.put(("run", 0, 2), "t", [3])
     wrong_key = theirs.address.split(":")[0] + ":" + "00" * 16
-    assert ours.take(HERE, "t", wrong_key) is None
-    assert ours.take(HERE, "t", theirs.address) == [1, 2]
-    assert ours.take(HERE, "t", theirs.address) is None
+    assert ours.take(KEY, "t", wrong_key) is None
+    assert ours.take(KEY, "t", theirs.address) == [1, 2]
+    assert ours.take(KEY, "t", theirs.address) is None
     assert ours.take(("run", 0, 2), "u", theirs.address) is None
     assert theirs.take(("run", 0, 2), "t") is None
 
 
-def test_from_a_worker_that_is_gone() -> None:
+def test_a_worker_that_is_gone_has_no_index() -> None:
     program = (
-        "from headrace.executor.spark.state.cache import IndexHome; home = IndexHome(); "
-        "home.keep(('run', 0, 1), 't', 1); print(home.address)"
+        "from headrace.executor.spark.state.cache import StateCache; cache = StateCache(); "
+        "cache.put(('run', 0, 1), 't', 1); print(cache.address)"
     )
     told = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
-    assert IndexHome[int]().take(HERE, "t", told.stdout.strip()) is None
+    assert StateCache[int]().take(KEY, "t", told.stdout.strip()) is None
 
 
 @pytest.mark.parametrize("plan", [OWN_ROOTS, HASH_JOIN])
@@ -65,7 +65,7 @@ def test_an_index_goes_on_where_it_is_taken_to(plan: PhysicalPlan) -> None:
     (stage,) = run.partitioned.stages
     dictionary = Dictionary()
     index = Index(pipeline_of(plan, stage, dictionary, Partition(1, 2)), dictionary)
-    theirs, ours = IndexHome[Index](), IndexHome[Index]()
+    theirs, ours = StateCache[Index](), StateCache[Index]()
 
     def fed(index: Index, edges: list[Edge]) -> list[list[int]]:
         chosen = record_batch(edges)
@@ -78,8 +78,8 @@ def test_an_index_goes_on_where_it_is_taken_to(plan: PhysicalPlan) -> None:
 
     edges: list[Edge] = [(f"v{i % 9}", f"v{i % 7}", "ab"[i % 2], i // 4) for i in range(80)]
     fed(index, edges[:40])
-    theirs.keep(HERE, "t", index)
-    moved = ours.take(HERE, "t", theirs.address)
+    theirs.put(KEY, "t", index)
+    moved = ours.take(KEY, "t", theirs.address)
     assert moved is not None
     assert moved is not index
     assert moved.pipeline.counters == index.pipeline.counters
