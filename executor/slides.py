@@ -1,4 +1,4 @@
-"""Evaluation per slide: results are right at the multiples of a period, not at every instant.
+"""Alignment to slides: with evaluation per slide, results hold at the multiples of a period only.
 
 What is true at the last instant before a multiple is reported as of that multiple. So an edge valid
 in ``[ts, exp)`` counts at the multiples k with ``ts < k <= exp``, which are those in
@@ -15,9 +15,9 @@ from .watermarks import NEVER
 
 
 def align_to_slide(times: IntArray, every: int | None) -> IntArray:
-    """The first multiple of ``every`` after each time; what never comes stays, as all does if None.
+    """The first multiple of ``every`` after each time; FOREVER stays. Without ``every`` all stay.
 
-    A multiple too far away for a number of 64 bits is the instant before FOREVER.
+    A multiple beyond 64 bits becomes the tick before FOREVER.
     """
     if every is None:
         return times
@@ -27,9 +27,9 @@ def align_to_slide(times: IntArray, every: int | None) -> IntArray:
 
 
 def aligned_time(now: int, every: int | None) -> int:
-    """How far the time of reports has come when application time has come to ``now``.
+    """The time of reports at application time ``now``.
 
-    Rows that come at ``now`` are still to count at the next multiple.
+    Rows of ``now`` may still come; they count at the next multiple.
     """
     if every is None or now in (NEVER, FOREVER):
         return now

@@ -1,7 +1,7 @@
-"""A plan run in this process, to set what it does beside what was estimated.
+"""Runs a plan in this process, and compares its counters with the estimates.
 
-In: a plan and the files of its streams. Out: an `Analysis`: for every operator what it counted
-beside what was estimated (:mod:`headrace.measures`).
+In: a plan and the files of its streams. Out: an `Analysis`: for each operator its counters and its
+estimate (:mod:`headrace.running.measures`).
 """
 
 from __future__ import annotations
@@ -35,9 +35,15 @@ _ROWS = 8_192
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """What a plan did with an input of ``edges`` over ``ticks`` of application time.
+    """The counters of a plan over an input.
 
-    ``rejected`` counts rows that are no edges.
+    Attributes:
+        nodes: by node of the plan.
+        edges: of the input.
+        rejected: rows that are no edges.
+        results: rows.
+        ticks: application time from the first edge to the last, in time units of the plan.
+        seconds: of the run, without reading the input.
     """
 
     nodes: Mapping[int, Measured]
@@ -68,7 +74,7 @@ def analyze(
         run = LocalRun(plan)
     except PlanError as error:
         raise UsageError(f"the plan cannot be run: {error}", code="E-PLAN") from error
-    with TemporaryDirectory(prefix="headrace-") as folder, _budget_told():
+    with TemporaryDirectory(prefix="headrace-") as folder, _translate_budget_errors():
         sorter = TimeSorter(_schema(plan), Path(folder))
         edges, rejected = _read(plan, inputs, sorter)
         started = time.perf_counter()
@@ -96,7 +102,7 @@ def analyze(
 
 
 @contextmanager
-def _budget_told() -> Iterator[None]:
+def _translate_budget_errors() -> Iterator[None]:
     try:
         yield
     except StepBudgetError as error:

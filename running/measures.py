@@ -1,6 +1,6 @@
-"""What the nodes of a plan did, beside what was expected of them.
+"""Measured characteristics of the nodes of a plan, beside their estimates.
 
-In: a plan and the counters of a run over so much application time. Out: of each node its measured
+In: a plan, the counters of a run and its length in application time. Out: each node's measured
 rate, validity and population, and how far the plan's estimates are from them, as *q-errors*:
 max(estimated / measured, measured / estimated), 1 where they agree.
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class QErrors:
-    """How many times too large or too small estimates are; None where that cannot be told."""
+    """The factors by which estimates are too large or too small; None without a measured value."""
 
     rate: float | None = None
     validity: float | None = None
@@ -32,9 +32,9 @@ class QErrors:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What a node did in ``ticks`` of application time, and what was expected of it.
+    """The counters of a node after ``ticks`` of application time, and its estimate.
 
-    ``ticks`` is 0 for what is made of stored graphs alone, once, and has no rate.
+    ``ticks`` is 0 for a node that reads stored graphs only: it runs once and has no rate.
     """
 
     op: str
@@ -60,10 +60,10 @@ class Measured:
 
     @property
     def q_errors(self) -> QErrors:
-        """How far the estimates are off.
+        """The q-errors of the estimates.
 
-        What is less than one row, or one time unit of one row, in all the time counts as one:
-        from nothing it cannot be told.
+        Less than one row, or one time unit of one row, over the whole run counts as one, since a
+        factor of zero says nothing.
         """
         if not self.ticks and not self.counters.endless:
             return QErrors()

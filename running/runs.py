@@ -42,7 +42,7 @@ _USAGE: Mapping[type[ExecutionError], str] = {
     OutputError: "E-OUTPUT",
     UnsafePlanError: "E-PLAN",
 }
-"""What is wrong with the request, and not with the run."""
+"""The code of each error that is the request's fault, not the run's."""
 
 
 def read_inputs(
@@ -55,10 +55,10 @@ def read_inputs(
     stream: Stream | None = None,
     stored: bool = False,
 ) -> tuple[EdgeFile, ...]:
-    """The files that ``FILE`` and ``LABEL=FILE`` mean.
+    """The files that ``FILE`` and ``LABEL=FILE`` name.
 
-    ``stream`` is what a catalog says of their columns, label and vertices, ``vertex_type``
-    included; ``stored`` files are those of a stored graph.
+    ``stream`` is the catalog's entry for their columns, label and vertices, with ``vertex_type``;
+    ``stored`` files are of a stored graph.
 
     Raises:
         UsageError: if one is not there, or the layout makes no sense.
@@ -118,7 +118,7 @@ def inputs_of_plan(
     Raises:
         UsageError: if a stream has no files, or it is not clear whose ``inputs`` are.
     """
-    read_inputs(inputs, columns, separator)  # whatever the plan reads, they have to make sense
+    read_inputs(inputs, columns, separator)  # errors in them show whatever the plan reads
     graphs = {scan.stream for _, scan in plan.scans if scan.range is None}
     streams_of = {} if catalog is None else catalog.streams
     of_vertices = {n for n, s in streams_of.items() if s.vertices} or {VERTEX_STREAM}
@@ -167,7 +167,7 @@ def files_alone(
     live = sorted({*inputs} - {*files})
     if live:
         raise UsageError(
-            f"the stream {live[0]} goes on for ever, and this reads its input to the end",
+            f"the stream {live[0]} is unbounded, and this reads its input to the end",
             remedies=(Remedy("input", "name files to read instead"),),
         )
     return files
@@ -175,7 +175,7 @@ def files_alone(
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """What a plan reads, and the setting that names its files."""
+    """A kind of source, and the setting that names its files."""
 
     names: str
     setting: Setting
@@ -294,7 +294,7 @@ def stream(
 
 
 def as_headrace_error(error: ExecutionError) -> HeadraceError:
-    """The executor's error as one that every face shows."""
+    """Translates an error of the executor into one that every face shows."""
     if isinstance(error, CancelledError):
         return StoppedError(error.message, hint=error.hint, remedies=error.remedies)
     if isinstance(error.__cause__, RejectedRowError):

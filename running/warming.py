@@ -1,7 +1,7 @@
-"""Compiles all kernels before anybody waits for them.
+"""Compiles all kernels ahead of their first use.
 
-In: nothing. Out: an account of what was compiled. Kernels are compiled when they are first called,
-so small queries are run in this process that between them call each.
+In: nothing. Out: which kernels were compiled, and how long it took. A kernel is compiled when it is
+first called, so small queries run in this process that together call each.
 """
 
 from __future__ import annotations
@@ -65,8 +65,15 @@ _STREAMS: Final[Mapping[str, Mapping[str, object]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Warmed:
-    """The account: kernels ``compiled`` now and ``loaded`` from disk, in ``seconds``; those that no
-    query called are ``left``; the code of all is in ``folder``."""
+    """The result of :func:`warm`.
+
+    Attributes:
+        compiled: the number of kernels that were compiled now.
+        loaded: the number of kernels that were loaded from disk.
+        left: the names of kernels that no query called.
+        seconds: that it took.
+        folder: of the machine code.
+    """
 
     compiled: int
     loaded: int
@@ -76,7 +83,7 @@ class Warmed:
 
 
 def warm() -> Warmed:
-    """Compiles what is not compiled yet."""
+    """Compiles the kernels that are not compiled yet."""
     from ..executor.kernels.compiling import code_folder
     from ..executor.local import run_plan
     from ..executor.partitions import partitions_of

@@ -1,4 +1,4 @@
-"""What happens to each micro-batch in the driver: write parts, publish them, count."""
+"""Handles each micro-batch in the driver: writes its parts, publishes them, adds up its metrics."""
 
 from __future__ import annotations
 
@@ -30,7 +30,18 @@ from .session.workers import own_workers
 
 @dataclass(frozen=True, slots=True)
 class BatchMetrics:
-    """What the stage counted, over all partitions, since the query began."""
+    """The metrics of all partitions since the query began.
+
+    Attributes:
+        edges: with a label that the plan reads.
+        results: rows.
+        late: late edges of each stream.
+        rebuilt: how often the index of a partition was rebuilt.
+        now: the application time reached, in time units of the plan; None before the first edge.
+        ticks: application time since the first edge, in time units of the plan.
+        worker_peak_bytes: the most memory of a Python worker.
+        operators: by node of the plan.
+    """
 
     edges: int = 0
     results: int = 0
@@ -43,7 +54,7 @@ class BatchMetrics:
 
     @staticmethod
     def of(reports: Sequence[dict[str, Any]]) -> BatchMetrics:
-        """The sum of the partitions' reports of one batch."""
+        """Adds up the reports of all partitions of one batch."""
         operators: dict[int, Counters] = {}
         for report in reports:
             for node, values in report["operators"].items():
@@ -66,10 +77,17 @@ class BatchMetrics:
 class Batches:
     """The function that Spark calls with each micro-batch.
 
-    What was counted is kept in the checkpoint directory, so that a run taken up again knows it.
-    ``begun`` is set with the first batch; ``error`` if one failed here, not in Spark; ``finished``
-    when all are done, which those of live sources, without a ``spool``, never are; then each adds
-    to the files of dead ``letters``.
+    Metrics are kept in the checkpoint directory, so that a resumed run has them.
+
+    Attributes:
+        begun: whether this start of the query has begun a batch.
+        error: the error of a batch that failed here, not in Spark.
+        finished: whether all slices of the spool are done; never, over live sources.
+        batches: the number of batches of this run.
+        processed: edges of this run.
+        found: results of this run.
+        metrics: of the whole query.
+        last_batch: what each operator did in the last batch.
     """
 
     def __init__(
@@ -113,16 +131,16 @@ class Batches:
 
     @property
     def live(self) -> bool:
-        """Whether there is no last one."""
+        """Whether the sources are live, so that there is no last batch."""
         return self._spool is None
 
     def __call__(self, frame: DataFrame, batch: int) -> None:
-        """Runs a batch: everything is computed here, once."""
+        """Runs a batch. All operators of the plan run in here, once."""
         self._idle.clear()
         self.begun = True
         self.callbacks.note(frame.sparkSession)
         try:
-            # Whatever fails in here is Spark's: the query fails with it, and tells it better.
+            # An error in here is Spark's: the query fails with it, and its message says more.
             with own_workers(frame.sparkSession, None):
                 parts = frame.mapInArrow(part_writer(self.sink.spec), WRITTEN)
             written = parts.collect()
@@ -137,19 +155,19 @@ class Batches:
             self._idle.set()
 
     def wait_for_start(self, reason: str) -> None:
-        """Tells that the query waits for another start, and why."""
+        """Reports that the query waits for another start, and why."""
         if self._on_progress is not None:
             self._waits = True
             self._on_progress(replace(self._progress(-1), phase="waiting", reason=reason))
 
     def note_start(self) -> None:
-        """Tells that the query has started, if it was told that it waits for that."""
+        """Reports that the query has started, after :meth:`wait_for_start`."""
         if self._waits and self._on_progress is not None:
             self._waits = False
             self._on_progress(self._progress(self.checkpoint.batches.committed))
 
     def wait_until_idle(self, seconds: float) -> None:
-        """Waits for the end of a batch that still runs, in the thread that Spark called it in."""
+        """Waits for the end of a batch that still runs in a thread of Spark's."""
         self._idle.wait(seconds)
 
     def _deliver(self, written: list[Row], batch: int) -> None:

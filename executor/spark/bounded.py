@@ -122,7 +122,7 @@ def _report_of_earlier_run(document: Mapping[str, object], seconds: float) -> Ru
 def _report(
     spooled: Spool, batches: Batches, checkpoint: CheckpointDirectory, rejected: Path, late: Path
 ) -> RunReport:
-    """What was counted; gathers late edges in the file ``late``."""
+    """The report of a run but for its times; collects late edges in the file ``late``."""
     counted = batches.metrics
     return RunReport(
         edges=spooled.edges,

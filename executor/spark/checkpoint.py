@@ -277,7 +277,7 @@ def _is_free(folder: Path) -> bool:
 
 
 def _first_missing(folder: Path) -> list[Path]:
-    """What would have to be removed to undo the making of a folder."""
+    """The topmost folder that is made with a folder, to be removed with it."""
     missing = [path for path in (folder, *folder.parents) if not path.exists()]
     return missing[-1:]
 

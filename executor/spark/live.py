@@ -1,4 +1,4 @@
-"""Runs a plan over live sources, which never end, until it is stopped.
+"""Runs a plan over live sources, which are unbounded, until it is stopped.
 
 As over files (:mod:`headrace.executor.spark.bounded`), but nothing is spooled: Spark reads the
 sources, and its checkpoint knows how far it has come. Edges wait for the watermark as in
@@ -53,8 +53,8 @@ def run_live(
 ) -> NoReturn:
     """Runs a plan over ``sources``, and the ``stored`` graphs beside them, until it is stopped.
 
-    Other arguments as of :func:`headrace.executor.spark.run.run`. A micro-batch takes what has
-    come since the one before; ``options.interval`` is the least time between two.
+    A micro-batch takes what has arrived since the one before; ``options.interval`` is the least
+    time between two. The other arguments are those of :func:`headrace.executor.spark.run.run`.
 
     Raises:
         PlanError: if the plan cannot be run.
@@ -135,13 +135,13 @@ def _check(
     output: Output,
     options: RunOptions,
 ) -> None:
-    """Raises unless such a run can be."""
+    """Raises unless the plan, its sources and the output go together."""
     graphs = {scan.stream for _, scan in plan.scans if scan.range is None}
     ending = sorted(name for name in stored if name not in graphs)
     if ending:
         raise InputError(
             f"The stream {ending[0]!r} is of files that are read to their end, and "
-            f"{min(sources)!r} goes on for ever.",
+            f"{min(sources)!r} is unbounded.",
             "Put its files into a folder that is followed (follow: true in the catalog).",
         )
     missing = sorted({scan.stream for _, scan in plan.scans} - {*sources, *stored})
@@ -149,7 +149,7 @@ def _check(
         raise InputError(f"The plan reads {missing[0]!r}, which has no source.")
     if isinstance(output, ToFile):
         raise OutputError(
-            f"{output.path} would be there when the run has ended, which it never does.",
+            f"The output {output.path} is a single file, which needs a bounded input.",
             "",
             Remedy("output", "Give a folder for the results, or - for standard output"),
         )
@@ -160,7 +160,7 @@ def _check(
 def _sources_document(
     sources: Mapping[str, LiveSource], stored: Mapping[str, Sequence[EdgeFile]]
 ) -> dict[str, Any]:
-    """What a checkpoint remembers of its input: how it is read, but not how a broker is reached."""
+    """How the sources are read, for the manifest; without addresses of brokers, which change."""
     document: dict[str, Any] = {"stored": fingerprint(stored)}
     for name, live in sorted(sources.items()):
         source = live.source

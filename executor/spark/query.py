@@ -40,18 +40,18 @@ Ending = Literal["ended", "stopped", "restart"]
 again, since the clock was set back or Spark had no time for the start."""
 
 LONGEST_PAUSE_SECONDS = 60.0
-"""Between two attempts at a start for which Spark had no time; the first pauses are shorter."""
+"""The longest pause between two attempts at a start for which Spark had no time."""
 
 
 @contextmanager
 def translate_spark_errors(batches: Batches) -> Iterator[None]:
-    """What Spark raises inside this block is raised as an `ExecutionError`."""
+    """Raises errors of Spark inside this block as an `ExecutionError`."""
     try:
         yield
     except (PySparkException, Py4JError, ConnectionError) as error:
         if error is batches.error:
-            raise  # not Spark's: whoever reads the results has gone
-        # A batch whose JVM died must not find its session stopped, nor log when nobody is quiet.
+            raise  # not Spark's: the reader of the results has gone
+        # The session must stay, and Py4J quiet, until a batch whose JVM died has ended.
         batches.wait_until_idle(_LAST_BATCH_SECONDS)
         raise failure_of(error) from error
 
@@ -131,7 +131,7 @@ def _started(blocks: DataFrame, batches: Batches, interval: str | None) -> Strea
 
 
 def described(output: Output) -> str:
-    """What a checkpoint remembers of an output."""
+    """The output in the manifest of a checkpoint."""
     match output:
         case ToFolder(path, file_format) | ToFile(path, file_format):
             return f"{identity(path)} ({file_format})"
@@ -144,8 +144,8 @@ def described(output: Output) -> str:
 def set_aside(
     output: Output, checkpoint: CheckpointDirectory, rejected: Path | None, what: str
 ) -> Path:
-    """Where rows that are set aside go: beside the results, or beside the file that somebody
-    chose for rows that are no edges."""
+    """The file for rows that are set aside: beside the results, or beside the file that the user
+    named for rows that are no edges."""
     match output:
         case _ if rejected is not None:
             return rejected.with_name(f"{rejected.name}.{what}.jsonl")
@@ -238,8 +238,9 @@ def _waits(query: StreamingQuery) -> bool:
 
 
 def _asks(query: StreamingQuery, batches: Batches) -> bool:
-    """Whether the driver may be asking a Python process which state there is, for the first batch:
-    one that is interrupted in that leaves the process behind, for as long as the session lives."""
+    """Whether the driver may be asking a Python process for the state's schema, before the first
+    batch. A query that is stopped meanwhile leaves that process behind, as long as the session
+    lives."""
     try:
         return not batches.begun and bool(query.status["isDataAvailable"])
     except (PySparkException, Py4JError, OSError):

@@ -1,4 +1,4 @@
-"""What a run tells while it goes on, and at its end."""
+"""The progress of a run, and its report at the end."""
 
 from __future__ import annotations
 
@@ -13,14 +13,22 @@ Phase = Literal["reading", "starting", "waiting", "running", "done"]
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a run has come.
+    """The progress of a run. Numbers are of the whole query, over restarts.
 
-    ``fraction`` is of the phase, None where that has no end, as over a live source; ``edges`` and
-    ``results`` are since the query began, over restarts, ``edges`` being those with a label that
-    the plan reads, ``late`` those of them that came too late, ``rejected`` the rows that are no
-    edges; ``now`` is the application time reached, ``ticks`` how much of it went by since the first
-    edge, in time units of the plan; ``operators`` (by node of the plan) are of the whole query too.
-    ``waiting`` is for another start, since Spark gave up this one; ``reason`` says why.
+    Attributes:
+        phase: what the run does; ``waiting`` is for another start, since Spark gave up this one.
+        fraction: of the phase; None over a live source, which has no end.
+        batch: the number of micro-batches done.
+        batches: the number of micro-batches in all; 0 over a live source.
+        edges: with a label that the plan reads.
+        results: rows.
+        late: edges that were late.
+        rejected: rows that are no edges.
+        now: the application time reached, in time units of the plan.
+        seconds: since this run began.
+        ticks: application time since the first edge, in time units of the plan.
+        operators: by node of the plan.
+        reason: why the run waits.
     """
 
     phase: Phase
@@ -43,16 +51,31 @@ OnProgress = Callable[[Progress], None]
 
 @dataclass(frozen=True, slots=True)
 class RunReport:
-    """The account of a run.
+    """The report of a run.
 
-    ``edges``, ``relevant`` (with a label that the plan reads), ``rejected`` (rows that are no
-    edges), ``late`` (relevant ones set aside because they came after their time), ``rebuilt`` (how
-    often a partition's state was made anew), ``results``, ``ticks`` (application time from the
-    first edge to the last) and ``operators`` (by node of the plan) are of the whole query;
-    ``last_batch`` has what the latter did in the last batch. ``seconds``, ``stream_seconds`` (Spark
-    at work, without starting it and reading the input), ``processed`` edges, ``batches`` and the
-    peaks of memory are of this run, which
-    may have taken up an earlier one.
+    Attributes of the whole query, over restarts:
+        edges: of the input.
+        relevant: edges with a label that the plan reads.
+        rejected: rows that are no edges.
+        results: rows.
+        late: relevant edges that were set aside because they were late.
+        late_by_stream: the same for each stream.
+        rebuilt: how often the index of a partition was rebuilt.
+        ticks: application time from the first edge to the last, in time units of the plan.
+        operators: the counters of each node of the plan.
+
+    Attributes of this run, which may have resumed an earlier one:
+        processed: relevant edges.
+        found: results.
+        batches: micro-batches.
+        seconds: from its start to its end.
+        stream_seconds: of the streaming query, after Spark's start and the reading of input.
+        resumed: whether it resumed an earlier run.
+        jvm_peak_bytes: the most memory of the JVM.
+        worker_peak_bytes: the most memory of a Python worker.
+        rejected_file: the file of rows that are no edges, if there are any.
+        late_file: the file of late edges, if there are any.
+        last_batch: what each node of the plan did in the last micro-batch.
     """
 
     edges: int
@@ -98,7 +121,7 @@ class RunReport:
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any]) -> Self:
-        """The report of its JSON."""
+        """Reads what :meth:`document` wrote."""
         values = dict(document)
         for derived in ("edges_per_second", "updates_per_second"):
             values.pop(derived)

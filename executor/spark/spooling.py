@@ -1,4 +1,4 @@
-"""Spools the input in a thread of its own, so that Spark can start meanwhile."""
+"""Spools the input in a thread, so that Spark can start meanwhile."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _EARLY_FAILURE_SECONDS = 0.5
 
 
 class Spooling(Protocol):
-    """:func:`headrace.executor.spark.reading.replay.spool` with all but the progress given."""
+    """A call of :func:`headrace.executor.spark.reading.replay.spool` that lacks its progress."""
 
     def __call__(self, *, on_read: ReadProgress) -> Spool:
-        """Does it."""
+        """Makes the spool."""
 
 
 class Reading:
-    """A spool in the making; leaving the ``with`` block stops it, and so does ``cancelled``."""
+    """A spool that is being made; the end of the ``with`` block stops it, as ``cancelled`` does."""
 
     def __init__(
         self,
@@ -42,7 +42,7 @@ class Reading:
 
     def __enter__(self) -> Reading:
         self._future: Future[Spool] = self._thread.submit(self._spooling, on_read=self._tell)
-        # What is wrong with the input mostly shows at once: no need to start Spark then.
+        # An error in the input mostly shows at once; then Spark need not be started.
         with suppress(NotYetError):
             self._finished(_EARLY_FAILURE_SECONDS)
         return self
@@ -52,10 +52,10 @@ class Reading:
         self._thread.shutdown()
 
     def result(self) -> Spool:
-        """The spool, when it is done.
+        """Waits for the spool.
 
         Raises:
-            ExecutionError: as of :func:`headrace.executor.spark.reading.replay.spool`.
+            ExecutionError: as :func:`headrace.executor.spark.reading.replay.spool` raises it.
         """
         return self._finished(None)
 

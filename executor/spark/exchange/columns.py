@@ -1,4 +1,4 @@
-"""What the columns of properties are called on their way through Spark.
+"""Names of the columns of properties in Spark's DataFrames.
 
 ``p0``, ``p1``, ...: one for each name and type among the properties that a plan's leaves read,
 in the order of these; so no name of a user's meets another one, nor differs by case alone. The

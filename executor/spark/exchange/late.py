@@ -1,7 +1,7 @@
-"""Edges that came too late: how they are told, and where they are kept.
+"""Late edges: how partitions report them, and the folder that keeps them.
 
-They are found in the partitions, each edge by one row that speaks for it, and travel with the
-reports to where a batch ends.
+A partition finds them, each edge by the one row that represents it. They travel with the reports to
+the end of the batch.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class LateFolder:
         self.write(batch, parts, context.partitionId())
 
     def lines(self) -> Iterator[bytes]:
-        """What was kept, in the order of the batches."""
+        """The lines of all batches, in their order."""
         for path in sorted(self._path.glob("late-*.jsonl")):
             yield path.read_bytes()
 

@@ -1,4 +1,4 @@
-"""What the columns of results are called, and of which type they are."""
+"""Names and types of the columns of results."""
 
 from __future__ import annotations
 

@@ -141,7 +141,7 @@ def leaf_packer(
 
 
 def _seen(batch: pa.RecordBatch, streams: Sequence[str]) -> Seen:
-    """What some rows show of the streams."""
+    """The largest ts of each stream among some rows, and the clock."""
     of, ts = batch["of"].to_numpy(), batch["ts"].to_numpy()
     clocks: Any = batch["clock"]
     return Seen(

@@ -1,4 +1,4 @@
-"""What rows look like between stages and in state, and how they become batches of codes.
+"""The columns of rows between stages and in state, and their conversion to batches of codes.
 
 Rows of leaves are (port, src, trg, ts) and properties: their expiry follows from their ts. Rows
 that operators made are (port, values, ts, exp). ``port`` is a position among the stage's inputs.
@@ -57,7 +57,7 @@ class Wire(Protocol):
 
 
 def wire_of(plan: PhysicalPlan, stage: Stage) -> Wire:
-    """How rows come into a stage of a plan."""
+    """The wire of the rows that come into a stage of a plan."""
     read = stage.read_by(plan)
     if stage.number:
         return RowWire(stage.inputs, value_types(plan), read)
@@ -65,7 +65,7 @@ def wire_of(plan: PhysicalPlan, stage: Stage) -> Wire:
 
 
 def runs_wire(plan: PhysicalPlan, stage: Stage) -> RowWire:
-    """How the runs of a stage's REWINDOWs are kept: as rows, by node."""
+    """The wire of the runs of a stage's REWINDOWs, which are kept as rows, by node."""
     operators = ((i, plan.nodes[i].operator) for i in stage.nodes)
     nodes = [i for i, operator in operators if isinstance(operator, Rewindow)]
     widths = widths_of(plan)
@@ -88,7 +88,7 @@ def value_types(plan: PhysicalPlan) -> frozenset[PropertyType]:
 
 
 def text_or_integers(types: frozenset[VertexType]) -> VertexType:
-    """How the vertices of leaves travel: as integers if all are, else as text."""
+    """The type in which vertices travel: integers if all leaves have integers, else text."""
     return "integer" if types == {"integer"} else "string"
 
 

@@ -1,4 +1,4 @@
-"""What can go wrong when a plan runs on Spark, said so that a user knows what to do."""
+"""Errors of a run on Spark; each says what the user can do."""
 
 from __future__ import annotations
 

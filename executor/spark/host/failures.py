@@ -1,4 +1,4 @@
-"""What is told of a query that failed in Spark.
+"""Translates the failure of a query in Spark into an `ExecutionError`.
 
 In: Spark's exception, whose text may have traces of two languages in it. Out: an error of one line.
 """
@@ -31,7 +31,7 @@ _SEE_ALL = Remedy("logs", "see all that Spark says")
 
 
 def failure_of(error: Exception) -> ExecutionError:
-    """What a user is told of an error of Spark, or of the connection to its JVM."""
+    """The error that a user sees of one of Spark, or of the connection to its JVM."""
     over = _OVER_BUDGET.search(str(error))
     if over is not None:
         return BudgetError.of(over[1])
@@ -79,7 +79,7 @@ and conditions rather than sentences, where there are such: they stand in the tr
 is said above it."""
 
 _OF_A_SOURCE = re.compile(r"org\.apache\.(?:kafka|hadoop\.net)|java\.sql\.")
-"""What a source or a broker of the user's says: its time-outs do not come of a start."""
+"""Messages of a user's source or broker, whose time-outs are no fault of a start."""
 
 _GAVE_UP = re.compile(r"in stage \S+ failed (\d+) times, most recent failure: .*?Exception: (.*)")
 _OF_JAVA = re.compile(r"^(?:Caused by)?: [\w.]+\.(\w+(?:Exception|Error): .+)$", re.MULTILINE)

@@ -125,7 +125,7 @@ def digest_of(path: Path) -> str:
 
 
 def aside_of(path: Path) -> list[Path]:
-    """What killed processes left of ``path`` while they wrote it aside."""
+    """The unfinished files that killed processes left while they wrote ``path``."""
     name = re.compile(rf"\.{re.escape(path.name)}\.(\d+)(?:\.\d+)?{re.escape(_ASIDE)}")
     return [
         other

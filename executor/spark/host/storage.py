@@ -1,4 +1,4 @@
-"""What is told where the machine has no room left: on a disk, in memory, of open files.
+"""Translates errors of a machine that runs short: of disk, memory or open files.
 
 In: an error of the operating system, or the text of one of Spark's that was caused by one. Out: an
 error that says what is short, where, and what to do.
@@ -53,7 +53,7 @@ _LIMITS: Final = (
         "a process may use {megabytes:,} MB of addresses (ulimit -v), and needs some 6,000",
     ),
 )
-"""What Spark needs at least, as seen with Spark 4.3.0 on Java 17."""
+"""The least that Spark needs, as seen with Spark 4.3.0 on Java 17."""
 _CONTEXT: Final = re.compile(r"(?:file:)?(?<![\w/])(/[^\s:'\",()\[\]]+)")
 _CHECKSUM: Final = re.compile(
     r"(?:Checksum error: |Checksum file not a length multiple of checksum size in )(?:file:)?(\S+)"
@@ -66,7 +66,7 @@ _OF_THREADS: Final = re.compile(r"unable to create (?:a )?native thread")
 
 
 def error_of(error: OSError, where: str = "") -> ExecutionError:
-    """What a user is told of an error of the operating system.
+    """The error that a user sees of one of the operating system.
 
     ``where`` is said if the error names no file.
     """
@@ -107,7 +107,7 @@ def limit_in_the_way(what: str) -> ResourceError | None:
 
 
 def error_in(text: str, what: str = "The query failed in Spark") -> ExecutionError | None:
-    """What Spark's text says of a disk, a limit or a damaged file; None if it is something else.
+    """The error of a disk, a limit or a damaged file in a text of Spark's; None if there is none.
 
     ``what`` begins the message.
     """

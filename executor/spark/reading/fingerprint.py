@@ -20,7 +20,7 @@ _CHANGED = (
 
 
 def fingerprint(inputs: Inputs) -> list[dict[str, Any]]:
-    """What tells these inputs from others: the files, how they are read, size and age.
+    """Identifies inputs by their files, how they are read, sizes and ages.
 
     Raises:
         InputError: if a file is not there.

@@ -127,8 +127,8 @@ def spool(
         rejected: the file for rows that are no edges, as JSON lines; not made without any.
         strict: whether such a row stops the run.
         on_read: for a progress display.
-        largest_slice: at most so many edges are one micro-batch; the first ones are
-            smaller, so that first results come early.
+        largest_slice: the most edges of one micro-batch; the first ones are smaller, so that
+            first results come early.
         slice_length: cuts slices at the multiples of this number of time units instead.
         begun: slices were taken already, so they cannot be made anew, perhaps of other sizes.
 

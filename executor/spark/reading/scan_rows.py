@@ -142,7 +142,7 @@ class _Columns:
         return _Columns({**ends, **columns_of(leaves), (OWN_TIME, "integer"): "ts"})
 
     def name(self, field: Field) -> str:
-        """What a field is called."""
+        """The column of a field."""
         return f"c{self._position(field)}"
 
     def _position(self, field: Field) -> int:

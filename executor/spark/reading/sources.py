@@ -248,7 +248,7 @@ def _plain(role: str, kind: str, name: str) -> Column:
 
 
 def _expectation(given: Expectation, plan: PhysicalPlan, stream: PlanStream) -> Expectation:
-    """What rows have to be where a plan reads them: no more properties than it uses."""
+    """The checks of rows that a plan reads, with no more properties than it uses."""
     return replace(
         given,
         vertex_type=stream.vertex_type,

@@ -1,4 +1,4 @@
-"""What Spark has noted of its micro-batches in a checkpoint, and what we note beside it.
+"""The log of micro-batches: Spark's notes in a checkpoint, and those of published batches beside.
 
 Spark writes a file of *offsets* before a batch, a file of *commits* after it, each with checksums
 in a hidden file beside it (Hadoop's), and we write what was counted in between. So a checkpoint

@@ -67,7 +67,7 @@ class Growing:
             part.unlink()
 
     def _segment(self, more: int) -> tuple[int, Path]:
-        """The file to add so many bytes to, and the byte at which it starts."""
+        """The file that takes ``length`` more bytes, and the byte at which it starts."""
         start, file = (segments(self._path) or [(0, self._path)])[-1]
         full = self._most_bytes is not None and (
             self._bytes - start + more > self._most_bytes // _SEGMENTS
@@ -95,7 +95,7 @@ class Growing:
             if start + file.stat().st_size > self._bytes:
                 os.truncate(file, self._bytes - start)
             end = start + file.stat().st_size
-        self._bytes = min(end, self._bytes)  # somebody may have taken files away
+        self._bytes = min(end, self._bytes)  # a user may have removed files
 
 
 def _refuse_link(file: Path) -> None:

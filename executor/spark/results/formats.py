@@ -40,7 +40,7 @@ Column = Any  # an Arrow array; the stubs of pyarrow.compute want to know of wha
 
 @dataclass(frozen=True, slots=True)
 class ResultShape:
-    """What results look like.
+    """The columns of results.
 
     ``columns`` are the answer's variables as the query has them; ``names`` and ``types``
     are for formats with flat, distinct, typed columns. ``event`` is what happened to the rows of

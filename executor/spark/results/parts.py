@@ -29,7 +29,7 @@ WRITTEN = "kind string, payload string"
 
 @dataclass(frozen=True, slots=True)
 class PartSpec:
-    """What parts are made of, and where they go; ``header`` is for CSV."""
+    """The format of parts and the folder for them; ``header`` is for CSV."""
 
     format: PartFormat
     staging: str
@@ -39,7 +39,7 @@ class PartSpec:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A finished file of results that nobody has published yet."""
+    """A finished file of results that is not yet published."""
 
     path: str
     partition: int
@@ -50,7 +50,7 @@ class Part:
 def part_writer(
     spec: PartSpec,
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """What Spark applies to the rows of a stage; gives rows (kind, payload as JSON)."""
+    """The function that Spark applies to blocks; gives rows (kind, payload as JSON)."""
 
     def write(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         told: list[tuple[str, str]] = []

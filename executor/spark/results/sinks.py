@@ -3,7 +3,7 @@
 The tasks of a batch write parts aside (:mod:`headrace.executor.spark.results.parts`); when the
 whole batch is done, its parts are delivered here, in the driver. Spark may run a batch again after
 a crash, also one that was delivered already: a folder then keeps the file that it has, under the
-batch's name, so that whoever reads it sees each result once, whatever happened.
+batch's name, so that a reader sees each result once.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class ToFile:
 
 @dataclass(frozen=True, slots=True)
 class ToStdout:
-    """Standard output as results come; each at least once when a run is taken up again."""
+    """Standard output as results come; each at least once if the run is resumed."""
 
     format: ResultFormat = "jsonl"
 
@@ -84,7 +84,7 @@ Output = ToFolder | ToFile | ToStdout | ToFunction
 
 
 def output_of(text: str, result_format: ResultFormat | None = None) -> Output:
-    """The output that a user means by ``-``, the name of a file, or that of a folder.
+    """The output that a user names: ``-``, a file or a folder.
 
     A name that ends like a result file is a file, unless there is a folder of that name.
 

@@ -96,7 +96,7 @@ def running_session() -> SparkSession | None:
 
 
 def jvm_peak_bytes(spark: SparkSession) -> int:
-    """The most memory that the session's JVM has held; 0 where that cannot be told."""
+    """The most memory that the session's JVM has held; 0 where the machine does not say."""
     gateway = spark.sparkContext._gateway
     process = None if gateway is None else getattr(gateway, "proc", None)
     if process is None:
@@ -217,7 +217,7 @@ def _settings(folder: Path, options: SessionOptions) -> dict[str, str]:
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
-        # What Spark remembers of finished work, though nobody looks: by default a thousand each.
+        # Finished work that Spark keeps for its page; by default a thousand each.
         "spark.ui.retainedJobs": "50",
         "spark.ui.retainedStages": "50",
         "spark.ui.retainedTasks": "1000",
@@ -265,8 +265,10 @@ def _main_thread_handler() -> signal._HANDLER:
 
 
 def stop_within(seconds: float, stop: Callable[[], None]) -> None:
-    """Has Spark stop something, and waits for it no longer: a JVM that is gone or does not answer
-    must not keep anybody from ending."""
+    """Has Spark stop something and waits at most ``seconds`` for it.
+
+    A JVM that is gone, or does not answer, must not keep this process from ending.
+    """
 
     def ask() -> None:
         with suppress(Py4JError, PySparkException, OSError):

@@ -1,4 +1,4 @@
-"""What a query counts, in Spark's own progress.
+"""The metrics of a query, in Spark's own progress.
 
 In: the rows of a plan's last stage, among them the reports of all stages and partitions. Out: the
 same rows, observed (``DataFrame.observe``): each progress of the streaming query, and each event

@@ -1,4 +1,4 @@
-"""What a stage puts out: results, or messages to the partitions of the next stage."""
+"""The output of a stage: results, or messages to the partitions of the next stage."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Output(Protocol):
         ...
 
     def end(self, reports: Iterable[bytes], late: Iterable[bytes]) -> Iterator[pd.DataFrame]:
-        """What ends a batch: late edges, and reports, of this stage and of those before."""
+        """The end of a batch: late edges and reports, of this stage and of those before."""
         ...
 
 
@@ -64,8 +64,8 @@ class Blocks:
         """Late edges and reports."""
         for lines in late:
             yield self._output(LATE, lines.count(b"\n"), lines)
-        for told in reports:
-            yield self._output(REPORT, 0, told)
+        for report in reports:
+            yield self._output(REPORT, 0, report)
 
     @staticmethod
     def _output(kind: str, rows: int, payload: bytes) -> pd.DataFrame:
@@ -119,8 +119,8 @@ class Messages:
         source = self.place.partition
         for lines in late:
             yield self._frame(Message(own, "late", source, self.sent, self.now, lines))
-        for told in reports:
-            yield self._frame(Message(own, "report", source, self.sent, self.now, told))
+        for report in reports:
+            yield self._frame(Message(own, "report", source, self.sent, self.now, report))
         for partition in range(self.place.partitions):
             kind: Literal["rows", "end"] = "end" if self.ended else "rows"
             yield self._frame(Message(partition, kind, source, self.sent, self.now))

@@ -96,7 +96,7 @@ def _read(plan: str) -> tuple[PhysicalPlan, tuple[Stage, ...]]:
 
 
 class PartitionBatch:
-    """What a stage does with the rows of one partition in one batch.
+    """The work of a stage on one partition in one batch.
 
     Attributes:
         metadata: of the partition before the batch and, when :meth:`run` has ended, after it.
@@ -122,7 +122,7 @@ class PartitionBatch:
         self.metadata = PartitionMetadata.from_json(metadata or "{}")
 
     def run(self, frames: Iterable[pd.DataFrame], blobs: BlobStore) -> Iterator[pd.DataFrame]:
-        """What is found, as it is found; at last the report."""
+        """Gives results as they are found, and at last the report."""
         before = self.metadata
         index = _CACHE.take(self._key, before.token, before.worker)
         made = self._rebuilt(before, blobs) if index is None else None
@@ -189,10 +189,10 @@ class PartitionBatch:
             snapshot=snapshot,
         )
         _CACHE.put(self._key, self.metadata.token, index)
-        told = report(self.metadata, index, self._stage.number, self._place.partition)
-        told["batch"] = batch_of(before, self.metadata)
+        own = report(self.metadata, index, self._stage.number, self._place.partition)
+        own["batch"] = batch_of(before, self.metadata)
         yield from output.end(
-            [*arrived.reports, json.dumps(told).encode()],
+            [*arrived.reports, json.dumps(own).encode()],
             [*arrived.late, *filter(None, [late.lines])],
         )
 
@@ -237,7 +237,7 @@ class PartitionBatch:
         return Index(pipeline, dictionary)
 
     def _aligned_time(self, now: int) -> int:
-        """How far time has come for the rows of this stage: leaves give edges that of a report."""
+        """Application time for the rows of this stage: scans align that of edges to slides."""
         return aligned_time(now, None if self._stage.number else self._plan.evaluate_every)
 
     def _begun(self, index: Index) -> Iterator[pa.Table]:
@@ -260,13 +260,13 @@ class PartitionBatch:
         return rows.slice(count), late
 
     def _given(self, found: dict[int, Batch]) -> dict[int, Batch]:
-        """What the stage puts out; of results an end of the same is said once."""
+        """The output of the stage; repeated ends of one result are left out."""
         if self._next is not None:
             return found
         return {node: without_repeated_ends(batch) for node, batch in found.items()}
 
     def _edges(self, rows: pa.Table) -> int:
-        """How many rows of leaves there are, over all partitions each counted once."""
+        """The number of rows of scans; each counts in one partition only."""
         if self._stage.number:
             return 0
         counted: dict[int, int] = {}
@@ -293,7 +293,7 @@ class PartitionBatch:
 
 
 def report(metadata: PartitionMetadata, index: Index, stage: int, partition: int) -> dict[str, Any]:
-    """What a partition of a stage has counted so far, as JSON-able values."""
+    """The metrics of a partition of a stage so far, as JSON-able values."""
     blobs = (*metadata.directory.blobs, *metadata.runs.blobs)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return {
@@ -359,7 +359,7 @@ def _arrived(frames: Iterable[pd.DataFrame], schema: pa.Schema) -> _Arrived:
 
 
 def _silent(rows: pa.Table, schema: pa.Schema) -> pa.Table:
-    """Rows of stored graphs, which are never late, beside such as may be."""
+    """Rows of stored graphs, which are never late, in the schema of rows that may be late."""
     if TOLD in rows.schema.names:
         return rows
     return rows.append_column(schema.field(TOLD), pa.array([SILENT] * len(rows), pa.int32()))

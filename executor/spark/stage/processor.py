@@ -1,4 +1,4 @@
-"""What Spark calls for the rows of a partition.
+"""The stateful processor that Spark calls with the rows of a partition.
 
 Spark also starts a Python process only to ask this class which state it keeps, so the
 imports that the work itself needs are made when there is work.
@@ -23,13 +23,18 @@ _FIRST_WAITING = -1
 
 
 class StageProcessor(StatefulProcessor):
-    """A stage of a plan, by its number; ``run`` tells one start of a query from another.
-
-    ``loads``: the query has rows of stored graphs as its initial state. They are messages as
-    others are, and come before the first of these.
-    """
+    """A stage of a plan."""
 
     def __init__(self, plan: str, run: str, stage: int = 0, *, loads: bool = False) -> None:
+        """Prepares the stage; Spark sends it to its workers.
+
+        Args:
+            plan: the plan's document.
+            run: a name of this start of the query, unlike that of any other.
+            stage: the number of the stage.
+            loads: rows of stored graphs are the query's initial state. They are messages that come
+                before all others.
+        """
         self._plan = plan
         self._run = run
         self._stage = stage
@@ -56,7 +61,7 @@ class StageProcessor(StatefulProcessor):
         self._blobs.put(number, bytes_of_frame(initialState))
 
     def _loaded(self) -> Iterator[pd.DataFrame]:
-        """The messages that wait; they do so no longer."""
+        """Removes and gives the messages that wait."""
         from ..exchange.packing import frame_of_bytes
 
         number = _FIRST_WAITING
@@ -71,7 +76,7 @@ class StageProcessor(StatefulProcessor):
         rows: Iterator[Any],
         timerValues: Any,  # noqa: N803 - Spark's name
     ) -> Iterator[pd.DataFrame]:
-        """Spark's hook: what comes of one batch, then a report."""
+        """Spark's hook: gives the output of one batch, then a report."""
         from .partition import PartitionBatch
 
         stored = self._metadata.get() if self._metadata.exists() else None
@@ -102,9 +107,9 @@ class SparkBlobs:
         return bytes(self._state.getValue((number,))[0])
 
     def put(self, number: int, blob: bytes) -> None:
-        """Keeps a blob."""
+        """Stores a blob."""
         self._state.updateValue((number,), (blob,))
 
     def remove(self, number: int) -> None:
-        """Forgets a blob."""
+        """Removes a blob."""
         self._state.removeKey((number,))

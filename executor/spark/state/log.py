@@ -1,11 +1,10 @@
-"""What a stage keeps in Spark's state store: the input that is still valid, in few large values.
+"""The log of a partition in Spark's state store: the valid input, in few large values.
 
 Rows are kept as compressed Arrow blobs, in the order in which they came, one log per window (an
 edge read under a window of an hour does not stay as long as one under a month; rows that operators
 made are told apart by about how long they are valid; a stored graph has a log that is written
-once). Rows that wait for their time are there too,
-so a restart has them. A blob is
-dropped when all of it has expired. Small blobs are merged, each row a logarithmic number
+once). Rows that wait for their time are there too, so a restart has them. A blob is dropped when
+all of it has expired. Small blobs are merged, each row a logarithmic number
 of times, but none grows past an eighth of its window: so a blob is dropped soon after its
 first row expired, and their number stays small however short the batches are.
 
@@ -26,7 +25,7 @@ from ..exchange.packing import arrow_bytes, table_of
 from ..exchange.wire import Wire
 
 MEMORY = -1
-"""The number of the blob that is no part of the log, but what a pipeline remembers beside it."""
+"""The number of the blob that holds the extra state of a pipeline, beside the log."""
 LARGEST_BLOB = 8 << 20
 _SHARE_OF_WINDOW = 8
 
@@ -38,10 +37,10 @@ class BlobStore(Protocol):
         """The value put before."""
 
     def put(self, number: int, blob: bytes) -> None:
-        """Keeps a value."""
+        """Stores a value."""
 
     def remove(self, number: int) -> None:
-        """Forgets a value."""
+        """Removes a value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +69,10 @@ class Directory:
 
 
 class WindowLog:
-    """The still valid input of one partition.
+    """The valid input of one partition.
 
-    ``directory`` after the changes is the caller's to keep, beside the blobs. ``retention`` is how
-    long rows are needed after they expired. Blobs from number ``apart`` on are not merged with
-    earlier ones, so that what came since a snapshot can be told from what is in it.
+    Attributes:
+        directory: the entries of all blobs; the caller stores it, beside the blobs.
     """
 
     def __init__(
@@ -86,6 +84,16 @@ class WindowLog:
         *,
         apart: int = 0,
     ) -> None:
+        """Opens a log.
+
+        Args:
+            wire: the form of the rows.
+            store: holds the blobs.
+            directory: as the last batch left it.
+            retention: ticks for which rows are needed after they expired.
+            apart: blobs from this number on are not merged with earlier ones, so that the rows
+                since a snapshot are in blobs of their own.
+        """
         self._wire = wire
         self._store = store
         self._retention = retention
@@ -113,7 +121,7 @@ class WindowLog:
         return sorted_by_ts(pa.concat_tables([self._wire.schema.empty_table(), *tables]))
 
     def kept(self, *, since: int = 0) -> int:
-        """How many rows are in blobs from number ``since`` on, some of them expired."""
+        """The number of rows in blobs from number ``since`` on, some of them expired."""
         return sum(blob.rows for blob in self.directory.blobs if blob.number >= since)
 
     def _append(self, window: int, rows: pa.Table) -> None:

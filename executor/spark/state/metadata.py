@@ -1,4 +1,4 @@
-"""The small value of a partition's state, and what is counted in it."""
+"""The metadata of a partition: a small value in Spark's state, which names all else."""
 
 from __future__ import annotations
 
@@ -13,13 +13,12 @@ from .log import Blob, Directory
 from .snapshot import Snapshot
 
 FIRST_OF_RUNS = 1 << 40
-"""Where the numbers of blobs begin that hold what operators remember; those of valid input begin
-at 0."""
+"""The first number of the blobs with runs of REWINDOW; those of valid input begin at 0."""
 
 
 @dataclass(frozen=True, slots=True)
 class PartitionMetadata:
-    """The small value of a partition's state.
+    """The metadata of a partition after a micro-batch.
 
     ``token`` names the attempt that wrote it, ``worker`` the process that may still have its
     index (:class:`headrace.executor.spark.state.cache.StateCache`). ``first`` is the smallest ts of
@@ -72,7 +71,7 @@ class PartitionMetadata:
 
 
 def batch_of(before: PartitionMetadata, after: PartitionMetadata) -> dict[str, Any]:
-    """What a batch did, from the metadata before it to that after it, as JSON-able values."""
+    """The metrics of one batch, as JSON-able values: of the metadata after it less those before."""
     work = {
         str(node): asdict(done.since(before.operators.get(node, Counters())))
         for node, done in after.operators.items()

@@ -48,7 +48,7 @@ Measured with ``bench.recovery``: 1.5 to 3 us for a unit; 10 ns for a byte, of w
 Spark's store, which takes 30 MB/s, since an index gets five to ten times smaller.
 """
 GIVEN_PER_TAKEN: Final = 8
-"""So many rows are given in the time in which one is taken: those of a path come by the million."""
+"""The number of rows that an operator gives in the time in which it takes one."""
 
 SLOW: Final = 8
 """AGGREGATE and REPORT, which are not compiled, take as many times as long."""
@@ -56,7 +56,7 @@ SLOW: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """What the metadata of a partition knows of the latest snapshot.
+    """The latest snapshot, as the metadata of a partition describes it.
 
     There is none where ``chunks`` is 0. ``size`` is of the chunks, in bytes. The index has all
     rows of the log before the blob of number ``before``; ``rows`` came and ``work`` was done since.
@@ -70,7 +70,7 @@ class Snapshot:
     work: int = 0
 
     def then(self, rows: int, work: int) -> Snapshot:
-        """After a batch of so many rows."""
+        """The same after a batch of ``rows`` rows, which took ``work``."""
         return replace(self, rows=self.rows + rows, work=self.work + work)
 
     def is_due(self, since: int, kept: int, nbytes: int) -> bool:
@@ -87,7 +87,7 @@ class Snapshot:
 def work_between(
     plan: PhysicalPlan, before: Mapping[int, Counters], after: Mapping[int, Counters]
 ) -> int:
-    """What the operators of a stage did in between."""
+    """The work of the operators of a stage from one reading of their counters to another."""
     work = 0
     for node, counters in after.items():
         done = counters.since(before[node])
