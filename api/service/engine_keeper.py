@@ -31,8 +31,9 @@ LOG = logging.getLogger("headrace.service")
 
 IDLE_SECONDS = 300.0
 """An engine that has had nothing to run for so long ends: Spark holds more than a gigabyte."""
-MOST_STARTS = 1_000
-"""An engine that has started so many runs is renewed: with each Spark leaves three files open."""
+MOST_STARTS = 300
+"""An engine that has started this many runs is replaced: after each, Spark and Py4J keep up to nine
+open files and four threads of the JVM."""
 LONGEST_BACKOFF_SECONDS = 60.0
 
 
