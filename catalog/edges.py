@@ -98,7 +98,7 @@ class EdgeFile:
                 f"{self.path}: a separator is one ASCII character, not {self.separator!r}"
             )
         if self.header and self.names is not None:
-            raise EdgeFileError(f"{self.path}: names are given to files without a header only")
+            raise EdgeFileError(f"{self.path}: only a file without a header can be given names")
         for name in self.properties:
             if name in (*self.roles, *ROLES):
                 every = "vertex" if self.vertices else "edge"
@@ -291,15 +291,15 @@ def roles_in(file: EdgeFile, names: Sequence[str]) -> list[str]:
     needed = _ends(file)
     needed += [] if file.stored else ["ts"]
     needed += ["label"] if file.label is None else []
-    known = [role for role in file.properties if role in file.columns]
-    found = [r for r in (*needed, "op", *file.properties) if _name(file, r) in names]
-    for role in (*needed, *known):
-        if role not in found:
+    declared = [role for role in file.properties if role in file.columns]
+    filled = [r for r in (*needed, "op", *file.properties) if _name(file, r) in names]
+    for role in (*needed, *declared):
+        if role not in filled:
             raise EdgeFileError(_no_column(file, role, names))
-    for role in found:
+    for role in filled:
         if names.count(_name(file, role)) > 1:
             raise EdgeFileError(f"{file.path}: two columns are called {_name(file, role)!r}")
-    return found
+    return filled
 
 
 def check_not_empty(files: Sequence[EdgeFile]) -> None:
@@ -342,11 +342,11 @@ def _remedy(file: EdgeFile, role: str, names: Sequence[str]) -> str:
     by_options = file.origin == "options"
     separator = _likely_separator(file, names)
     if separator is not None:
-        known = _name(file, role) in names[0].split(separator)
+        named = _name(file, role) in names[0].split(separator)
         if by_options:
-            header = "" if known else " (and --columns src,trg,ts or the like, without a header)"
+            header = "" if named else " (and --columns src,trg,ts or the like, without a header)"
             return f"if {separator!r} separates its fields, say --sep {separator!r}{header}"
-        header = "" if known else ", header: false"
+        header = "" if named else ", header: false"
         return f"if {separator!r} separates its fields, say options: {{sep: {separator!r}{header}}}"
     if role in file.properties:
         return "say in columns which one it is"

@@ -65,7 +65,7 @@ class Layout:
                 )
         for role in ROLES:
             if fields.count(role) > 1:
-                raise EdgeFileError(f"columns {columns!r}: {role} is there twice")
+                raise EdgeFileError(f"columns {columns!r}: {role} is given twice")
         return Layout(fields, tab, time_unit, vertex_type)
 
 
@@ -81,15 +81,15 @@ def files_of_inputs(
     files = []
     for text in inputs:
         label, path = _split(text)
-        for found in _expanded(path):
+        for file_path in _expanded(path):
             files.append(
                 EdgeFile(
-                    found,
-                    format_of(found),
+                    file_path,
+                    format_of(file_path),
                     label,
                     header=layout.fields is None,
                     names=layout.fields,
-                    separator=layout.separator or _separator_of(found),
+                    separator=layout.separator or _separator_of(file_path),
                     time_unit=layout.time_unit,
                     vertex_type=layout.vertex_type,
                     stored=stored,
@@ -115,16 +115,16 @@ def files_of_stream(stream: Stream, time_unit: str) -> tuple[EdgeFile, ...]:
             f"stream {stream.name}: {source.format!r} is no file format; "
             f"files are {', '.join(FILE_FORMATS)}"
             if source.format not in FILE_FORMATS
-            else f"stream {stream.name}: its folder is followed, and never at its end"
+            else f"stream {stream.name}: its folder is followed, so it has no end"
         )
     return tuple(
         replace(
             layout_of(stream, path, time_unit),
-            path=found,
-            separator=_given_separator(source) or _separator_of(found),
+            path=file_path,
+            separator=_declared_separator(source) or _separator_of(file_path),
         )
         for path in source.path
-        for found in _expanded(path)
+        for file_path in _expanded(path)
     )
 
 
@@ -144,7 +144,7 @@ def layout_of(stream: Stream, path: str, time_unit: str) -> EdgeFile:
         source.path_labels.get(path, stream.label),
         MappingProxyType(dict(stream.columns)),
         header=options.get("header", "true").lower() == "true",
-        separator=_given_separator(source) or _separator_of(path),
+        separator=_declared_separator(source) or _separator_of(path),
         time_unit=time_unit,
         vertex_type=stream.vertex_type,
         deletions=stream.deletions,
@@ -155,11 +155,11 @@ def layout_of(stream: Stream, path: str, time_unit: str) -> EdgeFile:
     )
 
 
-def _given_separator(source: Source) -> str | None:
+def _declared_separator(source: Source) -> str | None:
     """The separator that a source says, if any."""
     options = {name.lower(): value for name, value in source.options.items()}
-    given = options.get("sep", options.get("delimiter"))
-    return None if given is None else given.replace("\\t", "\t")
+    separator = options.get("sep", options.get("delimiter"))
+    return None if separator is None else separator.replace("\\t", "\t")
 
 
 def stream_of_files(name: str, files: Sequence[EdgeFile], measurement: Measurement) -> Stream:
@@ -184,8 +184,8 @@ def stream_of_files(name: str, files: Sequence[EdgeFile], measurement: Measureme
             options["header"] = "false"
     columns = dict(first.columns)
     if first.names is not None:
-        known = {*first.roles, *first.properties} - ({"ts"} if first.stored else set())
-        columns = {name: f"_c{i}" for i, name in enumerate(first.names) if name in known}
+        used = {*first.roles, *first.properties} - ({"ts"} if first.stored else set())
+        columns = {name: f"_c{i}" for i, name in enumerate(first.names) if name in used}
     labels = {f.path: f.label for f in files if f.label is not None}
     one_label = next(iter(labels.values())) if len(set(labels.values())) == 1 else None
     return Stream(
@@ -279,27 +279,27 @@ def _expanded(path: str) -> list[str]:
             return _files_in(path)
         return [path]
     except (FileNotFoundError, NotADirectoryError):
-        found = [f for f in glob.glob(path, recursive=True) if not os.path.isdir(f)]
+        matches = [f for f in glob.glob(path, recursive=True) if not os.path.isdir(f)]
     except OSError as error:
         raise cannot_be_read(path, error) from error
-    if not found:
+    if not matches:
         raise EdgeFileError(f"{path}: there is no such file")
-    return sorted(found)
+    return sorted(matches)
 
 
 def _files_in(folder: str) -> list[str]:
     """All that lies in a folder and in those inside it, but what is hidden there."""
-    found: list[str] = []
+    paths: list[str] = []
 
     def refuse(error: OSError) -> None:
         raise cannot_be_read(str(error.filename), error)
 
     for place, folders, files in os.walk(folder, onerror=refuse):
         folders[:] = [name for name in folders if not name.startswith(_HIDDEN)]
-        found += [os.path.join(place, name) for name in files if not name.startswith(_HIDDEN)]
-    if not found:
+        paths += [os.path.join(place, name) for name in files if not name.startswith(_HIDDEN)]
+    if not paths:
         raise EdgeFileError(f"{folder}: the folder has no files")
-    return sorted(found)
+    return sorted(paths)
 
 
 def _separator_of(path: str) -> str:

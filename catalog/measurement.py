@@ -235,19 +235,19 @@ class _Labels:
 
     def of(self, label: str) -> _Label | None:
         """What is measured of a label; None if there is no room for it."""
-        known = self.measured.get(label)
-        if known is None:
+        measured = self.measured.get(label)
+        if measured is None:
             if len(self.measured) >= MOST_LABELS and label not in self._wanted:
                 self.more = True
                 return None
-            known = self.measured[label] = _Label()
-        return known
+            measured = self.measured[label] = _Label()
+        return measured
 
 
 def _hashed(edges: pa.RecordBatch) -> _Hashed:
     sources, targets = hashes_of(edges.column("src")), hashes_of(edges.column("trg"))
     pairs = pair_hashes(sources, targets)
-    found: dict[str, tuple[Hashes, NDArray[np.bool_] | None]] = {
+    columns: dict[str, tuple[Hashes, NDArray[np.bool_] | None]] = {
         "src": (sources, None),
         "trg": (targets, None),
         "pair": (pairs, None),
@@ -257,8 +257,8 @@ def _hashed(edges: pa.RecordBatch) -> _Hashed:
         there = pc.is_valid(column).to_numpy(zero_copy_only=False)
         hashes = np.zeros(len(column), np.uint64)
         hashes[there] = hashes_of(column.drop_null())
-        found[_PROPERTY + name] = (hashes, there)
-    return found
+        columns[_PROPERTY + name] = (hashes, there)
+    return columns
 
 
 @dataclass(slots=True)

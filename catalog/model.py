@@ -169,11 +169,11 @@ class Catalog:
         """
         if not self._listing:
             # Made when it is first needed: there may be very many labels, or streams.
-            found: dict[tuple[str, bool], list[Stream]] = {}
+            by_label: dict[tuple[str, bool], list[Stream]] = {}
             for _, stream in sorted(self.streams.items()):
-                for known in stream.labels:
-                    found.setdefault((known, stream.vertices), []).append(stream)
-            self._listing.update({key: tuple(streams) for key, streams in found.items()})
+                for listed_label in stream.labels:
+                    by_label.setdefault((listed_label, stream.vertices), []).append(stream)
+            self._listing.update({key: tuple(streams) for key, streams in by_label.items()})
         if listed := self._listing.get((label, vertices)):
             return listed
         named = (self.streams[name] for name in sorted(self.streams))

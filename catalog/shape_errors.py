@@ -54,11 +54,11 @@ def shape_errors(
     )
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """``; did you mean window?`` if ``known`` has a name like that, else nothing."""
-    names = {name.lower(): name for name in known}
-    close = get_close_matches(word.lower(), names, 1)
-    return f"; did you mean {names[close[0]]}?" if close else ""
+def did_you_mean(word: str, names: Iterable[str]) -> str:
+    """``; did you mean window?`` if ``names`` has a name like that, else nothing."""
+    by_folded = {name.lower(): name for name in names}
+    close = get_close_matches(word.lower(), by_folded, 1)
+    return f"; did you mean {by_folded[close[0]]}?" if close else ""
 
 
 def entries(model: type[BaseModel] | None, place: Place) -> tuple[str, ...]:
@@ -81,9 +81,9 @@ def _message(error: ErrorDetails, place: Place, model: type[BaseModel] | None) -
     value, context = error["input"], error.get("ctx", {})
     if error["type"] == "extra_forbidden":
         *parents, name = place
-        known = entries(model, tuple(parents))
-        there = f"; the entries are {', '.join(known)}" if known else ""
-        return f"no such entry is known{did_you_mean(str(name), known) or there}"
+        names = entries(model, tuple(parents))
+        there = f"; the entries are {', '.join(names)}" if names else ""
+        return f"no such entry is known{did_you_mean(str(name), names) or there}"
     if error["type"] == "value_error":
         return _of_validator(str(context.get("error", "")), value)
     explain = _EXPECTED.get(error["type"])
@@ -115,8 +115,8 @@ def _of_validator(said: str, value: object) -> str:
         if isinstance(value, str | int | float) and (not value or str(value) not in said):
             return f"{said}, got {_shown(value)}"
         return said
-    known = _quoted(choice[1])
-    return f"expected {_either(known)}, got {_shown(value)}{did_you_mean(value, known)}"
+    expected = _quoted(choice[1])
+    return f"expected {_either(expected)}, got {_shown(value)}{did_you_mean(value, expected)}"
 
 
 def _quoted(text: str) -> tuple[str, ...]:

@@ -80,9 +80,9 @@ def foreign_error(text: str, languages: Sequence[Language]) -> QueryError | None
 
 def _hint(sketch: Sketch) -> str:
     written = {"G-CORE": sketch.gcore, "RQ": sketch.rq}
-    found = [f"in {name} write {text}" for name, text in written.items() if text]
-    if found:
-        return ", ".join(found)
+    sketches = [f"in {name} write {text}" for name, text in written.items() if text]
+    if sketches:
+        return ", ".join(sketches)
     return f"a query in G-CORE is {_GCORE_EXAMPLE}, the same in RQ {_EXAMPLE}"
 
 
@@ -135,9 +135,9 @@ _UNNAMED = re.compile(r"\b(count|sum|avg|min|max)\(([^()]*)\)(?!\s+AS\b)", re.IG
 _REPEATED = re.compile(r"-\[\w*:(\w+(?:\|:?\w+)*)\*(\d*)(\.\.)?(\d*)\]-")
 
 
-def _repeated(found: re.Match[str]) -> str:
+def _repeated(link: re.Match[str]) -> str:
     """``-[:a*1..3]-`` as ``-/<(:a)*{1..3}>/-``."""
-    labels, least, dots, most = found.groups()
+    labels, least, dots, most = link.groups()
     bounds = f"*{{{least or 1}..{most}}}"
     if not dots:
         bounds = f"*{{{least}}}" if least else "+"
@@ -206,10 +206,10 @@ def _of_sparql(text: str) -> Sketch:
 
 def _split(pattern: str, text: str) -> tuple[str, str, str]:
     """The text before the first place that a pattern fits, that place, and the text behind it."""
-    found = re.search(pattern, text, re.IGNORECASE)
-    if found is None:
+    match = re.search(pattern, text, re.IGNORECASE)
+    if match is None:
         return text, "", ""
-    return text[: found.start()], found[0], text[found.end() :]
+    return text[: match.start()], match[0], text[match.end() :]
 
 
 def _one_line(text: str) -> str:

@@ -159,11 +159,11 @@ class Body:
         """
         one = self._representatives(head)
         self._check_bound(looked_at)
-        found: dict[str, set[Source]] = {}
+        sources_by_vertex: dict[str, set[Source]] = {}
         for variable, sources in self._bound.items():
-            found.setdefault(one.get(variable, variable), set()).update(sources)
+            sources_by_vertex.setdefault(one.get(variable, variable), set()).update(sources)
         for name, source in self._lone:
-            if source not in found.get(one.get(name.text, name.text), ()):
+            if source not in sources_by_vertex.get(one.get(name.text, name.text), ()):
                 raise errors.ANY_VERTEX.error(name.at, name.text)
 
         variables = tuple(one.get(name, name) for name in head)

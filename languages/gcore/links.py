@@ -155,8 +155,8 @@ class Links:
         named = {name.text: self._step(name, path, at) for name in _symbols(path)}
 
         def step(symbol: regex.Symbol) -> Regex:
-            found = named[str(symbol.ref)]
-            return regex.inverse(found) if symbol.inverse else found
+            meaning = named[str(symbol.ref)]
+            return regex.inverse(meaning) if symbol.inverse else meaning
 
         whole = regex.substitute(path.expression.regex, step)
         place = path.names[0].at
@@ -188,7 +188,7 @@ class Links:
                 labels = dict(path.expression.leaves)[symbol.text]
                 steps = self._program.reads.steps(labels, symbol.at, source)
                 if not steps:
-                    reason = "it leaves out all labels that there are"
+                    reason = "it leaves out all labels"
                     self._program.warnings.append(line_of("W-EMPTY", symbol.at, name.text, reason))
                 return regex.alternation(steps)
 
@@ -212,7 +212,7 @@ class Links:
         if len(self._open) >= MOST_NESTED:
             raise QueryError(
                 "E-SIZE",
-                f"macros stand in each other, more than {MOST_NESTED} deep",
+                f"macros are nested more than {MOST_NESTED} deep",
                 at=name.at,
                 text=f"~{name.text}",
             )

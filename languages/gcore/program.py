@@ -40,5 +40,5 @@ class Program:
                     "the query reads this label from a stream",
                     at=name.at,
                     text=name.text,
-                    hint="what is derived needs a name of its own",
+                    hint="give the constructed label another name",
                 )

@@ -171,7 +171,7 @@ class Reader(PathRules, Transformer[Token, Query]):
         if graph.depth > DEEPEST:
             raise QueryError(
                 "E-SIZE",
-                f"queries stand in each other, more than {DEEPEST} deep",
+                f"queries are nested more than {DEEPEST} deep",
                 at=location_of(parts[0]),
                 text="(",
             )

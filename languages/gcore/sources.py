@@ -95,8 +95,8 @@ class Reads:
             return label.text
         qualified = f"{source.stream}.{label.text}"
         windows = self._windows.setdefault(source.stream, {})
-        known = windows.get(ANY_LABEL, windows.get(label.text, source.window))
-        if known != source.window:
+        first = windows.get(ANY_LABEL, windows.get(label.text, source.window))
+        if first != source.window:
             return self._leaf(qualified, source.window)
         windows[label.text] = source.window
         return qualified
@@ -135,8 +135,8 @@ class Reads:
         return (Symbol(name),)
 
     def _label_set(self, labels: LabelSet) -> str:
-        for name, known in self.label_sets.items():
-            if known == labels:
+        for name, named in self.label_sets.items():
+            if named == labels:
                 return name
         name = self.names.fresh(label_set_text(labels))
         self.label_sets[name] = labels
@@ -174,15 +174,15 @@ class Reads:
     def _of_vertices(self) -> dict[str, dict[str, Window | None]]:
         """The windows of streams of which labels of vertices alone are read: of a stream of
         edges, they say nothing of its window."""
-        found: dict[str, dict[str, Window | None]] = {}
+        windows_by_stream: dict[str, dict[str, Window | None]] = {}
         for stream, tested in self._tested.items():
             for label, windows in tested.items() if stream not in self._windows else ():
                 first, *others = windows
                 if others:
                     again = windows[others[0]]
                     raise LATER["two windows"].error(again.at, again.text)
-                found.setdefault(stream, {})[label] = first
-        return found
+                windows_by_stream.setdefault(stream, {})[label] = first
+        return windows_by_stream
 
 
 def _constructed(label: Name, source: DerivedSource) -> str:

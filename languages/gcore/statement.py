@@ -84,13 +84,13 @@ class Statement:
     def _define(self, predicate: str, head: Head) -> None:
         """A rule for each combination of alternatives."""
         head = with_paths(head, self._links.returned)
-        found = 0
+        count = 0
         for mandatory in product(*self._mandatory):
             choices = joined(self._optional, mandatory, head.variables, head.label is not None)
             self._taken.update(block for choice in choices for block in choice.blocks)
             for taken in product(*map(_ways, choices)):
-                found += 1
-                if found > MOST_ALTERNATIVES:
+                count += 1
+                if count > MOST_ALTERNATIVES:
                     raise too_many()
                 body = Body(self._program.variables())
                 for number, part in enumerate(mandatory):

@@ -78,7 +78,7 @@ def string(token: Token) -> str:
     except (json.JSONDecodeError, UnicodeEncodeError):
         raise QueryError(
             "E-SYNTAX",
-            "an escape in the string is not known",
+            "the string has an unknown escape",
             at=location_of(token),
             text=str(token),
             hint=r"""known are \" \' \\ \/ \b \f \n \r \t and \uXXXX""",
@@ -96,7 +96,7 @@ def whole_number(token: Token) -> int:
     if len(token) > 20 or not re.fullmatch(r"0|-?[1-9][0-9]*", token):
         raise QueryError(
             "E-SYNTAX",
-            "a number that names a vertex is a whole one, in digits and without leading zeros",
+            "a number that names a vertex is a whole number in digits, without leading zeros",
             at=location_of(token),
             text=str(token),
             hint="put it in quotes if this is what the vertex is called",
@@ -140,6 +140,6 @@ def nested(depths: Iterable[int], at: Location) -> int:
             "E-SIZE",
             f"arithmetic is nested more than {DEEPEST_VALUE} deep",
             at=at,
-            hint="say less in one comparison",
+            hint="split the comparison",
         )
     return depth

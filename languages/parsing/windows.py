@@ -81,7 +81,7 @@ class WindowText:
             wrong = length if range_ == 0 or slide is None else slide
             raise QueryError(
                 "E-WINDOW",
-                "a window and its slide are longer than nothing",
+                "a window and its slide must be longer than zero",
                 at=wrong.at,
                 text=wrong.text,
                 hint="write a length, as 24h",

@@ -48,15 +48,15 @@ def aggregate(name: str, argument: Value | None, at: Location, *, distinct: bool
             "only count takes *",
             at=at,
             text=name,
-            hint=f"say of what, as {function}(e.amount)",
+            hint=f"name its argument, as {function}(e.amount)",
         )
     if distinct and function in ("sum", "avg"):
         raise QueryError(
             "E-AGG",
-            f"{function} has no DISTINCT here",
+            f"{function} does not take DISTINCT",
             at=at,
             text=name,
-            hint="count(distinct x) is there",
+            hint="write count(distinct x), or leave DISTINCT out",
         )
     # The least of different values is the least of all.
     return Aggregated(
@@ -110,7 +110,7 @@ def _own_name(column: Column, used: Collection[str]) -> str:
             f"{what} needs a name",
             at=column.at,
             text=column.text,
-            hint="give it one by `as`, as in e.amount * 2 as twice",
+            hint="name it with `as`, as in e.amount * 2 as twice",
         )
     name, number = of.name, 1
     while name in used:
@@ -157,8 +157,7 @@ def check_alike(rules: Sequence[Rule]) -> None:
         if _functions(rule) != first:
             raise QueryError(
                 "E-AGG",
-                f"the aggregates of {rule.head} are others here than in "
-                f"line {rules[0].location.line}",
+                f"the aggregates of {rule.head} differ from those in line {rules[0].location.line}",
                 at=rule.location,
                 text=rule.head,
                 hint="rules of one head are alternatives: each column is a key in all of them, "

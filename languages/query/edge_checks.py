@@ -116,7 +116,7 @@ class _Scope:
         if not all(named) or comparison.sign not in ("=", "<>"):
             raise QueryError(
                 "E-PROPERTY",
-                f"{value_text(edge)} is an edge, which is the same as another one, or is not",
+                f"{value_text(edge)} is an edge, and edges are compared with = and <> only",
                 at=at,
                 text=value_text(edge),
                 hint=f"compare one of its properties, as {value_text(edge)}.ts",

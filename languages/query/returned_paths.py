@@ -30,7 +30,7 @@ def with_path_columns(
     vertices = set(variables_of(atoms))
     named = [atom.alias for atom in atoms if isinstance(atom, PathAtom)]
     paths = [name for name in named if name is not None and name not in vertices]
-    found: list[str | Column] = []
+    told: list[str | Column] = []
     for column in columns:
         name: str | None
         called: str | None
@@ -40,11 +40,11 @@ def with_path_columns(
             name = column.value.name if isinstance(column.value, Variable) else None
             called, place = column.name or name, column.at
         if name is None or name not in paths:
-            found.append(column)
+            told.append(column)
             continue
         check_one(paths.count(name), name, place)
-        found.append(Column(Witnessed(name, place), called, place, name))
-    return found
+        told.append(Column(Witnessed(name, place), called, place, name))
+    return told
 
 
 def check_one(atoms: int, name: str, at: Location) -> None:

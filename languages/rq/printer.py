@@ -117,9 +117,9 @@ def _atom(atom: Atom, sets: _Steps) -> str:
 
 def _labels(atom: EdgeAtom, sets: _Steps) -> str:
     """``a``, or ``(a|^b)`` for an edge of several labels or directions."""
-    found = [f"{'^' * label.inverse}{_step(label.ref, sets)}" for label in atom.labels]
-    (first, *others) = found
-    return first if not (others or "!" in first) else f"({'|'.join(found)})"
+    written = [f"{'^' * label.inverse}{_step(label.ref, sets)}" for label in atom.labels]
+    (first, *others) = written
+    return first if not (others or "!" in first) else f"({'|'.join(written)})"
 
 
 def _window(clause: WindowClause, time_unit: str | None) -> str:
@@ -152,15 +152,15 @@ def _steps(query: RegularQuery) -> _Steps:
             (atom,) = rule.body
             assert isinstance(atom, EdgeAtom)
             windows[rule.head] = (str(atom.refs[0]), rule.window)
-    found = dict(sets)
+    texts = dict(sets)
 
     def shown(name: str) -> str:
-        if name not in found:
+        if name not in texts:
             label, window = windows.get(name, (None, None))
             if label is None or window is None:
                 return name_text(label or name)
-            found[name] = f"{shown(label)}[{_window_text(window, query.time_unit)}]"
-        return found[name]
+            texts[name] = f"{shown(label)}[{_window_text(window, query.time_unit)}]"
+        return texts[name]
 
     return {name: shown(name) for name in (*sets, *windows)}
 

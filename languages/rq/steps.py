@@ -119,10 +119,10 @@ def finished(rules: Sequence[Rule], steps: Steps, time_unit: str) -> Finished:
     Raises:
         QueryError: E-WINDOW for a window that is none.
     """
-    known = dict(steps)
-    if not known:
+    by_mark = dict(steps)
+    if not by_mark:
         return Finished(tuple(rules))
-    naming = _Naming(rules, known, time_unit)
+    naming = _Naming(rules, by_mark, time_unit)
     for rule in naming.read:
         naming.rules.append(renamed(rule, naming.name))
     return Finished(
@@ -137,13 +137,13 @@ def finished(rules: Sequence[Rule], steps: Steps, time_unit: str) -> Finished:
 class _Naming:
     """Gives each mark that is met its name."""
 
-    def __init__(self, read: Sequence[Rule], known: Mapping[str, Step], time_unit: str) -> None:
+    def __init__(self, read: Sequence[Rule], steps: Mapping[str, Step], time_unit: str) -> None:
         self.read = read
         self.rules: list[Rule] = []
         self.label_sets: dict[str, LabelSet] = {}
         self.leaves: dict[str, Leaf] = {}
         self.has_unit = False
-        self._known = known
+        self._steps = steps
         self._time_unit = time_unit
         self.generated: set[str] = set()
         self._derived = derived_by(read)
@@ -153,7 +153,7 @@ class _Naming:
 
     def name(self, mark: str) -> str:
         """What stands for a mark, or for a label itself."""
-        step = self._known.get(mark)
+        step = self._steps.get(mark)
         if step is None:
             return mark
         if mark not in self._names:
@@ -218,7 +218,7 @@ def of_edge(comparison: Comparison, edge: str) -> Comparison:
             case Property():
                 raise QueryError(
                     "E-SYNTAX",
-                    "in brackets the properties of the edge itself are meant, by their bare names",
+                    "conditions in brackets name the edge's own properties, without a dot",
                     at=of.location,
                     text=value_text(of),
                     hint=f"write {of.name}; conditions over several edges stand in the body",
@@ -243,13 +243,13 @@ def with_edge(condition: Condition, old: str, new: str) -> Condition:
 def with_names_for_edges(rules: Sequence[Rule]) -> tuple[Rule, ...]:
     """The rules with a name for each edge that is called by a mark: ``e``, ``e_2``, ... where
     nothing else of the rule, no predicate and no head is called so."""
-    known = read_by(rules)
-    known |= derived_by(rules)
-    return tuple(_with_names(rule, known) for rule in rules)
+    predicates = read_by(rules)
+    predicates |= derived_by(rules)
+    return tuple(_with_names(rule, predicates) for rule in rules)
 
 
-def _with_names(rule: Rule, known: Set[str]) -> Rule:
-    taken = {*known, *rule.variables, *variables_of(rule.body), *named_edges(rule.body)}
+def _with_names(rule: Rule, predicates: Set[str]) -> Rule:
+    taken = {*predicates, *rule.variables, *variables_of(rule.body), *named_edges(rule.body)}
     body, conditions = list(rule.body), rule.conditions
     for number, atom in enumerate(body):
         if isinstance(atom, EdgeAtom) and atom.edge is not None and atom.edge.startswith(MARK):

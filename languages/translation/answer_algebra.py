@@ -150,13 +150,13 @@ def _looked_at(columns: Columns) -> list[Value | None]:
 
     That is so for ``count(*)``, and for ``count(e)`` of an edge or path, which is always there.
     """
-    found: list[Value | None] = []
+    values: list[Value | None] = []
     place = columns.place
     for of in _outputs(columns.rule):
         value = of.argument if isinstance(of, Aggregated) else of
         is_column = not isinstance(value, Variable) or value.name in place
-        found.append(_value(value, columns) if value is not None and is_column else None)
-    return found
+        values.append(_value(value, columns) if value is not None and is_column else None)
+    return values
 
 
 def _aggregate(outputs: Sequence[Written | Aggregated], places: Sequence[int | None]) -> Aggregate:
@@ -178,8 +178,8 @@ def _aggregate(outputs: Sequence[Written | Aggregated], places: Sequence[int | N
 
 
 def _value(value: Written, columns: Columns) -> Value:
-    found = scalar_of(value, columns.place)
-    return normal(found) or found
+    scalar = scalar_of(value, columns.place)
+    return normal(scalar) or scalar
 
 
 def _type(value: Value, inputs: Types) -> PropertyType | None:

@@ -54,7 +54,7 @@ class _Part:
 
     relation: Relation
     columns: tuple[str, ...]
-    known: Mapping[str, Computed]
+    constants: Mapping[str, Computed]
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,20 +141,20 @@ class Atoms:
             relation = filtered(relation, Predicate.columns_equal(0, 1))
         edge = atom.edge if isinstance(atom, Row) else None
         columns = (*names, *(key(Property(edge, name)) for name in properties if edge is not None))
-        known: dict[str, Computed] = {}
+        constants: dict[str, Computed] = {}
         if edge is not None and origin is not None:
             own: dict[str, Computed] = {
                 OWN_LABEL: Literal(origin.tag),
                 OWN_SOURCE: Column(0),
                 OWN_TARGET: Column(1),
             }
-            known = {key(Property(edge, name)): value for name, value in own.items()}
+            constants = {key(Property(edge, name)): value for name, value in own.items()}
         if required.own[number]:
             place = {name: column for column, name in enumerate(columns)}
-            place |= {n: of.position for n, of in known.items() if isinstance(of, Column)}
+            place |= {n: of.position for n, of in constants.items() if isinstance(of, Column)}
             conditions = [_of_label(one, edge, origin) for one in required.own[number]]
             relation = filtered(relation, predicate(conditions, place, atom.location))
-        return _Part(relation, columns, known)
+        return _Part(relation, columns, constants)
 
     def _scanned(
         self, atom: Atom, label: Symbol | None, asked: Sequence[str]
@@ -198,18 +198,18 @@ def _names_of_ends(atom: Atom, number: int) -> tuple[str, str]:
 def _of_label(condition: Condition, edge: str | None, origin: Origin | None) -> Condition:
     """The condition over edges of one label."""
 
-    def known(of: Variable | Property) -> Value:
+    def of_origin(of: Variable | Property) -> Value:
         if origin is not None and of == Property(edge or "", OWN_LABEL):
             return Literal(origin.tag)
         return of
 
-    return with_references(condition, known)
+    return with_references(condition, of_origin)
 
 
 def _arranged(part: _Part, names: Sequence[str]) -> Relation:
     """The columns of these names of the rows of one label."""
     place = {name: Column(column) for column, name in enumerate(part.columns)}
-    values = tuple(place.get(name) or part.known.get(name, _PADDING) for name in names)
+    values = tuple(place.get(name) or part.constants.get(name, _PADDING) for name in names)
     columns = [value.position for value in values if isinstance(value, Column)]
     if len(columns) == len(values):
         return projected(part.relation, columns)
@@ -221,5 +221,5 @@ def _arranged(part: _Part, names: Sequence[str]) -> Relation:
 
 def _united(relations: Iterable[Relation], columns: int) -> Relation:
     """The rows of any of the relations."""
-    found = list(relations)
-    return reduce(union, found) if found else nothing(columns)
+    parts = list(relations)
+    return reduce(union, parts) if parts else nothing(columns)

@@ -93,7 +93,7 @@ def translate(
         # The same rule twice says nothing new, unless bindings are counted.
         same = number if is_aggregate(rule) else rule
         different.setdefault(rule.head, {}).setdefault(same, rule)
-    rules = {head: tuple(found.values()) for head, found in different.items()}
+    rules = {head: tuple(alternatives.values()) for head, alternatives in different.items()}
     check_paths(rules[query.answer], query.emit)
     inputs = Inputs(query, catalog, default_window)
     translation = _Translation(rules, aliases(query.rules), inputs, semantics, deadline)

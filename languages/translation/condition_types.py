@@ -69,10 +69,10 @@ def resolved(
     several: dict[str, tuple[PropertyType, ...]] = {}
 
     def look_up(of: Property) -> None:
-        found = inputs.property_types(edges[of.edge], of, rule.location)
-        types[key(of)] = found[0] if len(found) == 1 else None
-        if len(found) > 1:
-            several[key(of)] = found
+        kinds = inputs.property_types(edges[of.edge], of, rule.location)
+        types[key(of)] = kinds[0] if len(kinds) == 1 else None
+        if len(kinds) > 1:
+            several[key(of)] = kinds
 
     asked = [of for _, output in rule.properties for of in references_in(output)]
     asked += [of for condition in rule.conditions for of in references(condition)]
@@ -227,8 +227,8 @@ def _kind(value: Value, types: Types, at: Location) -> str | None:
         case Literal():
             return _KINDS[value.type]
         case Variable() | Property():
-            found = types.get(key(value))
-            return None if found is None else _KINDS[found]
+            declared = types.get(key(value))
+            return None if declared is None else _KINDS[declared]
         case Computed(_, arguments):
             for part in arguments:
                 kind = _kind(part, types, at)

@@ -102,9 +102,9 @@ def _equal_within(
 ) -> list[Condition]:
     """That columns of one atom are equal which are one variable by way of other atoms."""
     first: dict[Reference, Reference] = {}
-    found: list[Condition] = []
+    conditions: list[Condition] = []
     for reference in (r for r in joined if provides(atom, r)):
         one = first.setdefault(equal.leader(reference), reference)
         if one != reference:
-            found.append(Comparison(one, "=", reference, rule.location))
-    return found
+            conditions.append(Comparison(one, "=", reference, rule.location))
+    return conditions

@@ -114,18 +114,18 @@ class _Expansion:
         for atom in rule.body:
             if isinstance(atom, PathAtom):
                 self._check_size(atom)
-        found = with_steps(rule, self._steps_of)
+        expanded_rule = with_steps(rule, self._steps_of)
         looked_at = edges_looked_at(rule)
-        for before, atom in zip(rule.body, found.body, strict=True):
+        for before, atom in zip(rule.body, expanded_rule.body, strict=True):
             if isinstance(atom, EdgeAtom) and not atom.labels and atom.edge in looked_at:
                 assert isinstance(before, EdgeAtom)
                 raise QueryError(
                     "E-LABELS",
-                    "it leaves out all labels that there are, so its edges have no properties",
+                    "it leaves out all labels, so its edges have no properties",
                     at=atom.location,
                     text=label_set_text(self.sets[str(before.refs[0])]),
                 )
-        return found
+        return expanded_rule
 
     def _steps_of(self, name: str, at: Location) -> tuple[Symbol, ...]:
         return self._of(name, at) if name in self.sets else (Symbol(name),)
@@ -149,17 +149,17 @@ class _Expansion:
 
     def _looked_up(self, labels: LabelSet, at: Location) -> tuple[Symbol, ...]:
         shown = label_set_text(labels)
-        known: list[tuple[Stream, str]] = []
+        candidates: list[tuple[Stream, str]] = []
         for stream in self._streams(labels, at):
             self.deadline.check("sets of labels were written out")
-            known += [(stream, label) for label in _labels_of(stream, at, shown)]
+            candidates += [(stream, label) for label in _labels_of(stream, at, shown)]
         walked = {False: labels.forward, True: labels.backward}
         without = {way: frozenset(names) for way, names in walked.items() if names is not None}
-        most = sum(len(known) - len(left_out) for left_out in without.values())
+        most = sum(len(candidates) - len(left_out) for left_out in without.values())
         if most > MOST_LABELS:
             raise _too_many_labels("it stands", most, at, shown)
-        everything = sorted({label for _, label in known})
-        names = {name for one in known for name in _names_of(*one)}
+        everything = sorted({label for _, label in candidates})
+        names = {name for one in candidates for name in _names_of(*one)}
         for label in (*(labels.forward or ()), *(labels.backward or ())):
             if label not in names:
                 self.warnings.append(
@@ -171,16 +171,16 @@ class _Expansion:
                         suggestion(label, everything, "they are"),
                     )
                 )
-        found = [
+        symbols = [
             Symbol(self._name(labels, stream, label), inverse)
             for inverse, left_out in without.items()
-            for stream, label in known
+            for stream, label in candidates
             if left_out.isdisjoint(_names_of(stream, label))
         ]
-        if not found:
-            reason = "it leaves out all labels that there are"
+        if not symbols:
+            reason = "it leaves out all labels"
             self.warnings.append(line_of("W-EMPTY", at, shown, reason))
-        return tuple(found)
+        return tuple(symbols)
 
     def _windowed(self, step: Symbol, window: Window | None) -> Symbol:
         name = f"{step.ref}[{window}]"
@@ -217,8 +217,8 @@ def _labels_of(stream: Stream, at: Location, text: str) -> list[str]:
     if stream.open_labels or not listed_labels:
         raise QueryError(
             "E-LABELS",
-            f"the stream {stream.name} may have labels that nothing lists, "
-            "so which ones are meant is not known",
+            f"the stream {stream.name} may have labels that the catalog does not list, "
+            "so the set is not known",
             at=at,
             text=text,
             hint="write the labels that are meant, as a|b, or a catalog that lists all of them, "

@@ -42,18 +42,18 @@ class Reads:
 
 def reads(query: RegularQuery, catalog: Catalog) -> Reads:
     """What a query may read of a catalog's streams, by way of views, too."""
-    found = _reads(query)
+    all_reads = _reads(query)
     views = dict(queries_of_views(catalog))
     pending = True
     while pending:
         pending = False
         for name, (constructed, own) in list(views.items()):
             labels = {*constructed, *(f"{name}.{label}" for label in constructed)}
-            if labels & found.labels or name in found.any_label | found.streams:
+            if labels & all_reads.labels or name in all_reads.any_label | all_reads.streams:
                 del views[name]
-                found |= _reads(own)
+                all_reads |= _reads(own)
                 pending = True
-    return found
+    return all_reads
 
 
 def input_labels(query: RegularQuery) -> tuple[str, ...]:

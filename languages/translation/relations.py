@@ -83,8 +83,8 @@ def sized(relation: Relation, text: str, at: Location) -> Relation:
         return relation
     raise QueryError(
         "E-SIZE",
-        f"unfolded, it has more than {MOST_OPERATORS} operators, "
-        f"or more than {DEEPEST} one above the other",
+        f"unfolded, the query has more than {MOST_OPERATORS} operators, "
+        f"or is nested more than {DEEPEST} deep",
         at=at,
         text=text,
         hint="let fewer rules build on each other",

@@ -35,8 +35,8 @@ def with_rows_of_vertices(rule: Rule, inputs: Inputs) -> Rule:
             several have it.
     """
     rule = replace(rule, body=tuple(_without_repeats(rule.body)))
-    found = _Rows(rule, inputs)
-    rows = {(of.edge, of.name): found.row_of(of) for of in _properties(rule, found.edges)}
+    naming = _Rows(rule, inputs)
+    rows = {(of.edge, of.name): naming.row_of(of) for of in _properties(rule, naming.edges)}
     if not rows:
         return rule
 
@@ -47,7 +47,7 @@ def with_rows_of_vertices(rule: Rule, inputs: Inputs) -> Rule:
 
     return replace(
         rule,
-        body=tuple(found.body),
+        body=tuple(naming.body),
         conditions=tuple(with_references(condition, renamed) for condition in rule.conditions),
         properties=tuple((n, output_with_references(of, renamed)) for n, of in rule.properties),
     )

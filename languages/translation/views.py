@@ -71,7 +71,7 @@ class _Reading:
     leaves: dict[str, Leaf] = field(default_factory=dict)
     taken: set[str] = field(default_factory=set)
     _read: dict[str, RegularQuery] = field(default_factory=dict)
-    _known: dict[str, Labels] = field(default_factory=dict)
+    _predicates: dict[str, Labels] = field(default_factory=dict)
     _windowed: dict[tuple[str, Window], str] = field(default_factory=dict)
     _outside: Location = field(default_factory=lambda: Location(1, 1))
 
@@ -94,7 +94,7 @@ class _Reading:
             view = self._view_of(label, labels, at)
             if view is None:
                 continue
-            known = self._labels(view, at, inside)
+            constructed = self._labels(view, at, inside)
             for number, clause in enumerate(own):
                 if clause.stream == view and leaf is None:
                     wanted = label.rpartition(".")[2]
@@ -103,10 +103,12 @@ class _Reading:
                         used.add(number)
             window = leaf.window if leaf is not None else window
             if labels is None:
-                found = self._under(self._found(known, view, label, at), window, at)
-                means[name] = (regex.Symbol(found),)
+                predicate = self._under(
+                    self._predicate_of(constructed, view, label, at), window, at
+                )
+                means[name] = (regex.Symbol(predicate),)
             else:
-                means[name] = self._any_of(labels, known, window, at)
+                means[name] = self._any_of(labels, constructed, window, at)
         unused = [clause for number, clause in enumerate(own) if number not in used]
         warnings = tuple(
             line_of("W-UNUSED", c.location, f"ON {c.stream}", "no label of the view is read")
@@ -143,16 +145,16 @@ class _Reading:
         name, dot, _ = label.partition(".")
         if dot and name in self.catalog.views and name not in self.catalog.streams:
             return name
-        found = [view for view in sorted(self.catalog.views) if label in self.constructed(view)]
-        if len(found) > 1:
+        views = [view for view in sorted(self.catalog.views) if label in self.constructed(view)]
+        if len(views) > 1:
             raise QueryError(
                 "E-AMBIGUOUS",
-                f"the label is in the views {listed(found)}",
+                f"the label is in the views {listed(views)}",
                 at=at,
                 text=label,
-                hint=f"say which: `{found[0]}.{label}`, in backquotes",
+                hint=f"say which: `{views[0]}.{label}`, in backquotes",
             )
-        return found[0] if found else None
+        return views[0] if views else None
 
     def constructed(self, view: str) -> tuple[str, ...]:
         """The labels of a view, as far as its text can be read."""
@@ -180,11 +182,11 @@ class _Reading:
                 text=view,
                 hint="repetition is written as a closure, as follows+(x, y)",
             )
-        if view not in self._known:
+        if view not in self._predicates:
             if not inside:
                 self._outside = at
             try:
-                self._known[view] = self._added(view, (*inside, view), at)
+                self._predicates[view] = self._added(view, (*inside, view), at)
             except QueryError as error:
                 if error.code == "E-REC":
                     raise
@@ -197,14 +199,14 @@ class _Reading:
                     hint=error.hint,
                     remedies=error.remedies,
                 ) from None
-        return self._known[view]
+        return self._predicates[view]
 
     def _added(self, view: str, inside: tuple[str, ...], at: Location) -> Labels:
         parsed = self.parsed(view)
         if parsed.emit is not None:
             raise QueryError(
                 "E-SYNTAX",
-                "what reads a view says when answers are reported",
+                "EMIT belongs to the query that reads the view",
                 text="EMIT",
                 hint="leave EMIT out of it",
             )
@@ -213,7 +215,7 @@ class _Reading:
         query, _ = expanded(query, self.catalog)
         names = {name: self._free(f"{view}.{name}") for name in derived_by(query.rules)}
         inputs = Inputs(query, self.catalog, self.default_window)
-        ready = self._known_names()
+        ready = self._heads()
         for rule in query.rules:
             for atom in rule.body:
                 for name in (atom.predicate,) if isinstance(atom, VertexAtom) else predicates(atom):
@@ -232,19 +234,19 @@ class _Reading:
         self.rules += [_placed(rule, place) for rule in rules]
         return {label: names[predicate] for label, predicate in labels.items()}
 
-    def _known_names(self) -> set[str]:
+    def _heads(self) -> set[str]:
         return {rule.head for rule in self.rules}
 
-    def _found(self, known: Labels, view: str, label: str, at: Location) -> str:
+    def _predicate_of(self, constructed: Labels, view: str, label: str, at: Location) -> str:
         own = label.removeprefix(f"{view}.")
-        if own in known:
-            return known[own]
+        if own in constructed:
+            return constructed[own]
         raise QueryError(
             "E-UNKNOWN",
             f"the view {view} constructs no such edges",
             at=at,
             text=own,
-            hint=suggestion(own, known, "it constructs"),
+            hint=suggestion(own, constructed, "it constructs"),
         )
 
     def _under(self, predicate: str, window: Window | None, at: Location) -> str:
@@ -256,12 +258,12 @@ class _Reading:
         return self._windowed[predicate, window]
 
     def _any_of(
-        self, labels: LabelSet, known: Labels, window: Window | None, at: Location
+        self, labels: LabelSet, constructed: Labels, window: Window | None, at: Location
     ) -> tuple[regex.Symbol, ...]:
         """The predicates of the labels of a view but some."""
         return tuple(
-            regex.Symbol(self._under(known[label], window, at), inverse)
-            for label, inverse in labels.among(known)
+            regex.Symbol(self._under(constructed[label], window, at), inverse)
+            for label, inverse in labels.among(constructed)
         )
 
     def _free(self, name: str) -> str:

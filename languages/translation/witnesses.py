@@ -44,7 +44,7 @@ def without_paths(rule: Rule) -> tuple[Rule, tuple[Ends, ...]]:
     own = tuple((name, of) for name, of in rule.properties if name not in paths)
     taken = {name for name, _ in own}
     columns = [name for name in rule.variables if name not in paths]
-    found: list[Ends] = []
+    ends: list[Ends] = []
     for name, of in paths.items():
         number, atom = next(
             (number, atom)
@@ -58,5 +58,5 @@ def without_paths(rule: Rule) -> tuple[Rule, tuple[Ends, ...]]:
             if end not in columns or end in taken:
                 columns.append(end)
             places.append(columns.index(end))
-        found.append(Ends(name, atom, *places))
-    return replace(rule, variables=tuple(columns), properties=own), tuple(found)
+        ends.append(Ends(name, atom, *places))
+    return replace(rule, variables=tuple(columns), properties=own), tuple(ends)

@@ -346,7 +346,7 @@ def test_separators_that_are_none(separator: str) -> None:
 
 
 def test_a_file_has_a_header_or_given_names() -> None:
-    with pytest.raises(EdgeFileError, match="to files without a header only"):
+    with pytest.raises(EdgeFileError, match="only a file without a header"):
         EdgeFile("x", names=("src", "trg", "ts"))
 
 

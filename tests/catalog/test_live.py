@@ -91,14 +91,16 @@ def test_entries_that_do_not_fit(source: dict[str, Any], mention: str) -> None:
 @pytest.mark.parametrize(
     ("source", "more", "mention"),
     [
-        ({"format": "csv", "path": "a"}, {}, "none that goes on"),
+        ({"format": "csv", "path": "a"}, {}, "is not live"),
         ({"format": "csv", "follow": True}, {}, "give its path"),
         ({"format": "kafka", "value": "csv"}, {}, "name their fields"),
         ({"format": "kafka", "value": "csv", "fields": ["src", "ts"]}, {}, "no column 'trg'"),
         ({"format": "kafka"}, {"stored": True, "open_labels": False}, "is read once"),
     ],
 )
-def test_what_is_no_live_source(source: dict[str, Any], more: dict[str, Any], mention: str) -> None:
+def test_sources_that_are_not_live_are_refused(
+    source: dict[str, Any], more: dict[str, Any], mention: str
+) -> None:
     with pytest.raises(EdgeFileError, match=mention):
         source_of(source, **more)
 

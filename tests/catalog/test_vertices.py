@@ -117,8 +117,8 @@ def test_a_catalog_describes_them(tmp_path: Path) -> None:
 def test_what_a_catalog_cannot_say_of_them() -> None:
     for line, said in [
         ("columns: {src: a}", "src: it is neither one of id, label, ts, op nor among"),
-        ("properties: {id: string}", "id: it is no property but what every vertex has"),
-        ("properties: {trg: string}", "trg: it is no property but what every vertex has"),
+        ("properties: {id: string}", "id: it is no property: every vertex has it"),
+        ("properties: {trg: string}", "trg: it is no property: every vertex has it"),
     ]:
         with pytest.raises(CatalogError, match=said):
             loads(f"streams: {{p: {{vertices: true, {line}}}}}")

@@ -374,8 +374,8 @@ def test_every_kind_of_error_of_the_language_is_raised() -> None:
 def test_the_error_shows_its_line() -> None:
     query = "CONSTRUCT (x)-[:r]->(y)\nMATCH (x)-[:a]->(y)\nORDER BY x"
     assert error_of(query).render(query) == (
-        "E-ORDER 3:1: ORDER: answers come as they are found, and there is no last one; "
-        "leave it out, and order or cut the answers behind the query\n"
+        "E-ORDER 3:1: ORDER: the result is unbounded, so it has no order and no limit; "
+        "leave it out, and sort or cut the answers after the query\n"
         "  3 | ORDER BY x\n    | ^^^^^"
     )
 

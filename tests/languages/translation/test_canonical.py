@@ -327,7 +327,7 @@ def test_the_default_window_is_for_streams_that_have_none() -> None:
     error = error_of("A(x, y) <- x a/c y ON t WINDOW 20", TWO, None)
     assert (error.code, error.line, error.column) == ("E-NOWIN", 1, 12)
     assert str(error) == (
-        "E-NOWIN 1:12: a: the stream s has no window, so nothing of it would ever end; "
+        "E-NOWIN 1:12: a: the stream s has no window, so its edges would never expire; "
         "add WINDOW 24h at its end, in G-CORE ON s WINDOW (24h), or give a default window"
     )
 
@@ -473,7 +473,7 @@ def test_queries_beyond_planning_are_refused() -> None:
     deep = "".join(f"d{n}(x, y) <- x d{n - 1}/a y. " for n in range(1, 300))
     error = error_of(f"d0(x, y) <- a(x, y). {deep}")
     assert error.code == "E-SIZE"
-    assert "200 one above the other" in error.message
+    assert "nested more than 200 deep" in error.message
 
 
 # --- constants and vertex types -------------------------------------------------------

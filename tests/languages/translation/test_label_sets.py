@@ -134,7 +134,9 @@ def test_labels_that_nothing_lists_are_not_guessed(tmp_path: Path) -> None:
     open_one = replace(CATALOG.streams["t"], open_labels=True)
     streams = {"s": CATALOG.streams["s"], "t": open_one}
     translate(parse("A(x, y) <- s._+(x, y)"), Catalog(streams), Window(9))
-    with pytest.raises(QueryError, match="the stream t may have labels that nothing lists"):
+    with pytest.raises(
+        QueryError, match="the stream t may have labels that the catalog does not list"
+    ):
         translate(parse("A(x, y) <- _+(x, y)"), Catalog(streams), Window(9))
 
     def planned(name: str, rows: int) -> str:
