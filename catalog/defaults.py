@@ -1,6 +1,6 @@
-"""What is assumed of a label of which nothing is known.
+"""Default statistics, for labels that have none.
 
-The numbers claim nothing but an order of magnitude: the same for every label, so that a
+The numbers are an order of magnitude only, the same for every label, so that a
 plan chosen with them is chosen by the shape of the query alone. Measuring a sample
 (:func:`headrace.catalog.measurement.measure`) is always better.
 """
@@ -26,7 +26,7 @@ DEFAULT_STORED = LabelStatistics(
     vertices=10_000.0,
     population=10_000.0,
 )
-"""Of a label of a stored graph: one edge for each vertex."""
+"""The defaults of a stored label: one edge for each vertex."""
 
 DEFAULT_STREAM = "input"
 """The name of the one stream that is there without a catalog."""

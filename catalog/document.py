@@ -42,7 +42,7 @@ from .shape_errors import Place, PlacedError, did_you_mean, shape_errors
 
 
 class CatalogError(ValueError):
-    """A catalog that cannot be used; the message says in which file, where, and what was
+    """An invalid catalog; the message says in which file, where, and what was
     expected there. ``place`` is the way to it through the document."""
 
     def __init__(self, message: str, place: Place = ()) -> None:

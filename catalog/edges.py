@@ -106,12 +106,12 @@ class EdgeFile:
 
     @property
     def roles(self) -> tuple[str, ...]:
-        """What its columns are there for, besides properties."""
+        """The roles of its columns, besides properties."""
         return roles_of(self.vertices)
 
     @property
     def expectation(self) -> Expectation:
-        """What its rows have to be."""
+        """The requirements on its rows."""
         return Expectation(
             self.vertex_type,
             self.time_unit,
@@ -129,7 +129,7 @@ class EdgeFile:
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """A row that is no edge.
+    """A rejected row.
 
     ``line`` is the first of its lines, from 1 (rows, for Parquet); ``text`` all of them as they
     stand in the file.
@@ -338,7 +338,7 @@ def _no_column(file: EdgeFile, role: str, names: Sequence[str]) -> str:
 
 
 def _remedy(file: EdgeFile, role: str, names: Sequence[str]) -> str:
-    """What to say of a file that lacks the column of a role."""
+    """The advice for a file that lacks the column of a role."""
     by_options = file.origin == "options"
     separator = _likely_separator(file, names)
     if separator is not None:
@@ -374,7 +374,7 @@ def _remedy(file: EdgeFile, role: str, names: Sequence[str]) -> str:
 
 
 def _likely_separator(file: EdgeFile, names: Sequence[str]) -> str | None:
-    """What seems to stand between the fields of a file that has but one, with its own separator."""
+    """The probable separator of a file that has one field only with its own separator."""
     if file.format != "csv" or len(names) != 1:
         return None
     others = [sign for sign in "\t;,| " if sign != file.separator and sign in names[0]]

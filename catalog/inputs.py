@@ -28,7 +28,7 @@ STORED_STREAM = "stored"
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How files are laid out that no catalog describes.
+    """The layout of files that no catalog describes.
 
     ``fields`` are the names of the fields of CSV files without a header, None where there
     is a header; ``separator`` None goes by the file's name (a tab for ``.tsv``).
@@ -129,7 +129,7 @@ def files_of_stream(stream: Stream, time_unit: str) -> tuple[EdgeFile, ...]:
 
 
 def layout_of(stream: Stream, path: str, time_unit: str) -> EdgeFile:
-    """How a file is read that is found under a ``path`` of a stream's source; a format that is
+    """The layout of a file under a ``path`` of a stream's source; a format that is
     none of files counts as CSV.
 
     Raises:
@@ -156,14 +156,14 @@ def layout_of(stream: Stream, path: str, time_unit: str) -> EdgeFile:
 
 
 def _declared_separator(source: Source) -> str | None:
-    """The separator that a source says, if any."""
+    """The separator that a source declares, if any."""
     options = {name.lower(): value for name, value in source.options.items()}
     separator = options.get("sep", options.get("delimiter"))
     return None if separator is None else separator.replace("\\t", "\t")
 
 
 def stream_of_files(name: str, files: Sequence[EdgeFile], measurement: Measurement) -> Stream:
-    """The stream that files make up, as a catalog describes it.
+    """The stream of files, as a catalog describes it.
 
     Raises:
         EdgeFileError: if the files are laid out differently: a catalog's stream is of one
@@ -219,7 +219,7 @@ def measured_catalog(
     labels: Collection[str] = (),
     enough: Callable[[], bool] | None = None,
 ) -> tuple[Catalog, tuple[Measurement, ...]]:
-    """The catalog of files that nothing describes, and the measurements behind it.
+    """The catalog of files that no catalog describes, and the measurements behind it.
 
     ``files`` are one stream, called ``input``; ``stored`` one stored graph, ``stored``, and those
     of vertices among them another, ``vertices``. Their further columns are properties

@@ -18,7 +18,7 @@ from .model import FILE_FORMATS, Source, Stream
 from .rows import Expectation, checked
 
 _OF_TEXT = ("kafka", "socket", "text")
-"""Formats whose rows are text, if nothing else is said: a message, or a line."""
+"""Formats whose rows are text by default: a message, or a line."""
 _BLANK = "the message is empty"
 
 
@@ -43,12 +43,12 @@ class LiveSource:
 
     @property
     def message(self) -> EdgeFile | None:
-        """How a message that is text is laid out; None where rows are columns or files."""
+        """The layout of messages of text; None where rows are columns or files."""
         return self.layouts.get("")
 
     @property
     def description(self) -> str:
-        """What is read, for a person."""
+        """The format and the place of the source, for people."""
         place = ", ".join(self.source.path) or next(
             (self.source.options[o] for o in _NAMING if o in self.source.options), ""
         )
@@ -60,7 +60,7 @@ _NAMING = ("subscribe", "subscribePattern", "assign", "port")
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """The edges among messages, and (position, reason) of those that are none."""
+    """The edges among messages, and (position, reason) of rejected messages."""
 
     edges: pa.RecordBatch
     bad: tuple[tuple[int, str], ...] = ()

@@ -37,9 +37,9 @@ from .sketch import Hashes, Sketch, hashes_of, pair_hashes
 from .timestamps import finer_unit
 
 ROWS = 1_000_000
-"""How many rows are looked at unless said otherwise; a second or two."""
+"""The default number of sampled rows, which take a second or two."""
 MOST_LABELS = 10_000
-"""How many labels of a stream are measured, beside those that are asked for."""
+"""The most labels of a stream that are measured besides requested ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +160,7 @@ def measure_files(
 
 
 def _warnings_of_times(files: Sequence[EdgeFile], parts: Sequence[_Part]) -> Iterator[str]:
-    """That times are far too large for their unit, as milliseconds are that are read as seconds."""
+    """A warning if times are too large for their unit, such as milliseconds read as seconds."""
     for file, part in zip(files, parts, strict=True):
         unit = None if part.earliest is None else finer_unit(part.earliest, file.time_unit)
         if unit is not None:
@@ -183,13 +183,13 @@ def _insertions(edges: pa.RecordBatch) -> pa.RecordBatch:
 _Hashed = Mapping[str, tuple[Hashes, NDArray[np.bool_] | None]]
 """The hashes of each kind of value of some edges; for a property, which edges have it."""
 _PROPERTY = "property "
-"""Stands before the name of a property, as a kind of value."""
+"""The prefix of a property's name, as a kind of value."""
 _PENDING = 1 << 13
-"""So many edges of a label are gathered before their values go into its sketches."""
+"""The edges of a label that are collected before their values go into its sketches."""
 
 
 class _Label:
-    """What was seen of one label."""
+    """The edges seen of one label."""
 
     def __init__(self) -> None:
         self._sketches: dict[str, Sketch] = {}
@@ -206,7 +206,7 @@ class _Label:
             self._settle()
 
     def sketch(self, kind: str) -> Sketch:
-        """Of the values of one kind: ``src``, ``trg``, ``pair``, ``vertex``, or a property."""
+        """The sketch of a kind of value: ``src``, ``trg``, ``pair``, ``vertex``, or a property."""
         self._settle()
         return self._sketches.get(kind, Sketch())
 
@@ -234,7 +234,7 @@ class _Labels:
         self._wanted = frozenset(wanted)
 
     def of(self, label: str) -> _Label | None:
-        """What is measured of a label; None if there is no room for it."""
+        """The label's entry; None if too many labels are measured already."""
         measured = self.measured.get(label)
         if measured is None:
             if len(self.measured) >= MOST_LABELS and label not in self._wanted:
@@ -263,7 +263,7 @@ def _hashed(edges: pa.RecordBatch) -> _Hashed:
 
 @dataclass(slots=True)
 class _Part:
-    """What was read of one file: how many edges of which labels, and when they were."""
+    """The part of a file that was read: its edges by label, and their times."""
 
     rows: int = 0
     counts: dict[str, int] = field(default_factory=dict)

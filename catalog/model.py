@@ -1,4 +1,4 @@
-"""What is known of streams: their sources, labels and statistics."""
+"""The model of a catalog: streams, their sources, labels and statistics."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 ROLES = ("src", "trg", "label", "ts", "op")
-"""What the columns of a source are there for; no property is called so."""
+"""The roles that columns of edges may fill; no property has such a name."""
 VERTEX_ROLES = ("id", "label", "ts", "op")
 """The same for a source of vertices."""
 
@@ -35,7 +35,7 @@ FILE_FORMATS: Mapping[str, Literal["csv", "json", "parquet"]] = {
     "ndjson": "json",
     "parquet": "parquet",
 }
-"""What a catalog calls the formats of files."""
+"""The formats of files by their names in a catalog."""
 
 LIVE_FORMATS = (
     "kafka",
@@ -50,12 +50,12 @@ LIVE_FORMATS = (
     "rate",
     "rate-micro-batch",
 )
-"""What else of Structured Streaming's a catalog may name. Spark takes any other name for that of a
-class, which it loads."""
+"""The formats of Structured Streaming that a catalog may name. Spark takes any other name for that
+of a class, which it loads."""
 
 
 def roles_of(vertices: bool) -> tuple[str, ...]:
-    """What the columns of a source of edges, or of vertices, are there for."""
+    """The roles that columns of a source of edges, or of vertices, may fill."""
     return VERTEX_ROLES if vertices else ROLES
 
 
@@ -85,7 +85,7 @@ class LabelStatistics:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where rows come from: a Structured Streaming format, a path, reader options.
+    """The source of rows: a Structured Streaming format, a path, reader options.
 
     A path is a file, a folder or a glob. ``path_labels`` gives the rows of each path a
     label; it is empty where labels come from elsewhere. ``follow``: the path is a folder into which

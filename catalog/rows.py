@@ -33,7 +33,7 @@ property; equally long."""
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """What the rows of a file have to be.
+    """The requirements on the rows of a file.
 
     With ``deletions`` there may be some, which need not have properties.
     ``label`` is given to every row, if there is one. Edges of a stored graph have no
@@ -60,7 +60,7 @@ class Expectation:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """The edges in their order, and (position, reason) of the rows that are none.
+    """The edges in their order, and (position, reason) of rejected rows.
 
     ``positions`` are the rows that the edges come from; None where it is all of them.
     """

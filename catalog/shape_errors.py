@@ -1,4 +1,4 @@
-"""What is wrong with a document or a value that pydantic refused, in our own words.
+"""Explanations of the validation errors of pydantic, in our own words.
 
 In: the errors of pydantic and the model they are about. Out: where, what was expected, and the
 name that was probably meant. Catalogs, bodies of REST requests and options share these words.
@@ -21,7 +21,7 @@ Place = tuple[str | int, ...]
 
 
 class PlacedError(ValueError):
-    """What a validator of a model finds wrong with an entry of it; ``place`` leads there."""
+    """An error that a validator of a model raises for one of its entries, at ``place``."""
 
     def __init__(self, place: Place, message: str) -> None:
         super().__init__(message)
@@ -71,7 +71,7 @@ def entries(model: type[BaseModel] | None, place: Place) -> tuple[str, ...]:
 
 
 def _place(error: ErrorDetails) -> Place:
-    """Where an error is: what a validator of ours names lies inside what it looked at."""
+    """The place of an error; one that our validator names lies inside the validated part."""
     cause = error.get("ctx", {}).get("error")
     place = error["loc"] + (cause.place if isinstance(cause, PlacedError) else ())
     return tuple(step for step in place if step != _OF_A_KEY)
@@ -98,7 +98,7 @@ def _message(error: ErrorDetails, place: Place, model: type[BaseModel] | None) -
 
 
 def _description(model: type[BaseModel] | None, place: Place) -> str | None:
-    """What a field of a model is for."""
+    """The description of a field of a model."""
     *parents, name = place
     kind: object = model
     for step in parents:
@@ -109,7 +109,7 @@ def _description(model: type[BaseModel] | None, place: Place) -> str | None:
 
 
 def _of_validator(said: str, value: object) -> str:
-    """What a validator of ours says, or Typer's that knows the choices of an option."""
+    """The message of our validator, or of Typer's for the choices of an option."""
     choice = re.fullmatch(r"'.*' is not one of ('.*')\.", said, re.DOTALL)
     if choice is None or not isinstance(value, str):
         if isinstance(value, str | int | float) and (not value or str(value) not in said):
@@ -141,7 +141,7 @@ def _number(value: float) -> str:
 
 
 _OF_A_KEY = "[key]"
-"""What pydantic puts behind the name of an entry that is wrong itself."""
+"""The step that pydantic adds if the name of an entry is wrong."""
 
 _EXPECTED: Mapping[str, Callable[[Mapping[str, Any]], str]] = MappingProxyType(
     {

@@ -186,7 +186,7 @@ def _joined(folder: Path, path: str) -> str:
 
 
 def _relative(folder: Path, path: str) -> str:
-    """How a catalog in ``folder`` names a path: from there, unless that leads elsewhere and
+    """The path as a catalog in ``folder`` names it: from there, unless that leads elsewhere and
     one of the two is absolute."""
     if "://" in path:
         return path

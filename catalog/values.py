@@ -28,7 +28,7 @@ ARROW_TYPES: Mapping[PropertyType, Any] = {
     "number": pa.float64(),
     "boolean": pa.bool_(),
 }
-"""How values of properties are held."""
+"""The Arrow types of properties."""
 
 EXPECTED: Mapping[PropertyType, str] = {
     "string": "text",

@@ -1,4 +1,4 @@
-"""Texts in query languages that are not read here: which one it is, and how to say the same.
+"""Texts in other query languages: their name, and a sketch of the same query in ours.
 
 In: a text that a language has refused. Out: an error that names the text's own language, with the
 query's pattern written in RQ and G-CORE as a hint. Only sketches that these two languages accept
@@ -22,7 +22,7 @@ _ON = " ON stream WINDOW (24h)"
 _EXAMPLE = "Answer(x, z) <- follows(x, y), likes(y, z) WINDOW 24h"
 _GCORE_EXAMPLE = "SELECT x, z MATCH (x)-[:follows]->(y)-[:likes]->(z) ON stream WINDOW (24h)"
 _LONGEST_TEXT = 5_000
-"""Characters of a text that are looked at."""
+"""The most characters of a text that a sketch is made from."""
 _LONGEST_SKETCH = 300
 _COMMENT = re.compile(r"\s+|(?://|--|#|%)[^\n]*|/\*.*?\*/", re.DOTALL)
 
@@ -87,7 +87,7 @@ def _hint(sketch: Sketch) -> str:
 
 
 def _start(text: str) -> int:
-    """Where a text begins after blanks and comments of any language."""
+    """The offset of a text after blanks and comments of any language."""
     at = 0
     while (skipped := _COMMENT.match(text, at)) is not None:
         at = skipped.end()
@@ -258,4 +258,4 @@ FOREIGN: tuple[Foreign, ...] = (
     ),
     Foreign("Gremlin", _pattern(r"g\s*\.\s*(?:V|E|with\w*)\s*\("), _of_gremlin),
 )
-"""The languages that are told from others, the first that fits first."""
+"""The other languages, in the order in which they are tried."""

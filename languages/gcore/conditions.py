@@ -42,7 +42,7 @@ _OPPOSITE: Final[Mapping[Sign, Sign]] = {
     ">": "<=",
     "<=": ">",
 }
-"""What holds of two values that are there if a comparison does not."""
+"""The sign that holds between two values if another one does not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ def alternatives(condition: Condition | None, scope: Scope) -> list[Alternative]
     """The alternatives of a condition; one without tests if there is none.
 
     Raises:
-        QueryError: for a test that cannot be said, or too many alternatives.
+        QueryError: for a test that is not supported, or too many alternatives.
     """
     return [Alternative()] if condition is None else _read(condition, scope, None)
 

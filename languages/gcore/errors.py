@@ -1,4 +1,4 @@
-"""What cannot be said in G-CORE here, in two tables.
+"""What is not supported of G-CORE, in two tables.
 
 :data:`LATER` is what the grammar takes and the translation does not yet; an entry goes when
 its construct is supported. :data:`OUTSIDE` is what the grammar has no rule for, by the word
@@ -67,7 +67,7 @@ LATER: Mapping[str, Fault] = MappingProxyType(
         ),
     }
 )
-"""What a query may say and is not supported yet."""
+"""What the grammar accepts and the translation does not support yet."""
 
 
 _UPDATE = Fault(

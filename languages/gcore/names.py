@@ -11,11 +11,11 @@ from ..query.predicates import first_free
 
 @dataclass(slots=True)
 class Names:
-    """Names that are given once; ``words`` are those that stand in the query."""
+    """Names that are assigned once; ``words`` are all words of the query."""
 
     words: frozenset[str]
     made: set[str] = field(default_factory=set)
-    """Those that do not stand in the query as names of what it derives."""
+    """The names that are no words of the query."""
     _taken: set[str] = field(default_factory=set)
 
     def own(self, word: str) -> str:

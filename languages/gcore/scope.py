@@ -1,4 +1,4 @@
-"""What the variables of a statement stand for: vertices, edges or paths."""
+"""The kinds of a statement's variables: vertices, edges or paths."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .syntax import (
 
 
 class Kind(Enum):
-    """What a variable is bound to."""
+    """The kind of thing that a variable is bound to."""
 
     VERTEX = "a vertex"
     EDGE = "an edge"

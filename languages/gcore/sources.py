@@ -1,4 +1,4 @@
-"""Where patterns look for their edges, and what labels are called there.
+"""The sources of patterns, and the names of labels in them.
 
 A label of a stream that ON names becomes ``stream.label``, so that no other stream is meant
 by it; a label of a query in ON becomes the predicate that the query derives.
@@ -30,7 +30,7 @@ class StreamSource:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DerivedSource:
-    """What a query constructs: the predicate of each label; perhaps under a window."""
+    """The edges that a query constructs: the predicate of each label, perhaps under a window."""
 
     predicates: Mapping[str, str]
     window: Window | None = None
@@ -72,7 +72,7 @@ class Reads:
         return StreamSource(name.text, self.window(written))
 
     def window(self, written: WindowText | None) -> Window | None:
-        """A window in ticks.
+        """The window in ticks.
 
         Raises:
             QueryError: E-WINDOW if it is none.
@@ -83,7 +83,7 @@ class Reads:
         return written.window(self.time_unit)
 
     def predicate(self, label: Name, source: Source) -> str:
-        """What a label of a source is called in a rule.
+        """The name of a label of a source in a rule.
 
         Raises:
             QueryError: E-UNKNOWN if a query constructs no such label.
@@ -109,7 +109,7 @@ class Reads:
         return self._own[label, window]
 
     def _rewindowed(self, predicate: str, window: Window | None, at: Location) -> str:
-        """What is derived, under a window of its own."""
+        """The predicate of derived edges under a window."""
         if window is None:
             return predicate
         if (predicate, window) not in self._own:
@@ -143,7 +143,7 @@ class Reads:
         return name
 
     def vertices(self, label: Name, source: Source) -> str:
-        """What a label of vertices is called in a rule.
+        """The name of a label of vertices in a rule.
 
         It is one of the stream that ON names if that is a stream of vertices, else of a stored
         graph, as it is of vertices of what a query constructs.

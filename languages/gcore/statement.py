@@ -25,7 +25,7 @@ SourceOf = Callable[[On], Source]
 
 
 class Statement:
-    """The translation of one statement; ``source_of`` says what ON means."""
+    """The translation of one statement; ``source_of`` gives the source of an ON."""
 
     def __init__(self, program: Program, basic: Basic, source_of: SourceOf) -> None:
         self._program = program
@@ -110,7 +110,7 @@ class Statement:
         body.hold(part.holds)
 
     def _add_choice(self, body: Body, choice: Choice, way: Part | None) -> None:
-        """What is chosen; if it is all alternatives at once, an atom for them."""
+        """Adds the chosen part; for all alternatives at once, an atom over them."""
         if way is not None:
             self._add(body, way)
             return

@@ -21,7 +21,7 @@ from .statement import Statement
 from .syntax import Basic, Construct, Name, On, Query
 
 MOST_NESTED = 50
-"""How many views may stand in each other."""
+"""The deepest nesting of views."""
 _NO_GRAPH = Fault(
     "E-SYNTAX", "MATCH needs a graph, and SELECT gives a table", "write CONSTRUCT here"
 )
@@ -143,7 +143,7 @@ class _Translation:
         return self._view(name)
 
     def _view(self, name: Name) -> DerivedSource:
-        """What a view constructs; it is translated once."""
+        """The edges that a view constructs; it is translated once."""
         self._used.add(name.text)
         view = self._views[name.text]
         assert view.view is not None
@@ -170,7 +170,7 @@ class _Translation:
         return self._derived[view.view.at]
 
     def _source(self, on: On) -> Source:
-        """Where ON says to look; a query there is translated once."""
+        """The source of an ON; a query there is translated once."""
         if isinstance(on.graph, Name) and on.graph.text not in self._views:
             return self._program.reads.stream(on.graph, on.window)
         if isinstance(on.graph, Name):

@@ -1,4 +1,4 @@
-"""A text read by a lark grammar: the parser of a language, and what it says of a wrong text."""
+"""Reading a text by a lark grammar, with the language's own explanation of syntax errors."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Path expressions while a front end reads them: a regex, and a bound on how large it is.
 
 Bounded repeats are written out when they are read, so a short text can mean a huge regex;
-what is beyond sense is refused here, before it is built.
+too large ones are refused here, before they are built.
 """
 
 from __future__ import annotations

@@ -46,12 +46,12 @@ def check_text(text: str) -> None:
 
 
 def location_of(token: Token) -> Location:
-    """Where a token begins."""
+    """The place where a token begins."""
     return Location(token.line or 1, token.column or 1)
 
 
 def end_of(token: Token) -> Location:
-    """Where the next one could begin."""
+    """The place right behind a token."""
     return Location(token.end_line or 1, token.end_column or 1)
 
 
@@ -62,7 +62,7 @@ def name_of(token: Token) -> str:
 
 
 def string(token: Token) -> str:
-    """What a string in quotes says.
+    """The text of a string in quotes.
 
     Raises:
         QueryError: E-SYNTAX for an escape that JSON does not know.
@@ -105,7 +105,7 @@ def whole_number(token: Token) -> int:
 
 
 def number(token: Token) -> int | float:
-    """The number that a token says.
+    """The number of a token.
 
     Raises:
         QueryError: E-SYNTAX if 64 bits do not hold it.

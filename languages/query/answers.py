@@ -1,4 +1,4 @@
-"""What the columns of an answer hold besides vertices: properties, computed values, aggregates.
+"""Columns of an answer besides vertices: properties, computed values, aggregates.
 
 In: the columns of a head as a front end read them. Out: the names of a rule's head, and what
 those that are no vertices of the body stand for.
@@ -172,7 +172,7 @@ def _functions(rule: Rule) -> list[Function | None]:
 
 
 def location_in(of: Output, otherwise: Location) -> Location:
-    """Where a column was written, as far as that is known."""
+    """The place where a column was written, or ``otherwise`` if it has none."""
     if isinstance(of, Aggregated) and of.location is not None:
         return of.location
     for reference in references_in(of):

@@ -1,4 +1,4 @@
-"""What every Regular Query must satisfy, whatever language it was written in.
+"""The checks that every Regular Query must pass, in any language.
 
 In: rules and windows as a front end read them. Out: a `RegularQuery` that has an answer, is
 safe, binary inside and not recursive (thesis Definition 14), with the warnings due. What names

@@ -1,4 +1,4 @@
-"""What the names of edges in a rule must satisfy, and the conditions over them."""
+"""The checks of edge names in a rule, and of the conditions over them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .regular_query import (
 
 
 def check_edges(rules: Sequence[Rule], derived: Collection[str]) -> None:
-    """Checks the names of edges, and what conditions and heads say of them.
+    """Checks the names of edges, and the conditions and heads that use them.
 
     ``derived`` are the predicates that are no input labels.
 
@@ -157,7 +157,7 @@ class _Scope:
             self._check_input(of.edge, value_text(of), of.location or at)
 
     def _check_input(self, name: str, text: str, at: Location) -> None:
-        """That ``name`` is a row of an input label."""
+        """Checks that ``name`` is a row of an input label."""
         self._check_no_path(name, text, at)
         atom = self._edges.get(name)
         derived = (

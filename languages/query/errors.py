@@ -1,4 +1,4 @@
-"""What is said of a query that cannot be taken: one kind of error, and its display."""
+"""Errors and warnings of queries: their codes, and their texts."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ WIDEST = 160
 
 
 class QueryError(Exception):
-    """A query that cannot be taken.
+    """A query that is wrong or not supported.
 
     ``message`` is the reason, ``text`` the offending piece of the query, ``line`` and
     ``column`` (from 1) where it stands if that is known, ``expected`` what could have

@@ -21,9 +21,9 @@ from ...algebra.window import Window
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """Where something stands in the query text; both count from 1.
+    """A place in the query text; line and column count from 1.
 
-    What stands in the text of a catalog's ``view`` has the place in the query that reads it.
+    A part of a catalog's ``view`` has the place in the query that reads the view.
     """
 
     line: int
@@ -137,7 +137,7 @@ class VertexAtom:
 
 
 Row = EdgeAtom | VertexAtom
-"""What may be a row of an input, and have properties."""
+"""An atom that may be a row of an input and have properties."""
 Atom = EdgeAtom | PathAtom | VertexAtom
 
 
@@ -202,7 +202,7 @@ class Computed:
 
 
 Value = Variable | Literal | Property | Computed
-"""What conditions compare; a :class:`headrace.algebra.scalar.Literal` may be of any type."""
+"""A side of a comparison; a :class:`headrace.algebra.scalar.Literal` may be of any type."""
 
 Sign = OneOf["=", "<>", "<", "<=", ">", ">="]
 
@@ -273,7 +273,7 @@ class Witnessed:
 
 
 Output = Value | Aggregated | Witnessed
-"""What a column of the answer may hold besides a vertex."""
+"""The content of a column of the answer that is not a vertex."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from ..parsing.windows import WindowText
 from ..query.condition_text import condition_text, label_set_text, name_text, value_text
 from ..query.conditions import named_edges, with_references
 from ..query.errors import QueryError
-from ..query.predicates import derived_by, first_free, read_by, renamed
+from ..query.predicates import derived_by, first_free, read_by, with_predicates
 from ..query.regular_query import (
     Comparison,
     Computed,
@@ -124,7 +124,7 @@ def finished(rules: Sequence[Rule], steps: Steps, time_unit: str) -> Finished:
         return Finished(tuple(rules))
     naming = _Naming(rules, by_mark, time_unit)
     for rule in naming.read:
-        naming.rules.append(renamed(rule, naming.name))
+        naming.rules.append(with_predicates(rule, naming.name))
     return Finished(
         tuple(naming.rules),
         tuple(naming.label_sets.items()),

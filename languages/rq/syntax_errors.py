@@ -1,4 +1,4 @@
-"""What is wrong with a text that is not RQ, in words for the person who wrote it."""
+"""Explanations of syntax errors, for the person who wrote the text."""
 
 from __future__ import annotations
 

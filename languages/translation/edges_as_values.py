@@ -68,7 +68,7 @@ def written_out(
 
 
 def _tag(edge: Row, origins: Origins) -> Value:
-    """What tells the label of an edge."""
+    """The value that identifies the label of an edge."""
     if len(origins) == 1:
         return Literal(next(iter(origins)))
     assert edge.edge is not None

@@ -35,7 +35,7 @@ from ..query.regular_query import (
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where rows come from: their stream, the label's name there, and their properties.
+    """The origin of rows: their stream, the label's name there, and their properties.
 
     ``ts``, the time of an edge, is one of these, unless the graph is stored. What is derived has
     no stream and no properties.
@@ -118,7 +118,7 @@ class Inputs:
         return scan, stream.vertex_type
 
     def origins(self, atom: Row) -> tuple[Origin, ...]:
-        """Where the rows of an atom come from: an origin for each label that it may have.
+        """The origins of an atom's rows: one for each label that it may have.
 
         Raises:
             QueryError: E-UNKNOWN, E-AMBIGUOUS.
@@ -128,7 +128,7 @@ class Inputs:
         return tuple(self.origin_of(str(ref), atom.location) for ref in atom.refs)
 
     def origin_of(self, label: str, at: Location) -> Origin:
-        """Where the edges of a label or derived predicate come from.
+        """The origin of the edges of a label or derived predicate.
 
         Raises:
             QueryError: E-UNKNOWN, E-AMBIGUOUS.
@@ -370,7 +370,7 @@ def _names(clause: WindowClause, stream: Stream, label: str) -> bool:
 
 
 def _first_uses(query: RegularQuery) -> dict[str, Location]:
-    """Where each predicate is first read, and each name of `as` is given."""
+    """The places where each predicate is first read, and where each alias is defined."""
     places: dict[str, Location] = {}
     for rule in query.rules:
         for atom in rule.body:

@@ -46,7 +46,7 @@ class JoinKeys:
     leader: Mapping[str, str] = field(default_factory=dict)
 
     def column(self, name: str) -> str:
-        """What the variable of a reference is called, given the reference's key."""
+        """The name of the variable that joins a reference, by the reference's key."""
         return self.leader.get(name, name)
 
 
@@ -100,7 +100,7 @@ def _equal_within(
     equal: DisjointSets[Reference],
     rule: Rule,
 ) -> list[Condition]:
-    """That columns of one atom are equal which are one variable by way of other atoms."""
+    """Conditions that columns of one atom are equal, if other atoms make them one variable."""
     first: dict[Reference, Reference] = {}
     conditions: list[Condition] = []
     for reference in (r for r in joined if provides(atom, r)):

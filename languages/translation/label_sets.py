@@ -1,4 +1,4 @@
-"""Sets of labels, ``_`` and ``!(a|^b)``: what they are by a catalog, and as text.
+"""Sets of labels, ``_`` and ``!(a|^b)``, expanded into the labels of a catalog.
 
 A query says which labels it leaves out; which are left, only a catalog knows, and only of
 streams that list all their labels.
@@ -205,7 +205,7 @@ class _Expansion:
         )
 
     def _name(self, labels: LabelSet, stream: Stream, label: str) -> str:
-        """What a label is called in a rule: as elsewhere in the query, if it is read there."""
+        """The name of a label in a rule: the one that the query uses elsewhere, if any."""
         qualified = f"{stream.name}.{label}"
         if len(self.catalog.streams_of(label)) > 1 or qualified in self.read:
             return qualified
@@ -229,7 +229,7 @@ def _labels_of(stream: Stream, at: Location, text: str) -> list[str]:
 
 
 def _names_of(stream: Stream, label: str) -> tuple[str, str]:
-    """What a query may call a label of a stream."""
+    """The names by which a query may call a label of a stream."""
     return label, f"{stream.name}.{label}"
 
 

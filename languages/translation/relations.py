@@ -36,7 +36,7 @@ DEEPEST = 200
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """What a predicate stands for, and how large it is when unfolded.
+    """The relation of a predicate, and its size when unfolded.
 
     ``types`` are those of the columns, None where streams disagree.
     """

@@ -13,10 +13,9 @@ from dataclasses import replace
 
 from ..query.conditions import (
     named_edges,
-    output_with_references,
     references,
     references_in,
-    with_references,
+    rule_with_references,
 )
 from ..query.errors import QueryError, listed
 from ..query.regular_query import Atom, Property, Rule, Value, Variable, VertexAtom
@@ -45,12 +44,7 @@ def with_rows_of_vertices(rule: Rule, inputs: Inputs) -> Rule:
             return of
         return replace(of, edge=rows.get((of.edge, of.name), of.edge))
 
-    return replace(
-        rule,
-        body=tuple(naming.body),
-        conditions=tuple(with_references(condition, renamed) for condition in rule.conditions),
-        properties=tuple((n, output_with_references(of, renamed)) for n, of in rule.properties),
-    )
+    return rule_with_references(replace(rule, body=tuple(naming.body)), renamed)
 
 
 def _without_repeats(body: Sequence[Atom]) -> Iterator[Atom]:

@@ -18,7 +18,7 @@ from ...catalog.model import Catalog
 from .. import registry
 from ..query.edge_checks import check_edges
 from ..query.errors import QueryError, line_of, listed, suggestion
-from ..query.predicates import derived_by, first_free, predicates, renamed
+from ..query.predicates import derived_by, first_free, predicates, with_predicates
 from ..query.regular_query import LabelSet, Leaf, Location, RegularQuery, Rule, Variable, VertexAtom
 from .generated_names import labels_of
 from .inputs import Inputs
@@ -78,7 +78,7 @@ class _Reading:
     def of(
         self, query: RegularQuery, inside: tuple[str, ...]
     ) -> tuple[RegularQuery, tuple[str, ...]]:
-        """A query that stands in these views."""
+        """A query inside these views."""
         names = _Names(query)
         self.taken |= names.all if inside else names.all - names.read.keys()
         outside = not inside
@@ -230,7 +230,9 @@ class _Reading:
                     self.leaves[names[name]] = Leaf(f"{scan.stream}.{scan.label}", scan.window)
         # What is found to be wrong later has a place in the query, and not in the view's text.
         place = replace(at if len(inside) == 1 else self._outside, view=view)
-        rules = [renamed(rule, lambda n: names.get(n, n), vertices=True) for rule in query.rules]
+        rules = [
+            with_predicates(rule, lambda n: names.get(n, n), vertices=True) for rule in query.rules
+        ]
         self.rules += [_placed(rule, place) for rule in rules]
         return {label: names[predicate] for label, predicate in labels.items()}
 
@@ -289,7 +291,7 @@ class _Names:
 
 
 def _labels(query: RegularQuery) -> dict[str, str]:
-    """What a query constructs: in RQ, edges of its answer's name.
+    """The labels that a query constructs; in RQ, the name of its answer.
 
     Raises:
         QueryError: E-ARITY for a table.

@@ -13,7 +13,7 @@ from .reports import streams_with_deletions
 
 
 def check_no_deletions(expression: LogicalExpression, at: Location) -> None:
-    """No stream below an answer with paths has deletions: a path would have to be told anew.
+    """Checks that no stream below an answer with paths has deletions.
 
     Raises:
         QueryError: E-LATER.
