@@ -61,20 +61,28 @@ def format_of(path: str) -> Format:
 
 @dataclass(frozen=True, slots=True)
 class EdgeFile:
-    """A file of edges and how to read it.
+    """A file of edges and its layout.
 
-    ``columns`` maps the roles ``src``, ``trg``, ``label``, ``ts`` and ``op`` to the file's
-    names (a role that it leaves out is called by its own name), and properties, too; a
-    property whose column a file does not have is null. ``label`` is given to every
-    row instead of a label column. A CSV file without ``header`` has fields called
-    ``names``, or ``_c0``, ``_c1``, ... as Spark calls them. ``ts`` counts in ``time_unit``.
-    Of a ``stored`` graph ``ts`` is not read: its edges are of time 0. A file of ``vertices`` has
-    ``id`` where edges have ``src`` and ``trg``; both are the vertex in what is read.
-    ``origin`` says where its layout is described, for messages.
+    Attributes:
+        path: the file.
+        format: csv, json or parquet.
+        label: the label of every row; None if a column holds it.
+        columns: the file's names of roles (``src``, ``trg``, ``label``, ``ts``, ``op``, or ``id``)
+            and properties; missing ones are named alike. A property without a column is null.
+        header: whether the first record of CSV has the names of the fields.
+        names: the fields of CSV without a header; None: ``_c0``, ``_c1``, ..., as in Spark.
+        separator: the character between fields of CSV.
+        time_unit: the unit of ``ts``.
+        vertex_type: the type of its vertices.
+        deletions: whether rows may delete edges.
+        stored: whether it is of a stored graph, whose ``ts`` is not read and is 0.
+        vertices: whether its rows are vertices; ``id`` becomes both ends.
+        properties: the types of properties by name.
+        origin: where the layout is described, for messages.
 
     Raises:
-        EdgeFileError: if the separator is none, names are given to a file with a header, or
-            a property is called like a role.
+        EdgeFileError: if the separator is invalid, names are given to a file with a header, or a
+            property has the name of a role.
     """
 
     path: str

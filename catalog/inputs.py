@@ -30,8 +30,11 @@ STORED_STREAM = "stored"
 class Layout:
     """The layout of files that no catalog describes.
 
-    ``fields`` are the names of the fields of CSV files without a header, None where there
-    is a header; ``separator`` None goes by the file's name (a tab for ``.tsv``).
+    Attributes:
+        fields: the fields of CSV without a header; None if there is one.
+        separator: the character between fields; None: a tab for ``.tsv``, else a comma.
+        time_unit: the unit of ``ts``.
+        vertex_type: the type of vertices.
     """
 
     fields: tuple[str, ...] | None = None

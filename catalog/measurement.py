@@ -44,13 +44,17 @@ MOST_LABELS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """Statistics by label, and what they rest on.
+    """Statistics by label, and the sample that they come from.
 
-    ``rows`` is the number of edges seen, ``complete`` whether that was all of them,
-    ``rejected`` the rows that are no edges (the first hundred) and ``rejected_count`` how
-    many they were. ``more_labels``: there are labels that were not measured. ``warnings`` are
-    warnings about the files, for a person. ``numeric``: the vertices are strings, and all of those
-    seen are whole numbers.
+    Attributes:
+        statistics: the statistics of each label.
+        rows: the number of edges in the sample.
+        complete: whether the sample is all edges.
+        rejected: the first hundred rejected rows.
+        rejected_count: the number of rejected rows.
+        more_labels: whether there are labels that were not measured.
+        warnings: doubts about the files, in sentences for a person.
+        numeric: whether the vertices are strings that are whole numbers, all of them.
     """
 
     statistics: Mapping[str, LabelStatistics]

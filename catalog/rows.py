@@ -35,10 +35,13 @@ property; equally long."""
 class Expectation:
     """The requirements on the rows of a file.
 
-    With ``deletions`` there may be some, which need not have properties.
-    ``label`` is given to every row, if there is one. Edges of a stored graph have no
-    ``ts`` and are of time 0. A property may be missing, but if it is there it has a
-    value of its type. A row of ``vertices`` has ``id``, which is both ends of the edge it becomes.
+    Attributes:
+        vertex_type: the type of vertices.
+        time_unit: the unit of ``ts``; edges of a stored graph have no ``ts`` and are of time 0.
+        label: the label of every row; None if a column holds it.
+        deletions: whether rows may delete edges; these need no properties.
+        properties: the types of properties by name; a property may be missing.
+        vertices: whether rows have ``id``, which becomes both ends of an edge.
     """
 
     vertex_type: VertexType = "string"

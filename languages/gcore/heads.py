@@ -14,7 +14,7 @@ from . import errors
 from .errors import LATER, Fault
 from .scope import Scope
 from .syntax import Call, Construct, Direction, Edge, Item, Name, Node, Select, StoredPath, Value
-from .values import AGGREGATES, call_fault, looked_at, path_fault, place_of, value_of
+from .values import call_fault, looked_at, path_fault, place_of, value_of
 
 _UNBOUND = Fault("E-SAFE", "no MATCH binds it", "select vertices that patterns bind")
 _TAKEN = Fault("E-EDB", "another column has this name", "give one of them another name")
@@ -196,7 +196,7 @@ def _selected(item: Item, scope: Scope) -> Name | rq.Output:
         case Name() as name:
             scope.check_vertex(name, _UNBOUND)
             return name
-        case Call(function) as call if function.text.lower() in AGGREGATES:
+        case Call(function) as call if function.text.lower() in answers.FUNCTIONS:
             return _aggregated(call, scope)
         case Call(function) as call if function.text.lower() != "abs":
             raise call_fault(call, scope, errors.AGGREGATE_INSIDE)

@@ -66,7 +66,7 @@ class Reads:
         """The source of ``ON name WINDOW ...``.
 
         Raises:
-            QueryError: E-WINDOW if the window is none.
+            QueryError: E-WINDOW if the window is invalid.
         """
         self._places.setdefault(name.text, name.at)
         return StreamSource(name.text, self.window(written))
@@ -75,7 +75,7 @@ class Reads:
         """The window in ticks.
 
         Raises:
-            QueryError: E-WINDOW if it is none.
+            QueryError: E-WINDOW if it is invalid.
         """
         if written is None:
             return None

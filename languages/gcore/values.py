@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from ...algebra import scalar
 from ..query import regular_query as rq
+from ..query.answers import FUNCTIONS
 from ..query.errors import QueryError
 from ..query.regular_query import Location
 from . import errors
@@ -13,7 +14,6 @@ from .errors import Fault
 from .scope import Scope
 from .syntax import Call, Computed, Literal, Name, Node, Property, Value
 
-AGGREGATES = frozenset({"count", "sum", "avg", "min", "max"})
 _ONLY_VERTICES = Fault("E-SYNTAX", "only bound vertices are compared", "write (x) = (y)")
 
 
@@ -106,7 +106,7 @@ def call_fault(call: Call, scope: Scope, aggregate: Fault) -> QueryError:
     if name == "collect":
         fault_of_name = errors.COLLECTED
     else:
-        fault_of_name = aggregate if name in AGGREGATES else errors.NO_FUNCTION
+        fault_of_name = aggregate if name in FUNCTIONS else errors.NO_FUNCTION
     return fault_of_name.error(call.function.at, call.function.text)
 
 

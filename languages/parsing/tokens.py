@@ -34,7 +34,7 @@ SIGNS: Mapping[str, Sign] = MappingProxyType(
 
 
 def check_text(text: str) -> None:
-    """Refuses what is too long to be a query, or no text.
+    """Refuses a text that is too long for a query, or not Unicode.
 
     Raises:
         QueryError: E-SIZE, E-SYNTAX.

@@ -1,7 +1,7 @@
 """Columns of an answer besides vertices: properties, computed values, aggregates.
 
-In: the columns of a head as a front end read them. Out: the names of a rule's head, and what
-those that are no vertices of the body stand for.
+In: the columns of a head as a language reads them. Out: the names of a rule's head, and the values
+of those that are not vertices of the body.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def aggregate(name: str, argument: Value | None, at: Location, *, distinct: bool
 def named_columns(
     columns: Iterable[str | Column], taken: Iterable[str]
 ) -> tuple[tuple[str, ...], tuple[tuple[str, Output], ...]]:
-    """The names of a head's columns, and which of them stand for something else than a vertex.
+    """The names of a head's columns, and the values of those that are not vertices.
 
     A property without a name of its own is called as in the catalog, after its edge if that is
     taken: ``amount``, ``e_amount``, ``e_amount_2``.

@@ -1,8 +1,8 @@
 """The checks that every Regular Query must pass, in any language.
 
-In: rules and windows as a front end read them. Out: a `RegularQuery` that has an answer, is
-safe, binary inside and not recursive (thesis Definition 14), with the warnings due. What names
-of edges may stand for is in :mod:`headrace.languages.query.edge_checks`.
+In: rules and windows as a language reads them. Out: a `RegularQuery` that has an answer, is
+safe, binary inside and not recursive (thesis Definition 14), with its warnings. The checks of
+edge names are in :mod:`headrace.languages.query.edge_checks`.
 """
 
 from __future__ import annotations

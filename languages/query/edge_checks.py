@@ -32,7 +32,7 @@ def check_edges(rules: Sequence[Rule], derived: Collection[str]) -> None:
 
     Raises:
         QueryError: E-EDB for a name that is given twice, E-SAFE for a variable that nothing
-            binds, E-PROPERTY for what only an edge of an input label has.
+            binds, E-PROPERTY for a property of anything but an edge of an input label.
     """
     for rule in rules:
         _check_names(rule)

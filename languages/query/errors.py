@@ -49,7 +49,7 @@ CODES: Mapping[str, str] = MappingProxyType(
         "W-SLIDE": "a slide that does not divide the range",
     }
 )
-"""Every code that a front end or the translation uses, and what it is raised for."""
+"""The codes of errors and warnings, and what each is raised for."""
 
 WIDEST = 160
 """The most characters of a line of the query that are shown."""
@@ -58,9 +58,14 @@ WIDEST = 160
 class QueryError(Exception):
     """A query that is wrong or not supported.
 
-    ``message`` is the reason, ``text`` the offending piece of the query, ``line`` and
-    ``column`` (from 1) where it stands if that is known, ``expected`` what could have
-    stood there, ``hint`` what to do, ``remedies`` which settings of a request help as well.
+    Attributes:
+        code: a key of :data:`CODES`.
+        message: the reason.
+        line, column: the place of the error, from 1; None if it has none.
+        text: the offending part of the query.
+        expected: what could stand there instead, in words.
+        hint: what to do.
+        remedies: settings of the request that help as well.
     """
 
     def __init__(

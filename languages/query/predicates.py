@@ -29,7 +29,7 @@ def predicates(atom: Atom) -> tuple[str, ...]:
 
 
 def aliases(rules: Iterable[Rule]) -> dict[str, EdgeAtom | PathAtom]:
-    """The atoms that names given by ``as`` stand for, where these are predicates."""
+    """The atoms by their aliases, which are predicates too."""
     return {
         atom.alias: atom
         for rule in rules

@@ -1,8 +1,7 @@
 """Paths in the answer: columns that hold a path, not a vertex.
 
-A path column is told by the name of a path atom of the answer rule's own body. The rule without
-its path columns says which rows there are; with each of them one path is returned that makes the
-atom true.
+A path column has the name of a path atom in the body of the answer rule. The rule without its path
+columns gives the rows; with each row one path is returned that makes the atom true.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ _LATER = (
 def with_path_columns(
     columns: Iterable[str | Column], atoms: Sequence[Atom], at: Location
 ) -> list[str | Column]:
-    """The columns of a head, with those that are paths told from vertices.
+    """The columns of a head, of which those that are paths become path columns.
 
     Raises:
         QueryError: E-PATHVAR for a path under the name of two atoms.

@@ -1,4 +1,4 @@
-"""A Regular Query as RQ text: what ``explain --stage query`` shows, whatever it came from.
+"""A Regular Query as RQ text, which ``explain --stage query`` shows for every language.
 
 The text reads back as an equal query: :func:`headrace.languages.rq.parser.parse` is its inverse for
 every query whose variables are names, and whose conditions are comparisons.
@@ -37,7 +37,7 @@ from ..query.regular_query import (
 __all__ = ["condition_text", "path_text", "rule_text", "rules_text", "text", "value_text"]
 
 _Steps = Mapping[str, str]
-"""What is written for a predicate that is no name in the text."""
+"""The text of each predicate that has no name in the text."""
 _NO_STEPS: _Steps = MappingProxyType({})
 
 
@@ -170,5 +170,5 @@ def _step(ref: Ref, sets: _Steps) -> str:
 
 
 def _negates(ref: Ref, sets: _Steps) -> bool:
-    """Whether it is a set of labels that stands only between two terms."""
+    """Whether a predicate is a set of labels with ``!``, which is written between its two terms."""
     return "!" in sets.get(str(ref), "")

@@ -1,9 +1,9 @@
 """Steps of RQ that are no single label: sets of labels, windows of their own, chosen edges.
 
-While a text is read such a step is called by a *mark*, which no label can be called. At the end
-a set of labels gets a name of its own in the query, ``a[WINDOW 5]`` too, and in a path
-``a[amount > 5]`` a rule. An edge ``a[amount > 5](x, y)`` needs none: its tests are conditions of
-the rule that it stands in, which then needs a name for the edge.
+While a text is read, such a step is named by a *mark*, which cannot be a label. At the end a set of
+labels gets a name of its own in the query, ``a[WINDOW 5]`` too, and in a path ``a[amount > 5]`` is
+a rule. An edge ``a[amount > 5](x, y)`` needs no name for its step: its tests become conditions of
+the rule, which needs a name for the edge.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from ..query.regular_query import (
 )
 
 MARK = "\n"
-"""Begins what no label, edge or variable of a text can be called."""
+"""The first character of a mark, which no label, edge or variable has."""
 _EDGE = "e"
 _X, _Y = Variable("x"), Variable("y")
 
@@ -74,9 +74,9 @@ class Filter:
 def step_of(
     parts: Sequence[Token | WindowText | Filter], left_out: Iterable[tuple[bool, str]] = ()
 ) -> tuple[str, Steps]:
-    """What a path calls ``a``, ``_``, ``tx._`` or ``!``, perhaps with a filter behind it.
+    """The label or mark of ``a``, ``_``, ``tx._`` or ``!``, perhaps with a filter behind it.
 
-    That is the label itself, or the mark of the last of the steps that are given with it.
+    Returns the label itself, or the mark of the last step, and the steps.
     ``left_out`` are the labels behind ``!``, each with whether it is walked backwards.
     """
     tokens = [part for part in parts if isinstance(part, Token)]
@@ -104,7 +104,7 @@ def step_of(
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """The rules with names in place of marks, and what the names stand for."""
+    """The rules with names in place of marks, and the meaning of the names."""
 
     rules: tuple[Rule, ...]
     label_sets: tuple[tuple[str, LabelSet], ...] = ()
@@ -117,7 +117,7 @@ def finished(rules: Sequence[Rule], steps: Steps, time_unit: str) -> Finished:
     """The rules of a query with these steps; windows with a unit are counted in ``time_unit``.
 
     Raises:
-        QueryError: E-WINDOW for a window that is none.
+        QueryError: E-WINDOW for an invalid window.
     """
     by_mark = dict(steps)
     if not by_mark:
@@ -152,7 +152,7 @@ class _Naming:
         self._windowed: dict[tuple[str, Window], str] = {}
 
     def name(self, mark: str) -> str:
-        """What stands for a mark, or for a label itself."""
+        """The name of a mark; a label is its own name."""
         step = self._steps.get(mark)
         if step is None:
             return mark

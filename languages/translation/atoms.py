@@ -1,9 +1,9 @@
-"""Atoms of rules as relations: the rows that each one gives, and what its columns are bound to.
+"""Atoms of rules as relations: the rows of each, and the variables that its columns are bound to.
 
-In: an atom, what is asked of it, and the relations of the predicates that it reads. Out: a filtered
-relation with a name for each column. An edge of several labels is the union of the edges of each.
-Where such edges are told apart, a column says which label an edge has, and one which of its ends is
-the source if that may be either.
+In: an atom, its required columns, and the relations of the predicates that it reads. Out: a
+filtered relation with a name for each column. An edge of several labels is the union of the edges
+of each. If such edges have to be identified, one column holds the label of an edge, and one its
+source if that may be either end.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ from .relations import Relation, filtered, nothing, over, projected, union, vert
 from .required_columns import RequiredColumns
 
 _PADDING = Literal(0)
-"""Stands for a property that the edges of a label do not have; another column tells the label."""
+"""The value of a property that the edges of a label do not have; another column has the label."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """The rows that an atom has of one label: a relation, the names of its columns, and what else
-    is known of each row, by name."""
+    """The rows of one label of an atom: a relation, the names of its columns, and constants and
+    copies of columns, by name."""
 
     relation: Relation
     columns: tuple[str, ...]
@@ -85,10 +85,10 @@ class Atoms:
         """The filtered relation of the rule's atom of this ``number``, and the variable that each
         column is bound to.
 
-        A column that no variable is left for is called by
-        :func:`headrace.languages.query.conditions.key_of_end`, one that holds a property by its
-        :func:`headrace.languages.query.conditions.key`, or that of what it is joined with.
-        Of a vertex one column is kept.
+        A column without a variable is named by
+        :func:`headrace.languages.query.conditions.key_of_end`, one with a property by its
+        :func:`headrace.languages.query.conditions.key`, or by that of the one that it is joined
+        with. An atom of one vertex keeps one column.
         """
         labels = self._labels(atom)
         ends = _names_of_ends(atom, number)
@@ -159,7 +159,7 @@ class Atoms:
     def _scanned(
         self, atom: Atom, label: Symbol | None, asked: Sequence[str]
     ) -> tuple[Relation, tuple[str, ...], Origin | None]:
-        """The rows of one label, with those of the properties asked for that it has as columns."""
+        """The rows of one label, with the requested properties that it has as columns."""
         plain = self.plain(atom) if label is None else self.relations[str(label.ref)]
         if not asked or not isinstance(atom, Row):
             return plain, (), None
@@ -187,7 +187,7 @@ class Atoms:
 
 
 def _names_of_ends(atom: Atom, number: int) -> tuple[str, str]:
-    """What the columns of an atom's source and target are called."""
+    """The names of the columns of an atom's source and target."""
     source, target = atom.source, atom.target
     return (
         source.name if isinstance(source, Variable) else key_of_end(number, 0),

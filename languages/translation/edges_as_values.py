@@ -29,7 +29,7 @@ TRUE, FALSE = Both(()), Either(())
 
 
 Origins = Mapping[str, Collection[str]]
-"""Of an edge the labels that it may have, by their tags, each with the properties of its edges."""
+"""The properties of the edges of each label that an edge may have, by the tags of the labels."""
 
 
 def written_out(

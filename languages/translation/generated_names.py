@@ -1,7 +1,6 @@
 """Generated names, which must differ from every label of the catalog.
 
-A front end sees to it that such a name stands nowhere in its text. Which labels there are besides,
-only a catalog knows.
+A language chooses names that its text does not use; the labels of the catalog are only known here.
 """
 
 from __future__ import annotations

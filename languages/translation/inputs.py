@@ -37,8 +37,8 @@ from ..query.regular_query import (
 class Origin:
     """The origin of rows: their stream, the label's name there, and their properties.
 
-    ``ts``, the time of an edge, is one of these, unless the graph is stored. What is derived has
-    no stream and no properties.
+    ``ts``, the time of an edge, is one of these, unless the graph is stored. Derived edges have no
+    stream and no properties.
     """
 
     stream: str
@@ -201,7 +201,7 @@ class Inputs:
                 yield line_of("W-UNUSED", clause.location, target, reason)
 
     def _stream(self, label: str, at: Location, vertices: bool) -> tuple[Stream, str]:
-        """The stream that a label is of, and what it is called there."""
+        """The stream of a label, and the label's name there."""
         label = self._leaves[label].label if label in self._leaves else label
         streams = self.catalog.streams_of(label, vertices=vertices)
         if not any(label in stream.labels for stream in streams):

@@ -1,7 +1,7 @@
 """Properties as join variables: ``e.currency = f.currency`` makes one column of the PATTERN.
 
-In: the conditions of a rule and the types of what they look at. Out: which properties and
-vertices are one variable, and the conditions that are left to be checked.
+In: the conditions of a rule and the types of their references. Out: the properties and vertices
+that are one variable, and the remaining conditions.
 
 An equality between atoms whose two sides have one type is a join: equal values of a type have
 equal codes, be they vertices or properties. A missing value is equal to nothing, but to the
@@ -38,9 +38,9 @@ TypeOf = Callable[[Reference], PropertyType | None]
 
 @dataclass(frozen=True, slots=True)
 class JoinKeys:
-    """``properties`` are those that the PATTERN joins on; ``leader`` gives, by the
-    :func:`headrace.languages.query.conditions.key` of each reference that is one with others, the
-    key of the one that stands for them all."""
+    """The properties that the PATTERN joins on, and ``leader``: by the
+    :func:`headrace.languages.query.conditions.key` of each joined reference the key of the one that
+    names the common variable."""
 
     properties: tuple[Property, ...] = ()
     leader: Mapping[str, str] = field(default_factory=dict)
@@ -53,10 +53,9 @@ class JoinKeys:
 def join_keys(
     rule: Rule, conditions: Iterable[Condition], type_of: TypeOf
 ) -> tuple[list[Condition], JoinKeys]:
-    """The conditions that are no joins, each over what some atom gives if it can be, and the
-    joins.
+    """The conditions that are not joins, and the joins.
 
-    A property that is always there, as the time of an edge, is not asked for.
+    A joined property must be there; one that always is, as the time of an edge, is not checked.
     """
     equal: DisjointSets[Reference] = DisjointSets()
     left: list[Condition] = []

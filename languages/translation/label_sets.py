@@ -1,7 +1,7 @@
 """Sets of labels, ``_`` and ``!(a|^b)``, expanded into the labels of a catalog.
 
-A query says which labels it leaves out; which are left, only a catalog knows, and only of
-streams that list all their labels.
+A query names the labels that it leaves out. The others are known from the catalog, for streams that
+list all their labels.
 """
 
 from __future__ import annotations

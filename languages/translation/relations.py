@@ -1,7 +1,7 @@
 """Relations of the canonical translation: expressions with the types of their columns.
 
-In: relations. Out: an operator over them; none is larger than the optimizer can take, and what is
-certainly empty is not carried along.
+In: relations. Out: an operator over them. None is larger than the optimizer accepts, and relations
+that are certainly empty are removed.
 """
 
 from __future__ import annotations

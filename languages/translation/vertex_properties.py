@@ -1,4 +1,4 @@
-"""Properties of vertices: ``x.country``, where x is a variable and no name of an edge.
+"""Properties of vertices: ``x.country``, where x is a variable and not the name of an edge.
 
 In: a rule and the inputs. Out: the rule with a name for the row of the vertex that each such
 property is of. That is the one vertex relation of the rule that x is in and that has the
@@ -26,8 +26,8 @@ Relation = tuple[str, str]
 
 
 def with_rows_of_vertices(rule: Rule, inputs: Inputs) -> Rule:
-    """The rule with each property of a vertex as one of a named row, and no atom of a vertex
-    that says again what another one says.
+    """The rule with each property of a vertex as one of a named row, and without repeated
+    atoms of a vertex.
 
     Raises:
         QueryError: E-UNKNOWN for a property that no vertex relation has, E-AMBIGUOUS if

@@ -1,4 +1,4 @@
-"""Views that a catalog has: what another query constructs, read as a stream.
+"""Views of a catalog: the edges that another query constructs, read as a stream.
 
 In: a query and a catalog. Out: the query with the rules of the views that it reads, and of
 those that these read in turn; it reads streams only. A window over a view is one over its
@@ -39,7 +39,7 @@ def with_views(
     """The query without views, and warnings.
 
     Raises:
-        QueryError: what is wrong with a view, at the place that reads it; E-REC for views that
+        QueryError: for an error in a view, at the place that reads it; E-REC for views that
             depend on themselves, E-AMBIGUOUS for a label of several, E-UNKNOWN for a label that
             a view does not construct, E-PROPERTY for properties of its edges.
     """
@@ -52,7 +52,7 @@ def with_views(
 def queries_of_views(
     catalog: Catalog,
 ) -> Iterator[tuple[str, tuple[tuple[str, ...], RegularQuery]]]:
-    """The views of a catalog whose text can be read: what each constructs, and its query."""
+    """The views of a catalog that can be read: the labels that each constructs, and its query."""
     reading = _Reading(catalog, None, NO_DEADLINE, taken=set(labels_of(catalog)))
     for view in catalog.views:
         constructed = reading.constructed(view)

@@ -1,4 +1,4 @@
-"""Paths in the answer: the rule without them, and where each path's ends stand."""
+"""Paths in the answer: the rule without them, and the columns of each path's ends."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Ends:
 
 
 def without_paths(rule: Rule) -> tuple[Rule, tuple[Ends, ...]]:
-    """The rule without its path columns, behind which stand the ends of the paths; and those."""
+    """The rule with the ends of its paths in place of its path columns; and those ends."""
     paths = path_columns(rule)
     own = tuple((name, of) for name, of in rule.properties if name not in paths)
     taken = {name for name, _ in own}

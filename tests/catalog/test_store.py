@@ -370,7 +370,7 @@ def catalogs(draw: st.DrawFn) -> Catalog:
 
 
 @given(catalogs())
-def test_what_is_written_is_what_is_read(catalog: Catalog) -> None:
+def test_written_catalogs_read_as_themselves(catalog: Catalog) -> None:
     text = dumps(catalog)
     assert loads(text) == catalog
     assert dumps(loads(text)) == text

@@ -1,4 +1,4 @@
-"""What is said of a query that cannot be taken: code, place, text, reason, hint."""
+"""Errors of queries: code, place, text, reason, hint."""
 
 import copy
 import pickle
@@ -17,7 +17,7 @@ from headrace.languages.translation.labels_read import input_labels
 from tests.languages.examples import EXAMPLES
 
 SYNTAX = [
-    # text, place, offending text, what is said
+    # text, place, offending text, a part of the message
     ("", "1:1", "", "the query is empty"),
     ("  % nothing\n", "1:1", "", "the query is empty"),
     ("A(x,y)", "1:7", "", "ends too early; expected <-"),
@@ -218,13 +218,13 @@ def _error_of(text: str) -> QueryError:
     return caught.value
 
 
-@pytest.mark.parametrize(("text", "place", "offending", "said"), SYNTAX)
-def test_syntax(text: str, place: str, offending: str, said: str) -> None:
+@pytest.mark.parametrize(("text", "place", "offending", "message"), SYNTAX)
+def test_syntax(text: str, place: str, offending: str, message: str) -> None:
     error = _error_of(text)
     assert error.code == "E-SYNTAX"
     assert f"{error.line}:{error.column}" == place
     assert error.text == offending
-    assert said in str(error)
+    assert message in str(error)
 
 
 @pytest.mark.parametrize("length", ["3q", "P1M", "1.5", "1.5s", "soon", "99999999999999w"])
@@ -235,14 +235,14 @@ def test_a_length_that_is_none_is_told_once(length: str) -> None:
     assert error.hint
 
 
-@pytest.mark.parametrize(("code", "text", "place", "offending", "said"), OTHERS)
-def test_other_errors(code: str, text: str, place: str, offending: str, said: str) -> None:
+@pytest.mark.parametrize(("code", "text", "place", "offending", "message"), OTHERS)
+def test_other_errors(code: str, text: str, place: str, offending: str, message: str) -> None:
     error = _error_of(text)
     assert error.code == code
     assert f"{error.line}:{error.column}" == place
     if offending:
         assert error.text == offending
-    assert said in str(error)
+    assert message in str(error)
 
 
 def test_errors_without_a_place() -> None:
@@ -261,7 +261,7 @@ def test_the_form_of_an_error() -> None:
     )
 
 
-def test_it_shows_the_line_with_a_caret() -> None:
+def test_error_shows_its_line_with_a_caret() -> None:
     text = "% two rules\nAnswer(x, y) <- likes(x, z), not posts(z, y).\n"
     assert _error_of(text).render(text).splitlines()[1:] == [
         "  2 | Answer(x, y) <- likes(x, z), not posts(z, y).",
@@ -274,7 +274,7 @@ def test_it_shows_the_line_with_a_caret() -> None:
     ]
 
 
-def test_it_shows_no_control_characters() -> None:
+def test_error_shows_no_control_characters() -> None:
     text = "A(x, y) <- a(x,\ty)\x1b[31m"
     shown = _error_of(text).render(text)
     assert "\x1b" not in shown
@@ -283,7 +283,7 @@ def test_it_shows_no_control_characters() -> None:
     assert line[caret.index("^")] == "\N{REPLACEMENT CHARACTER}"
 
 
-def test_of_a_long_line_it_shows_the_part_around_the_place() -> None:
+def test_error_in_a_long_line_shows_the_part_around_it() -> None:
     text = "A(x) <- " + "a(x, y), " * 100 + "b(x,y,z), " + "a(x, y), " * 100
     error = _error_of(text)
     assert (error.code, error.column) == ("E-ARITY", 909)
@@ -309,14 +309,14 @@ def test_long_names_and_long_circles_are_cut() -> None:
     assert "d8 <- d9 <- ... <- d0; repetition" in str(circle)
 
 
-def test_without_a_line_to_show_it_is_the_one_line() -> None:
+def test_error_without_a_place_is_one_line() -> None:
     error = QueryError("E-SIZE", "too long")
     assert error.render("text") == str(error) == "E-SIZE: too long"
     elsewhere = QueryError("E-SYNTAX", "wrong", at=Location(7, 1))
     assert elsewhere.render("one line") == str(elsewhere)
 
 
-def test_it_survives_copy_and_pickle() -> None:
+def test_error_survives_copy_and_pickle() -> None:
     error = _error_of("A(x) <- a(x,")
     for other in (copy.copy(error), pickle.loads(pickle.dumps(error))):
         assert str(other) == str(error)
@@ -324,7 +324,7 @@ def test_it_survives_copy_and_pickle() -> None:
 
 
 def test_every_code_is_explained_once() -> None:
-    assert all(code.startswith(("E-", "W-")) and said for code, said in CODES.items())
+    assert all(code.startswith(("E-", "W-")) and message for code, message in CODES.items())
     with pytest.raises(AssertionError):
         QueryError("E-NONE", "no such code")
 
