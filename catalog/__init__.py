@@ -1,11 +1,15 @@
-"""The catalog: which streams there are and what is known of them.
+"""The catalog: the streams, their layout and their statistics.
 
-In: a YAML file, or input files to look at. Out: a `Catalog` (`headrace.catalog.model`), and the
-edges of files as record batches (`headrace.catalog.edges`).
+In: a YAML file, or input files. Out: a `Catalog` (`model`), and the edges of files as record
+batches (`edges`).
 
-Invariant: a catalog is an immutable value; a statistic is measured or declared, and where
-neither is possible `default_catalog` says so. Every row of a file is either an edge or
-rejected with its place and reason.
+Invariant: a catalog is an immutable value. A statistic is measured or declared, or it is the
+default of `default_catalog`. Every row of a file is an edge, or is rejected with its place and the
+reason.
+
+May import: algebra.
+
+Start reading at: `model`, then `document` for catalogs in YAML, or `edges` for files.
 
 >>> from headrace.catalog import loads
 >>> catalog = loads("streams: {s: {labels: {a: {rate: 2, distinct_src: 5, distinct_trg: 7}}}}")

@@ -1,6 +1,6 @@
-"""What is assumed of a label of which nothing is known.
+"""Default statistics, for labels that have none.
 
-The numbers claim nothing but an order of magnitude: the same for every label, so that a
+The numbers are an order of magnitude only, the same for every label, so that a
 plan chosen with them is chosen by the shape of the query alone. Measuring a sample
 (:func:`headrace.catalog.measurement.measure`) is always better.
 """
@@ -26,7 +26,7 @@ DEFAULT_STORED = LabelStatistics(
     vertices=10_000.0,
     population=10_000.0,
 )
-"""Of a label of a stored graph: one edge for each vertex."""
+"""The defaults of a stored label: one edge for each vertex."""
 
 DEFAULT_STREAM = "input"
 """The name of the one stream that is there without a catalog."""
@@ -44,32 +44,32 @@ def default_catalog(
     Labels of ``vertices`` are stored, but ``stream.label`` of one of the streams of which no
     label of edges is read.
     """
-    known = set(streams)
+    named = set(streams)
     own: dict[str, set[str]] = {}
     for label in labels:
         stream, _, rest = label.partition(".")
-        qualified = stream in known and rest != ""
+        qualified = stream in named and rest != ""
         own.setdefault(stream if qualified else DEFAULT_STREAM, set()).add(
             rest if qualified else label
         )
-    found = {
+    all_streams = {
         name: Stream(name, dict.fromkeys(sorted(own[name]), DEFAULT_STATISTICS), open_labels=True)
         for name in sorted(own)
     }
     of_vertices: dict[str, set[str]] = {}
     for label in vertices:
         stream, _, rest = label.partition(".")
-        qualified = stream in known and rest != ""
+        qualified = stream in named and rest != ""
         place = stream if qualified and stream not in own else VERTEX_STREAM
         of_vertices.setdefault(place, set()).add(rest if qualified else label)
     for name, mine in sorted(of_vertices.items()):
         stored = name == VERTEX_STREAM
         statistics = DEFAULT_STORED if stored else DEFAULT_STATISTICS
-        found[name] = Stream(
+        all_streams[name] = Stream(
             name,
             dict.fromkeys(sorted(mine), statistics),
             open_labels=True,
             stored=stored,
             vertices=True,
         )
-    return Catalog(found or {DEFAULT_STREAM: Stream(DEFAULT_STREAM, {}, open_labels=True)})
+    return Catalog(all_streams or {DEFAULT_STREAM: Stream(DEFAULT_STREAM, {}, open_labels=True)})

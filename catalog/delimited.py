@@ -22,7 +22,7 @@ from .raw import Malformed, RawRows, as_text
 # The module's limit of 131,072 characters holds for the process; a reader has none of its own.
 csv.field_size_limit(LONGEST_LINE)
 _UNCLOSED = "unexpected end of data"
-"""What the module says of a record that ends inside quotes."""
+"""The message of the csv module for a record that ends inside quotes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class Reader:
         return None
 
     def put_back(self) -> None:
-        """Has the record that was taken last be taken again."""
+        """Puts the last record back, so that it is taken again."""
         self._at, self._line = self._taken
 
     def rows(self, fields: int, wanted: Sequence[int]) -> Iterator[RawRows]:
@@ -168,7 +168,7 @@ def rows_of_messages(
 
 @dataclass(slots=True)
 class _Rows:
-    """Rows while they are gathered, and the records that are none."""
+    """Rows while they are collected, and malformed records."""
 
     fields: int
     wanted: Sequence[int]
@@ -200,7 +200,7 @@ class _Rows:
             column.append(row[position])
 
     def raw(self) -> RawRows:
-        """What was gathered."""
+        """The collected rows."""
         columns = [pa.array(column, pa.string()) for column in self.values]
         return RawRows.of_records(columns, self.lines, self.texts, self.malformed)
 
@@ -235,7 +235,7 @@ def _fast(block: Block, fields: int, wanted: Sequence[int], separator: str) -> R
 
 
 def _whole_lines(separator: str) -> re.Pattern[bytes]:
-    """What lines match that are whole records: told faster than by looking at each field."""
+    """A pattern of lines that are whole records; faster than looking at each field."""
     sign = re.escape(separator.encode())
     value = rb'(?:"[^"]*+(?:""[^"]*+)*+"|[^"%b]*+)' % sign
     return re.compile(rb"%b(?:%b%b)*+\r?" % (value, sign, value))

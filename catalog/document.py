@@ -42,7 +42,7 @@ from .shape_errors import Place, PlacedError, did_you_mean, shape_errors
 
 
 class CatalogError(ValueError):
-    """A catalog that cannot be used; the message says in which file, where, and what was
+    """An invalid catalog; the message says in which file, where, and what was
     expected there. ``place`` is the way to it through the document."""
 
     def __init__(self, message: str, place: Place = ()) -> None:
@@ -92,10 +92,10 @@ class _Statistics(_Shape):
         return self
 
     def value(self, stored: bool) -> LabelStatistics:
-        given = self.model_dump(exclude_none=True)
-        given["distinct_properties"] = MappingProxyType(self.distinct_properties)
+        declared = self.model_dump(exclude_none=True)
+        declared["distinct_properties"] = MappingProxyType(self.distinct_properties)
         vertices = max(self.distinct_src, self.distinct_trg)
-        return LabelStatistics(**{"rate": 0.0, "vertices": vertices, **given})
+        return LabelStatistics(**{"rate": 0.0, "vertices": vertices, **declared})
 
 
 class _Source(_Shape):
@@ -121,15 +121,15 @@ class _Source(_Shape):
         paths = [path for _, path in self.paths]
         for path in paths:
             if paths.count(path) > 1:
-                raise PlacedError(("path",), f"{path} is there twice")
+                raise PlacedError(("path",), f"{path} is given twice")
         return self
 
     @field_validator("format")
     @classmethod
     def _known(cls, name: str) -> str:
-        known = (*FILE_FORMATS, *LIVE_FORMATS)
-        if name not in known:
-            raise ValueError(f"{name} is no known format; expected one of {', '.join(known)}")
+        formats = (*FILE_FORMATS, *LIVE_FORMATS)
+        if name not in formats:
+            raise ValueError(f"{name} is no known format; expected one of {', '.join(formats)}")
         return name
 
     @model_validator(mode="after")
@@ -137,8 +137,8 @@ class _Source(_Shape):
         if self.follow and self.format not in FILE_FORMATS:
             raise PlacedError(
                 ("follow",),
-                f"it is for folders of files: {', '.join(FILE_FORMATS)}; {self.format} goes on by "
-                "itself",
+                f"it is for folders of files: {', '.join(FILE_FORMATS)}; {self.format} is live "
+                "already",
             )
         if (self.value is not None or self.fields) and self.format in FILE_FORMATS:
             raise ValueError("value and fields are for messages, and not for files")
@@ -213,7 +213,7 @@ class _Stream(_Shape):
         if self.stored and self.deletions:
             raise PlacedError(("deletions",), "a stored graph does not change")
         if self.stored and self.delay:
-            raise PlacedError(("delay",), "a stored graph is there before all else")
+            raise PlacedError(("delay",), "a stored graph has no times, and so no delay")
         if self.stored and "ts" in self.columns:
             raise PlacedError(
                 ("columns", "ts"),
@@ -233,16 +233,16 @@ class _Stream(_Shape):
             if name in (*roles, *ROLES):
                 raise PlacedError(
                     ("properties", name),
-                    f"it is no property but what every {every} has; give the property another "
+                    f"it is no property: every {every} has it; give the property another "
                     "name, and its column in columns",
                 )
-        known = (*roles, *self.properties)
+        names = (*roles, *self.properties)
         for name in self.columns:
-            if name not in known:
+            if name not in names:
                 raise PlacedError(
                     ("columns", name),
                     f"it is neither one of {', '.join(roles)} nor among the properties of the "
-                    f"stream{did_you_mean(name, known)}",
+                    f"stream{did_you_mean(name, names)}",
                 )
         for label, statistics in self.labels.items():
             for name in statistics.distinct_properties:

@@ -61,20 +61,28 @@ def format_of(path: str) -> Format:
 
 @dataclass(frozen=True, slots=True)
 class EdgeFile:
-    """A file of edges and how to read it.
+    """A file of edges and its layout.
 
-    ``columns`` maps the roles ``src``, ``trg``, ``label``, ``ts`` and ``op`` to the file's
-    names (a role that it leaves out is called by its own name), and properties, too; a
-    property whose column a file does not have is null. ``label`` is given to every
-    row instead of a label column. A CSV file without ``header`` has fields called
-    ``names``, or ``_c0``, ``_c1``, ... as Spark calls them. ``ts`` counts in ``time_unit``.
-    Of a ``stored`` graph ``ts`` is not read: its edges are of time 0. A file of ``vertices`` has
-    ``id`` where edges have ``src`` and ``trg``; both are the vertex in what is read.
-    ``origin`` says where its layout is described, for messages.
+    Attributes:
+        path: the file.
+        format: csv, json or parquet.
+        label: the label of every row; None if a column holds it.
+        columns: the file's names of roles (``src``, ``trg``, ``label``, ``ts``, ``op``, or ``id``)
+            and properties; missing ones are named alike. A property without a column is null.
+        header: whether the first record of CSV has the names of the fields.
+        names: the fields of CSV without a header; None: ``_c0``, ``_c1``, ..., as in Spark.
+        separator: the character between fields of CSV.
+        time_unit: the unit of ``ts``.
+        vertex_type: the type of its vertices.
+        deletions: whether rows may delete edges.
+        stored: whether it is of a stored graph, whose ``ts`` is not read and is 0.
+        vertices: whether its rows are vertices; ``id`` becomes both ends.
+        properties: the types of properties by name.
+        origin: where the layout is described, for messages.
 
     Raises:
-        EdgeFileError: if the separator is none, names are given to a file with a header, or
-            a property is called like a role.
+        EdgeFileError: if the separator is invalid, names are given to a file with a header, or a
+            property has the name of a role.
     """
 
     path: str
@@ -98,7 +106,7 @@ class EdgeFile:
                 f"{self.path}: a separator is one ASCII character, not {self.separator!r}"
             )
         if self.header and self.names is not None:
-            raise EdgeFileError(f"{self.path}: names are given to files without a header only")
+            raise EdgeFileError(f"{self.path}: only a file without a header can be given names")
         for name in self.properties:
             if name in (*self.roles, *ROLES):
                 every = "vertex" if self.vertices else "edge"
@@ -106,12 +114,12 @@ class EdgeFile:
 
     @property
     def roles(self) -> tuple[str, ...]:
-        """What its columns are there for, besides properties."""
+        """The roles of its columns, besides properties."""
         return roles_of(self.vertices)
 
     @property
     def expectation(self) -> Expectation:
-        """What its rows have to be."""
+        """The requirements on its rows."""
         return Expectation(
             self.vertex_type,
             self.time_unit,
@@ -129,7 +137,7 @@ class EdgeFile:
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """A row that is no edge.
+    """A rejected row.
 
     ``line`` is the first of its lines, from 1 (rows, for Parquet); ``text`` all of them as they
     stand in the file.
@@ -291,15 +299,15 @@ def roles_in(file: EdgeFile, names: Sequence[str]) -> list[str]:
     needed = _ends(file)
     needed += [] if file.stored else ["ts"]
     needed += ["label"] if file.label is None else []
-    known = [role for role in file.properties if role in file.columns]
-    found = [r for r in (*needed, "op", *file.properties) if _name(file, r) in names]
-    for role in (*needed, *known):
-        if role not in found:
+    declared = [role for role in file.properties if role in file.columns]
+    filled = [r for r in (*needed, "op", *file.properties) if _name(file, r) in names]
+    for role in (*needed, *declared):
+        if role not in filled:
             raise EdgeFileError(_no_column(file, role, names))
-    for role in found:
+    for role in filled:
         if names.count(_name(file, role)) > 1:
             raise EdgeFileError(f"{file.path}: two columns are called {_name(file, role)!r}")
-    return found
+    return filled
 
 
 def check_not_empty(files: Sequence[EdgeFile]) -> None:
@@ -338,15 +346,15 @@ def _no_column(file: EdgeFile, role: str, names: Sequence[str]) -> str:
 
 
 def _remedy(file: EdgeFile, role: str, names: Sequence[str]) -> str:
-    """What to say of a file that lacks the column of a role."""
+    """The advice for a file that lacks the column of a role."""
     by_options = file.origin == "options"
     separator = _likely_separator(file, names)
     if separator is not None:
-        known = _name(file, role) in names[0].split(separator)
+        named = _name(file, role) in names[0].split(separator)
         if by_options:
-            header = "" if known else " (and --columns src,trg,ts or the like, without a header)"
+            header = "" if named else " (and --columns src,trg,ts or the like, without a header)"
             return f"if {separator!r} separates its fields, say --sep {separator!r}{header}"
-        header = "" if known else ", header: false"
+        header = "" if named else ", header: false"
         return f"if {separator!r} separates its fields, say options: {{sep: {separator!r}{header}}}"
     if role in file.properties:
         return "say in columns which one it is"
@@ -374,7 +382,7 @@ def _remedy(file: EdgeFile, role: str, names: Sequence[str]) -> str:
 
 
 def _likely_separator(file: EdgeFile, names: Sequence[str]) -> str | None:
-    """What seems to stand between the fields of a file that has but one, with its own separator."""
+    """The probable separator of a file that has one field only with its own separator."""
     if file.format != "csv" or len(names) != 1:
         return None
     others = [sign for sign in "\t;,| " if sign != file.separator and sign in names[0]]

@@ -28,10 +28,13 @@ STORED_STREAM = "stored"
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How files are laid out that no catalog describes.
+    """The layout of files that no catalog describes.
 
-    ``fields`` are the names of the fields of CSV files without a header, None where there
-    is a header; ``separator`` None goes by the file's name (a tab for ``.tsv``).
+    Attributes:
+        fields: the fields of CSV without a header; None if there is one.
+        separator: the character between fields; None: a tab for ``.tsv``, else a comma.
+        time_unit: the unit of ``ts``.
+        vertex_type: the type of vertices.
     """
 
     fields: tuple[str, ...] | None = None
@@ -65,7 +68,7 @@ class Layout:
                 )
         for role in ROLES:
             if fields.count(role) > 1:
-                raise EdgeFileError(f"columns {columns!r}: {role} is there twice")
+                raise EdgeFileError(f"columns {columns!r}: {role} is given twice")
         return Layout(fields, tab, time_unit, vertex_type)
 
 
@@ -81,15 +84,15 @@ def files_of_inputs(
     files = []
     for text in inputs:
         label, path = _split(text)
-        for found in _expanded(path):
+        for file_path in _expanded(path):
             files.append(
                 EdgeFile(
-                    found,
-                    format_of(found),
+                    file_path,
+                    format_of(file_path),
                     label,
                     header=layout.fields is None,
                     names=layout.fields,
-                    separator=layout.separator or _separator_of(found),
+                    separator=layout.separator or _separator_of(file_path),
                     time_unit=layout.time_unit,
                     vertex_type=layout.vertex_type,
                     stored=stored,
@@ -115,21 +118,21 @@ def files_of_stream(stream: Stream, time_unit: str) -> tuple[EdgeFile, ...]:
             f"stream {stream.name}: {source.format!r} is no file format; "
             f"files are {', '.join(FILE_FORMATS)}"
             if source.format not in FILE_FORMATS
-            else f"stream {stream.name}: its folder is followed, and never at its end"
+            else f"stream {stream.name}: its folder is followed, so it has no end"
         )
     return tuple(
         replace(
             layout_of(stream, path, time_unit),
-            path=found,
-            separator=_given_separator(source) or _separator_of(found),
+            path=file_path,
+            separator=_declared_separator(source) or _separator_of(file_path),
         )
         for path in source.path
-        for found in _expanded(path)
+        for file_path in _expanded(path)
     )
 
 
 def layout_of(stream: Stream, path: str, time_unit: str) -> EdgeFile:
-    """How a file is read that is found under a ``path`` of a stream's source; a format that is
+    """The layout of a file under a ``path`` of a stream's source; a format that is
     none of files counts as CSV.
 
     Raises:
@@ -144,7 +147,7 @@ def layout_of(stream: Stream, path: str, time_unit: str) -> EdgeFile:
         source.path_labels.get(path, stream.label),
         MappingProxyType(dict(stream.columns)),
         header=options.get("header", "true").lower() == "true",
-        separator=_given_separator(source) or _separator_of(path),
+        separator=_declared_separator(source) or _separator_of(path),
         time_unit=time_unit,
         vertex_type=stream.vertex_type,
         deletions=stream.deletions,
@@ -155,15 +158,15 @@ def layout_of(stream: Stream, path: str, time_unit: str) -> EdgeFile:
     )
 
 
-def _given_separator(source: Source) -> str | None:
-    """The separator that a source says, if any."""
+def _declared_separator(source: Source) -> str | None:
+    """The separator that a source declares, if any."""
     options = {name.lower(): value for name, value in source.options.items()}
-    given = options.get("sep", options.get("delimiter"))
-    return None if given is None else given.replace("\\t", "\t")
+    separator = options.get("sep", options.get("delimiter"))
+    return None if separator is None else separator.replace("\\t", "\t")
 
 
 def stream_of_files(name: str, files: Sequence[EdgeFile], measurement: Measurement) -> Stream:
-    """The stream that files make up, as a catalog describes it.
+    """The stream of files, as a catalog describes it.
 
     Raises:
         EdgeFileError: if the files are laid out differently: a catalog's stream is of one
@@ -184,8 +187,8 @@ def stream_of_files(name: str, files: Sequence[EdgeFile], measurement: Measureme
             options["header"] = "false"
     columns = dict(first.columns)
     if first.names is not None:
-        known = {*first.roles, *first.properties} - ({"ts"} if first.stored else set())
-        columns = {name: f"_c{i}" for i, name in enumerate(first.names) if name in known}
+        used = {*first.roles, *first.properties} - ({"ts"} if first.stored else set())
+        columns = {name: f"_c{i}" for i, name in enumerate(first.names) if name in used}
     labels = {f.path: f.label for f in files if f.label is not None}
     one_label = next(iter(labels.values())) if len(set(labels.values())) == 1 else None
     return Stream(
@@ -219,7 +222,7 @@ def measured_catalog(
     labels: Collection[str] = (),
     enough: Callable[[], bool] | None = None,
 ) -> tuple[Catalog, tuple[Measurement, ...]]:
-    """The catalog of files that nothing describes, and the measurements behind it.
+    """The catalog of files that no catalog describes, and the measurements behind it.
 
     ``files`` are one stream, called ``input``; ``stored`` one stored graph, ``stored``, and those
     of vertices among them another, ``vertices``. Their further columns are properties
@@ -279,27 +282,27 @@ def _expanded(path: str) -> list[str]:
             return _files_in(path)
         return [path]
     except (FileNotFoundError, NotADirectoryError):
-        found = [f for f in glob.glob(path, recursive=True) if not os.path.isdir(f)]
+        matches = [f for f in glob.glob(path, recursive=True) if not os.path.isdir(f)]
     except OSError as error:
         raise cannot_be_read(path, error) from error
-    if not found:
+    if not matches:
         raise EdgeFileError(f"{path}: there is no such file")
-    return sorted(found)
+    return sorted(matches)
 
 
 def _files_in(folder: str) -> list[str]:
     """All that lies in a folder and in those inside it, but what is hidden there."""
-    found: list[str] = []
+    paths: list[str] = []
 
     def refuse(error: OSError) -> None:
         raise cannot_be_read(str(error.filename), error)
 
     for place, folders, files in os.walk(folder, onerror=refuse):
         folders[:] = [name for name in folders if not name.startswith(_HIDDEN)]
-        found += [os.path.join(place, name) for name in files if not name.startswith(_HIDDEN)]
-    if not found:
+        paths += [os.path.join(place, name) for name in files if not name.startswith(_HIDDEN)]
+    if not paths:
         raise EdgeFileError(f"{folder}: the folder has no files")
-    return sorted(found)
+    return sorted(paths)
 
 
 def _separator_of(path: str) -> str:

@@ -1,4 +1,4 @@
-"""Whole lines of a text file, packed or not, block by block in bounded memory."""
+"""Whole lines of a text file, compressed or not, block by block in bounded memory."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ BLOCK = 1 << 20
 LONGEST_LINE = 1 << 24
 """A line of more bytes is no row but a sign of a file without line ends."""
 SHOWN = 1000
-"""So many bytes of such a line are kept to be shown."""
+"""The bytes of an overlong line that are kept for its message."""
 _GZIP_MAGIC = b"\x1f\x8b"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -65,7 +65,7 @@ def opened(path: str) -> BinaryIO:
 
 
 def cannot_be_read(path: str, error: OSError) -> EdgeFileError:
-    """What is said of a file or folder that the system refuses."""
+    """The error of a file or folder that the system refuses."""
     return EdgeFileError(f"{path}: cannot be read: {error.strerror or error}")
 
 
@@ -134,7 +134,7 @@ def _blocks(plain: BinaryIO | gzip.GzipFile) -> Iterator[Block]:
 
 
 def _after_line_end(plain: BinaryIO | gzip.GzipFile) -> tuple[bytes, bool]:
-    """What stands behind the end of the line, and whether there are quotes before it."""
+    """The text after the end of the line, and whether there are quotes before it."""
     quoted = False
     while chunk := plain.read(BLOCK):
         head, end, tail = chunk.partition(b"\n")

@@ -18,7 +18,7 @@ from .model import FILE_FORMATS, Source, Stream
 from .rows import Expectation, checked
 
 _OF_TEXT = ("kafka", "socket", "text")
-"""Formats whose rows are text, if nothing else is said: a message, or a line."""
+"""Formats whose rows are text by default: a message, or a line."""
 _BLANK = "the message is empty"
 
 
@@ -43,12 +43,12 @@ class LiveSource:
 
     @property
     def message(self) -> EdgeFile | None:
-        """How a message that is text is laid out; None where rows are columns or files."""
+        """The layout of messages of text; None where rows are columns or files."""
         return self.layouts.get("")
 
     @property
     def description(self) -> str:
-        """What is read, for a person."""
+        """The format and the place of the source, for people."""
         place = ", ".join(self.source.path) or next(
             (self.source.options[o] for o in _NAMING if o in self.source.options), ""
         )
@@ -60,7 +60,7 @@ _NAMING = ("subscribe", "subscribePattern", "assign", "port")
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """The edges among messages, and (position, reason) of those that are none."""
+    """The edges among messages, and (position, reason) of rejected messages."""
 
     edges: pa.RecordBatch
     bad: tuple[tuple[int, str], ...] = ()
@@ -74,10 +74,10 @@ def live_source(stream: Stream, time_unit: str) -> LiveSource:
     """
     source = stream.source
     if source is None or not source.live:
-        raise EdgeFileError(f"stream {stream.name}: its source is none that goes on")
+        raise EdgeFileError(f"stream {stream.name}: its source is not live")
     if stream.stored:
         raise EdgeFileError(
-            f"stream {stream.name}: a stored graph is read once, and {source.format!r} goes on; "
+            f"stream {stream.name}: a stored graph is read once, and {source.format!r} is live; "
             "give it files, and leave follow out"
         )
     layouts: dict[str, EdgeFile] = {}
@@ -118,13 +118,13 @@ def edges_of_messages(layout: EdgeFile, messages: Sequence[bytes | None]) -> Rec
 
     JSON may stand in several lines, and a quoted value of CSV may hold line ends.
     """
-    given = [b"" if message is None or message.isspace() else message for message in messages]
-    blank = [(position, _BLANK) for position, message in enumerate(given) if not message]
-    if len(blank) == len(given):
+    texts = [b"" if message is None or message.isspace() else message for message in messages]
+    blank = [(position, _BLANK) for position, message in enumerate(texts) if not message]
+    if len(blank) == len(texts):
         return Received(_none(layout.schema), tuple(blank))
     bad = blank
     batches = []
-    for roles, raw in read_messages(layout, given):
+    for roles, raw in read_messages(layout, texts):
         bad += [(row.line, row.reason) for row in raw.malformed]
         if raw.lines:
             columns = dict(zip(roles, raw.columns, strict=True))

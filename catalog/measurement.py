@@ -37,20 +37,24 @@ from .sketch import Hashes, Sketch, hashes_of, pair_hashes
 from .timestamps import finer_unit
 
 ROWS = 1_000_000
-"""How many rows are looked at unless said otherwise; a second or two."""
+"""The default number of sampled rows, which take a second or two."""
 MOST_LABELS = 10_000
-"""How many labels of a stream are measured, beside those that are asked for."""
+"""The most labels of a stream that are measured besides requested ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """Statistics by label, and what they rest on.
+    """Statistics by label, and the sample that they come from.
 
-    ``rows`` is the number of edges seen, ``complete`` whether that was all of them,
-    ``rejected`` the rows that are no edges (the first hundred) and ``rejected_count`` how
-    many they were. ``more_labels``: there are labels that were not measured. ``warnings`` are
-    warnings about the files, for a person. ``numeric``: the vertices are strings, and all of those
-    seen are whole numbers.
+    Attributes:
+        statistics: the statistics of each label.
+        rows: the number of edges in the sample.
+        complete: whether the sample is all edges.
+        rejected: the first hundred rejected rows.
+        rejected_count: the number of rejected rows.
+        more_labels: whether there are labels that were not measured.
+        warnings: doubts about the files, in sentences for a person.
+        numeric: whether the vertices are strings that are whole numbers, all of them.
     """
 
     statistics: Mapping[str, LabelStatistics]
@@ -160,7 +164,7 @@ def measure_files(
 
 
 def _warnings_of_times(files: Sequence[EdgeFile], parts: Sequence[_Part]) -> Iterator[str]:
-    """That times are far too large for their unit, as milliseconds are that are read as seconds."""
+    """A warning if times are too large for their unit, such as milliseconds read as seconds."""
     for file, part in zip(files, parts, strict=True):
         unit = None if part.earliest is None else finer_unit(part.earliest, file.time_unit)
         if unit is not None:
@@ -183,13 +187,13 @@ def _insertions(edges: pa.RecordBatch) -> pa.RecordBatch:
 _Hashed = Mapping[str, tuple[Hashes, NDArray[np.bool_] | None]]
 """The hashes of each kind of value of some edges; for a property, which edges have it."""
 _PROPERTY = "property "
-"""Stands before the name of a property, as a kind of value."""
+"""The prefix of a property's name, as a kind of value."""
 _PENDING = 1 << 13
-"""So many edges of a label are gathered before their values go into its sketches."""
+"""The edges of a label that are collected before their values go into its sketches."""
 
 
 class _Label:
-    """What was seen of one label."""
+    """The edges seen of one label."""
 
     def __init__(self) -> None:
         self._sketches: dict[str, Sketch] = {}
@@ -206,7 +210,7 @@ class _Label:
             self._settle()
 
     def sketch(self, kind: str) -> Sketch:
-        """Of the values of one kind: ``src``, ``trg``, ``pair``, ``vertex``, or a property."""
+        """The sketch of a kind of value: ``src``, ``trg``, ``pair``, ``vertex``, or a property."""
         self._settle()
         return self._sketches.get(kind, Sketch())
 
@@ -234,20 +238,20 @@ class _Labels:
         self._wanted = frozenset(wanted)
 
     def of(self, label: str) -> _Label | None:
-        """What is measured of a label; None if there is no room for it."""
-        known = self.measured.get(label)
-        if known is None:
+        """The label's entry; None if too many labels are measured already."""
+        measured = self.measured.get(label)
+        if measured is None:
             if len(self.measured) >= MOST_LABELS and label not in self._wanted:
                 self.more = True
                 return None
-            known = self.measured[label] = _Label()
-        return known
+            measured = self.measured[label] = _Label()
+        return measured
 
 
 def _hashed(edges: pa.RecordBatch) -> _Hashed:
     sources, targets = hashes_of(edges.column("src")), hashes_of(edges.column("trg"))
     pairs = pair_hashes(sources, targets)
-    found: dict[str, tuple[Hashes, NDArray[np.bool_] | None]] = {
+    columns: dict[str, tuple[Hashes, NDArray[np.bool_] | None]] = {
         "src": (sources, None),
         "trg": (targets, None),
         "pair": (pairs, None),
@@ -257,13 +261,13 @@ def _hashed(edges: pa.RecordBatch) -> _Hashed:
         there = pc.is_valid(column).to_numpy(zero_copy_only=False)
         hashes = np.zeros(len(column), np.uint64)
         hashes[there] = hashes_of(column.drop_null())
-        found[_PROPERTY + name] = (hashes, there)
-    return found
+        columns[_PROPERTY + name] = (hashes, there)
+    return columns
 
 
 @dataclass(slots=True)
 class _Part:
-    """What was read of one file: how many edges of which labels, and when they were."""
+    """The part of a file that was read: its edges by label, and their times."""
 
     rows: int = 0
     counts: dict[str, int] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""What is known of streams: their sources, labels and statistics."""
+"""The model of a catalog: streams, their sources, labels and statistics."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 ROLES = ("src", "trg", "label", "ts", "op")
-"""What the columns of a source are there for; no property is called so."""
+"""The roles that columns of edges may fill; no property has such a name."""
 VERTEX_ROLES = ("id", "label", "ts", "op")
 """The same for a source of vertices."""
 
@@ -35,7 +35,7 @@ FILE_FORMATS: Mapping[str, Literal["csv", "json", "parquet"]] = {
     "ndjson": "json",
     "parquet": "parquet",
 }
-"""What a catalog calls the formats of files."""
+"""The formats of files by their names in a catalog."""
 
 LIVE_FORMATS = (
     "kafka",
@@ -50,12 +50,12 @@ LIVE_FORMATS = (
     "rate",
     "rate-micro-batch",
 )
-"""What else of Structured Streaming's a catalog may name. Spark takes any other name for that of a
-class, which it loads."""
+"""The formats of Structured Streaming that a catalog may name. Spark takes any other name for that
+of a class, which it loads."""
 
 
 def roles_of(vertices: bool) -> tuple[str, ...]:
-    """What the columns of a source of edges, or of vertices, are there for."""
+    """The roles that columns of a source of edges, or of vertices, may fill."""
     return VERTEX_ROLES if vertices else ROLES
 
 
@@ -63,10 +63,19 @@ def roles_of(vertices: bool) -> tuple[str, ...]:
 class LabelStatistics:
     """The statistics of one label of a stream.
 
-    Units: ``rate`` in edges per time unit of the catalog; ``population`` is the number of
-    edges of a stored graph (its rate is 0) and None for a stream, where it follows from
-    rate and window. Distinct counts are of the domain, not of one window;
-    ``distinct_properties`` are those of properties by name, of any or none of them.
+    Distinct counts are those of the whole stream, not of one window.
+
+    Attributes:
+        rate: edges per time unit of the catalog; 0 for a stored graph.
+        distinct_src: the number of different sources.
+        distinct_trg: the number of different targets.
+        vertices: the number of different vertices at either end.
+        distinct_pairs: the number of different pairs of ends.
+        degree_skew: the mean squared degree over the squared mean degree; 1 if all are equal.
+        longest_path: the most edges of a path of this label.
+        population: the number of edges of a stored graph; None for a stream.
+        measured_at: the time of the measurement, ISO-8601.
+        distinct_properties: the number of different values of properties, by name.
     """
 
     rate: float
@@ -85,12 +94,16 @@ class LabelStatistics:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where rows come from: a Structured Streaming format, a path, reader options.
+    """The source of rows.
 
-    A path is a file, a folder or a glob. ``path_labels`` gives the rows of each path a
-    label; it is empty where labels come from elsewhere. ``follow``: the path is a folder into which
-    files are put for ever. ``value`` says how the text of a message is laid out, and ``fields``
-    what the fields of one of CSV are.
+    Attributes:
+        format: a format of files, or of Structured Streaming.
+        path: files, folders or globs.
+        options: options of the reader, by name.
+        path_labels: the label of the rows of each path; empty if labels come from elsewhere.
+        follow: whether ``path`` is a folder into which files are put for ever.
+        value: the layout of the text of a message.
+        fields: the fields of a message of CSV, in order.
     """
 
     format: str
@@ -109,15 +122,25 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """A stream of edges, or a stored graph; or one of ``vertices``.
+    """A stream of edges, a stored graph, or a stream of vertices.
 
-    A row of vertices is an edge from the vertex to itself, so that all that is said of edges
-    and their properties here, and of statistics, holds for it too.
-    ``properties`` are the types of its edges' properties; an edge may lack any of them.
-    ``columns`` maps ``src``, ``trg``, ``label``, ``ts`` and properties to the source's
-    names; ``label`` fixes the label of every row. With ``open_labels`` any other label may
-    occur too, and nothing is known of it. Rows may come out of order by ``delay``, in time units;
-    after ``idle_ms`` milliseconds of silence other streams no longer wait for this one.
+    A row of vertices is an edge from the vertex to itself, so labels, properties and statistics
+    are those of edges.
+
+    Attributes:
+        name: the name in the catalog.
+        labels: the statistics of each label.
+        source: the source of its rows; None if it can only be planned with.
+        columns: the source's names of roles and properties; missing ones are named alike.
+        label: the label of every row; None if a column holds it.
+        open_labels: whether labels may occur that ``labels`` does not list.
+        vertex_type: the type of its vertices.
+        delay: how late a row may come, in time units.
+        idle_ms: the silence after which other streams do not wait for this one, in milliseconds.
+        deletions: whether rows may delete edges.
+        stored: whether it is a stored graph, which is valid always.
+        vertices: whether its rows are vertices.
+        properties: the types of properties by name; an edge may lack any of them.
     """
 
     name: str
@@ -169,11 +192,11 @@ class Catalog:
         """
         if not self._listing:
             # Made when it is first needed: there may be very many labels, or streams.
-            found: dict[tuple[str, bool], list[Stream]] = {}
+            by_label: dict[tuple[str, bool], list[Stream]] = {}
             for _, stream in sorted(self.streams.items()):
-                for known in stream.labels:
-                    found.setdefault((known, stream.vertices), []).append(stream)
-            self._listing.update({key: tuple(streams) for key, streams in found.items()})
+                for listed_label in stream.labels:
+                    by_label.setdefault((listed_label, stream.vertices), []).append(stream)
+            self._listing.update({key: tuple(streams) for key, streams in by_label.items()})
         if listed := self._listing.get((label, vertices)):
             return listed
         named = (self.streams[name] for name in sorted(self.streams))

@@ -33,12 +33,15 @@ property; equally long."""
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """What the rows of a file have to be.
+    """The requirements on the rows of a file.
 
-    With ``deletions`` there may be some, which need not have properties.
-    ``label`` is given to every row, if there is one. Edges of a stored graph have no
-    ``ts`` and are of time 0. A property may be missing, but if it is there it has a
-    value of its type. A row of ``vertices`` has ``id``, which is both ends of the edge it becomes.
+    Attributes:
+        vertex_type: the type of vertices.
+        time_unit: the unit of ``ts``; edges of a stored graph have no ``ts`` and are of time 0.
+        label: the label of every row; None if a column holds it.
+        deletions: whether rows may delete edges; these need no properties.
+        properties: the types of properties by name; a property may be missing.
+        vertices: whether rows have ``id``, which becomes both ends of an edge.
     """
 
     vertex_type: VertexType = "string"
@@ -60,7 +63,7 @@ class Expectation:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """The edges in their order, and (position, reason) of the rows that are none.
+    """The edges in their order, and (position, reason) of rejected rows.
 
     ``positions`` are the rows that the edges come from; None where it is all of them.
     """
@@ -84,22 +87,23 @@ def checked(columns: Columns, rows: int, expectation: Expectation) -> Checked:
     ends = ("src", "trg")
     if expectation.vertices:
         columns, ends = {**columns, "src": columns["id"], "trg": columns["id"]}, ("id", "id")
-    found = {
+    results = {
         "src": _vertices(ends[0], columns["src"], expectation),
         "trg": _vertices(ends[1], columns["trg"], expectation),
         "label": _labels(columns, rows, expectation),
         "ts": _times(columns, rows, expectation),
     }
     for name, kind in expectation.properties.items():
-        found[name] = _values(name, kind, columns, rows, expectation)
-    verdicts = dict(found)
+        results[name] = _values(name, kind, columns, rows, expectation)
+    verdicts = dict(results)
     if "op" in columns or expectation.deletions:
         raw = columns.get("op", pa.nulls(rows, pa.string()))
         verdicts["op"] = _operations(raw, expectation)
     if expectation.deletions:
-        found["op"] = verdicts["op"]
+        results["op"] = verdicts["op"]
     edges = pa.RecordBatch.from_arrays(
-        [found[name].values for name in expectation.schema.names], schema=expectation.schema
+        [results[name].values for name in expectation.schema.names],
+        schema=expectation.schema,
     )
     any_bad = np.logical_or.reduce([column.bad for column in verdicts.values()])
     if not any_bad.any():
@@ -150,8 +154,8 @@ def _times(columns: Columns, rows: int, expectation: Expectation) -> _Column:
         values = ticks_of_texts(raw, unit)
     elif pa.types.is_temporal(raw.type):
         values = ticks_of_instants(raw, unit)
-    known = pc.fill_null(values, -1).to_numpy(zero_copy_only=False)
-    return _Column(values, (known < 0) | (known >= LATEST), lambda value: _why_no_time(value, unit))
+    ticks = pc.fill_null(values, -1).to_numpy(zero_copy_only=False)
+    return _Column(values, (ticks < 0) | (ticks >= LATEST), lambda value: _why_no_time(value, unit))
 
 
 def _why_no_time(value: object, unit: str) -> str:
@@ -181,10 +185,10 @@ def _values(
 
 
 def _operations(raw: Column, expectation: Expectation) -> _Column:
-    known = pa.array(["+", "-"] if expectation.deletions else ["+"], pa.string())
+    operations = pa.array(["+", "-"] if expectation.deletions else ["+"], pa.string())
     values: Column = pc.fill_null(_text(raw), "+")
     values = pc.if_else(_absent(values), "+", values)
-    bad = ~_mask(pc.is_in(values, known))
+    bad = ~_mask(pc.is_in(values, operations))
 
     def reason(value: object) -> str:
         if value == "-":

@@ -27,7 +27,7 @@ from .raw import Column
 from .values import converted
 
 ROWS = 10_000
-"""The rows of a file that are looked at."""
+"""The most rows of a file that types are inferred from."""
 _NEARLY_ALL = 0.9
 """The share of numbers from which on a property that is read as text gets a warning."""
 _NARROWEST: tuple[PropertyType, ...] = ("integer", "number", "boolean")
@@ -92,7 +92,7 @@ def inferred_schema(files: Iterable[EdgeFile]) -> Schema:
 
 
 def files_with_times(files: Iterable[EdgeFile]) -> list[EdgeFile]:
-    """Those that have a column for the role ``ts``; errors as :func:`inferred_schema`."""
+    """The files that have a column for the role ``ts``; errors as :func:`inferred_schema`."""
     return [
         file
         for file in files

@@ -1,4 +1,4 @@
-"""What is wrong with a document or a value that pydantic refused, in our own words.
+"""Explanations of the validation errors of pydantic, in our own words.
 
 In: the errors of pydantic and the model they are about. Out: where, what was expected, and the
 name that was probably meant. Catalogs, bodies of REST requests and options share these words.
@@ -21,7 +21,7 @@ Place = tuple[str | int, ...]
 
 
 class PlacedError(ValueError):
-    """What a validator of a model finds wrong with an entry of it; ``place`` leads there."""
+    """An error that a validator of a model raises for one of its entries, at ``place``."""
 
     def __init__(self, place: Place, message: str) -> None:
         super().__init__(message)
@@ -54,11 +54,11 @@ def shape_errors(
     )
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """``; did you mean window?`` if ``known`` has a name like that, else nothing."""
-    names = {name.lower(): name for name in known}
-    close = get_close_matches(word.lower(), names, 1)
-    return f"; did you mean {names[close[0]]}?" if close else ""
+def did_you_mean(word: str, names: Iterable[str]) -> str:
+    """``; did you mean window?`` if ``names`` has a name like that, else nothing."""
+    by_folded = {name.lower(): name for name in names}
+    close = get_close_matches(word.lower(), by_folded, 1)
+    return f"; did you mean {by_folded[close[0]]}?" if close else ""
 
 
 def entries(model: type[BaseModel] | None, place: Place) -> tuple[str, ...]:
@@ -71,7 +71,7 @@ def entries(model: type[BaseModel] | None, place: Place) -> tuple[str, ...]:
 
 
 def _place(error: ErrorDetails) -> Place:
-    """Where an error is: what a validator of ours names lies inside what it looked at."""
+    """The place of an error; one that our validator names lies inside the validated part."""
     cause = error.get("ctx", {}).get("error")
     place = error["loc"] + (cause.place if isinstance(cause, PlacedError) else ())
     return tuple(step for step in place if step != _OF_A_KEY)
@@ -81,9 +81,9 @@ def _message(error: ErrorDetails, place: Place, model: type[BaseModel] | None) -
     value, context = error["input"], error.get("ctx", {})
     if error["type"] == "extra_forbidden":
         *parents, name = place
-        known = entries(model, tuple(parents))
-        there = f"; the entries are {', '.join(known)}" if known else ""
-        return f"no such entry is known{did_you_mean(str(name), known) or there}"
+        names = entries(model, tuple(parents))
+        there = f"; the entries are {', '.join(names)}" if names else ""
+        return f"no such entry is known{did_you_mean(str(name), names) or there}"
     if error["type"] == "value_error":
         return _of_validator(str(context.get("error", "")), value)
     explain = _EXPECTED.get(error["type"])
@@ -98,7 +98,7 @@ def _message(error: ErrorDetails, place: Place, model: type[BaseModel] | None) -
 
 
 def _description(model: type[BaseModel] | None, place: Place) -> str | None:
-    """What a field of a model is for."""
+    """The description of a field of a model."""
     *parents, name = place
     kind: object = model
     for step in parents:
@@ -109,14 +109,14 @@ def _description(model: type[BaseModel] | None, place: Place) -> str | None:
 
 
 def _of_validator(said: str, value: object) -> str:
-    """What a validator of ours says, or Typer's that knows the choices of an option."""
+    """The message of our validator, or of Typer's for the choices of an option."""
     choice = re.fullmatch(r"'.*' is not one of ('.*')\.", said, re.DOTALL)
     if choice is None or not isinstance(value, str):
         if isinstance(value, str | int | float) and (not value or str(value) not in said):
             return f"{said}, got {_shown(value)}"
         return said
-    known = _quoted(choice[1])
-    return f"expected {_either(known)}, got {_shown(value)}{did_you_mean(value, known)}"
+    expected = _quoted(choice[1])
+    return f"expected {_either(expected)}, got {_shown(value)}{did_you_mean(value, expected)}"
 
 
 def _quoted(text: str) -> tuple[str, ...]:
@@ -141,7 +141,7 @@ def _number(value: float) -> str:
 
 
 _OF_A_KEY = "[key]"
-"""What pydantic puts behind the name of an entry that is wrong itself."""
+"""The step that pydantic adds if the name of an entry is wrong."""
 
 _EXPECTED: Mapping[str, Callable[[Mapping[str, Any]], str]] = MappingProxyType(
     {

@@ -21,7 +21,7 @@ Hashes = NDArray[np.uint64]
 
 
 class Sketch:
-    """What was seen of one kind of value; fed by :meth:`add`."""
+    """The hashes and counts of one kind of value; fed by :meth:`add`."""
 
     def __init__(self, kept: int = KEPT) -> None:
         self._kept = kept

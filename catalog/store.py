@@ -105,7 +105,7 @@ class _Loader(yaml.SafeLoader):
             key = key_node.value  # as written: a label may be called `no` or `1`
             if key in mapping:
                 raise yaml.constructor.ConstructorError(
-                    None, None, f"{key!r} is there twice", key_node.start_mark
+                    None, None, f"{key!r} is given twice", key_node.start_mark
                 )
             mapping[key] = self.construct_object(value_node, deep=True)
         return mapping
@@ -135,10 +135,10 @@ def _line(root: yaml.Node | None, place: Place) -> int:
     node, line = root, 1
     for step in place:
         if isinstance(node, yaml.MappingNode):
-            found = next(((k, v) for k, v in node.value if k.value == str(step)), None)
-            if found is None:
+            entry = next(((k, v) for k, v in node.value if k.value == str(step)), None)
+            if entry is None:
                 break
-            line, node = found[0].start_mark.line + 1, found[1]
+            line, node = entry[0].start_mark.line + 1, entry[1]
         elif isinstance(node, yaml.SequenceNode) and isinstance(step, int):
             node = node.value[step]
             line = node.start_mark.line + 1
@@ -186,7 +186,7 @@ def _joined(folder: Path, path: str) -> str:
 
 
 def _relative(folder: Path, path: str) -> str:
-    """How a catalog in ``folder`` names a path: from there, unless that leads elsewhere and
+    """The path as a catalog in ``folder`` names it: from there, unless that leads elsewhere and
     one of the two is absolute."""
     if "://" in path:
         return path

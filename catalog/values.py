@@ -28,7 +28,7 @@ ARROW_TYPES: Mapping[PropertyType, Any] = {
     "number": pa.float64(),
     "boolean": pa.bool_(),
 }
-"""How values of properties are held."""
+"""The Arrow types of properties."""
 
 EXPECTED: Mapping[PropertyType, str] = {
     "string": "text",
@@ -45,9 +45,9 @@ _NO_TEXT: Any = pa.scalar(None, pa.string())
 
 def converted(raw: Column, kind: PropertyType, time_unit: str) -> tuple[Column, Mask]:
     """The values of ``raw`` as ``kind``, and the rows that hold something else."""
-    given = _given(raw, kind)
-    values: Column = _CONVERSIONS[kind](given, time_unit)
-    bad: Column = pc.and_(pc.is_valid(given), pc.is_null(values))
+    texts = _present(raw, kind)
+    values: Column = _CONVERSIONS[kind](texts, time_unit)
+    bad: Column = pc.and_(pc.is_valid(texts), pc.is_null(values))
     return values, bad.to_numpy(zero_copy_only=False)
 
 
@@ -58,7 +58,7 @@ def without_nan(values: Column) -> Column:
     return pc.if_else(pc.is_nan(values), pa.scalar(None, values.type), values)
 
 
-def _given(raw: Column, kind: PropertyType) -> Column:
+def _present(raw: Column, kind: PropertyType) -> Column:
     """The same column, null where it holds no value."""
     if pa.types.is_null(raw.type):
         return pc.cast(raw, pa.string())
@@ -100,11 +100,11 @@ def _numbers(raw: Column, time_unit: str) -> Column:
         number = pc.or_(
             pc.match_substring_regex(raw, _NUMBER), pc.match_substring_regex(raw, _INFINITY)
         )
-        found = pc.utf8_trim_whitespace(pc.if_else(number, raw, _NO_TEXT))
+        trimmed = pc.utf8_trim_whitespace(pc.if_else(number, raw, _NO_TEXT))
         try:
-            return pc.cast(found, pa.float64())
+            return pc.cast(trimmed, pa.float64())
         except pa.ArrowInvalid:  # a sign or a length that Arrow does not read
-            exact = [None if text is None else float(text) for text in found.to_pylist()]
+            exact = [None if text is None else float(text) for text in trimmed.to_pylist()]
             return pa.array(exact, pa.float64())
     return pa.nulls(len(raw), pa.float64())
 
@@ -115,8 +115,8 @@ def _booleans(raw: Column, time_unit: str) -> Column:
     if not pa.types.is_string(raw.type):
         return pa.nulls(len(raw), pa.bool_())
     words: Any = pc.utf8_lower(pc.utf8_trim_whitespace(raw))
-    known = pc.is_in(words, pa.array(["true", "false"]))
-    return pc.if_else(known, pc.equal(words, pa.scalar("true")), pa.scalar(None, pa.bool_()))
+    is_truth = pc.is_in(words, pa.array(["true", "false"]))
+    return pc.if_else(is_truth, pc.equal(words, pa.scalar("true")), pa.scalar(None, pa.bool_()))
 
 
 _CONVERSIONS: Mapping[PropertyType, Any] = {

@@ -1,4 +1,4 @@
-"""Texts in query languages that are not read here: which one it is, and how to say the same.
+"""Texts in other query languages: their name, and a sketch of the same query in ours.
 
 In: a text that a language has refused. Out: an error that names the text's own language, with the
 query's pattern written in RQ and G-CORE as a hint. Only sketches that these two languages accept
@@ -22,7 +22,7 @@ _ON = " ON stream WINDOW (24h)"
 _EXAMPLE = "Answer(x, z) <- follows(x, y), likes(y, z) WINDOW 24h"
 _GCORE_EXAMPLE = "SELECT x, z MATCH (x)-[:follows]->(y)-[:likes]->(z) ON stream WINDOW (24h)"
 _LONGEST_TEXT = 5_000
-"""Characters of a text that are looked at."""
+"""The most characters of a text that a sketch is made from."""
 _LONGEST_SKETCH = 300
 _COMMENT = re.compile(r"\s+|(?://|--|#|%)[^\n]*|/\*.*?\*/", re.DOTALL)
 
@@ -80,14 +80,14 @@ def foreign_error(text: str, languages: Sequence[Language]) -> QueryError | None
 
 def _hint(sketch: Sketch) -> str:
     written = {"G-CORE": sketch.gcore, "RQ": sketch.rq}
-    found = [f"in {name} write {text}" for name, text in written.items() if text]
-    if found:
-        return ", ".join(found)
+    sketches = [f"in {name} write {text}" for name, text in written.items() if text]
+    if sketches:
+        return ", ".join(sketches)
     return f"a query in G-CORE is {_GCORE_EXAMPLE}, the same in RQ {_EXAMPLE}"
 
 
 def _start(text: str) -> int:
-    """Where a text begins after blanks and comments of any language."""
+    """The offset of a text after blanks and comments of any language."""
     at = 0
     while (skipped := _COMMENT.match(text, at)) is not None:
         at = skipped.end()
@@ -135,9 +135,9 @@ _UNNAMED = re.compile(r"\b(count|sum|avg|min|max)\(([^()]*)\)(?!\s+AS\b)", re.IG
 _REPEATED = re.compile(r"-\[\w*:(\w+(?:\|:?\w+)*)\*(\d*)(\.\.)?(\d*)\]-")
 
 
-def _repeated(found: re.Match[str]) -> str:
+def _repeated(link: re.Match[str]) -> str:
     """``-[:a*1..3]-`` as ``-/<(:a)*{1..3}>/-``."""
-    labels, least, dots, most = found.groups()
+    labels, least, dots, most = link.groups()
     bounds = f"*{{{least or 1}..{most}}}"
     if not dots:
         bounds = f"*{{{least}}}" if least else "+"
@@ -206,10 +206,10 @@ def _of_sparql(text: str) -> Sketch:
 
 def _split(pattern: str, text: str) -> tuple[str, str, str]:
     """The text before the first place that a pattern fits, that place, and the text behind it."""
-    found = re.search(pattern, text, re.IGNORECASE)
-    if found is None:
+    match = re.search(pattern, text, re.IGNORECASE)
+    if match is None:
         return text, "", ""
-    return text[: found.start()], found[0], text[found.end() :]
+    return text[: match.start()], match[0], text[match.end() :]
 
 
 def _one_line(text: str) -> str:
@@ -258,4 +258,4 @@ FOREIGN: tuple[Foreign, ...] = (
     ),
     Foreign("Gremlin", _pattern(r"g\s*\.\s*(?:V|E|with\w*)\s*\("), _of_gremlin),
 )
-"""The languages that are told from others, the first that fits first."""
+"""The other languages, in the order in which they are tried."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from ..query.conditions import with_names
 from ..query.disjoint_sets import DisjointSets
 from ..query.errors import QueryError
 from ..query.regular_query import Atom, Condition, Location, Output, Rule, Variable, VertexAtom
@@ -13,7 +14,6 @@ from .conditions import Alternative
 from .errors import Fault
 from .sources import Source
 from .syntax import Edge, Name, Node, Pattern
-from .values import renamed
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,11 +95,11 @@ class Body:
         return next(self.anonymous) if node.variable is None else node.variable.text
 
     def bind(self, name: str, *sources: Source) -> None:
-        """Says that the atoms bind a variable to a vertex of these sources."""
+        """Records that the atoms bind a variable to a vertex of these sources."""
         self._bound.setdefault(name, set()).update(sources)
 
     def sources_of(self, name: str) -> set[Source]:
-        """Where a variable is bound to a vertex of an edge."""
+        """The sources of the edges whose vertices a variable is bound to."""
         return self._bound.get(name, set())
 
     def require(self, node: Node, source: Source) -> None:
@@ -113,7 +113,7 @@ class Body:
         self._lone.append((node.variable, source))
 
     def test(self, predicate: str, variable: str, at: Location) -> int:
-        """Says that a vertex is in a vertex relation; the place of the one atom that does."""
+        """Requires that a vertex is in a vertex relation; returns the place of its atom."""
         place = next(
             (
                 place
@@ -136,7 +136,7 @@ class Body:
         return name
 
     def hold(self, tests: Alternative) -> None:
-        """Adds what an alternative says besides patterns."""
+        """Adds the conditions and equalities of an alternative."""
         self._equal += tests.equal
         self.conditions += tests.conditions
         self._compared += tests.compared
@@ -159,20 +159,20 @@ class Body:
         """
         one = self._representatives(head)
         self._check_bound(looked_at)
-        found: dict[str, set[Source]] = {}
+        sources_by_vertex: dict[str, set[Source]] = {}
         for variable, sources in self._bound.items():
-            found.setdefault(one.get(variable, variable), set()).update(sources)
+            sources_by_vertex.setdefault(one.get(variable, variable), set()).update(sources)
         for name, source in self._lone:
-            if source not in found.get(one.get(name.text, name.text), ()):
+            if source not in sources_by_vertex.get(one.get(name.text, name.text), ()):
                 raise errors.ANY_VERTEX.error(name.at, name.text)
 
         variables = tuple(one.get(name, name) for name in head)
         body, conditions = tuple(self.atoms), tuple(self.conditions)
         rule = Rule(predicate, variables, body, at, conditions, tuple(properties))
-        return renamed(rule, lambda name: one.get(name, name), str)
+        return with_names(rule, lambda name: one.get(name, name))
 
     def _check_bound(self, looked_at: Sequence[Name]) -> None:
-        """That the body binds all that is compared, and edges whose properties are asked."""
+        """Checks that the body binds what is compared, and edges whose properties are read."""
         lone = {name.text for name, _ in self._lone}
         compared = [*(name for pair in self._equal for name in pair), *self._compared]
         for name in (*compared, *looked_at):

@@ -42,7 +42,7 @@ _OPPOSITE: Final[Mapping[Sign, Sign]] = {
     ">": "<=",
     "<=": ">",
 }
-"""What holds of two values that are there if a comparison does not."""
+"""The sign that holds between two values if another one does not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ def alternatives(condition: Condition | None, scope: Scope) -> list[Alternative]
     """The alternatives of a condition; one without tests if there is none.
 
     Raises:
-        QueryError: for a test that cannot be said, or too many alternatives.
+        QueryError: for a test that is not supported, or too many alternatives.
     """
     return [Alternative()] if condition is None else _read(condition, scope, None)
 
@@ -102,10 +102,10 @@ def _read(condition: Condition, scope: Scope, negated: Location | None) -> list[
             several = (_read(part, scope, negated) for part in parts)
             if isinstance(condition, Or) == (negated is None):
                 return _limited(_one_of([tests for tests_of in several for tests in tests_of]))
-            found = [Alternative()]
+            combined = [Alternative()]
             for tests_of in several:
-                found = _limited([one + other for one, other in product(found, tests_of)])
-            return found
+                combined = _limited([one + other for one, other in product(combined, tests_of)])
+            return combined
 
 
 def _sign(sign: Name, negated: Location | None) -> Sign:
@@ -124,24 +124,24 @@ def _compared(
     )
 
 
-def _one_of(found: Sequence[Alternative]) -> list[Alternative]:
+def _one_of(tests: Sequence[Alternative]) -> list[Alternative]:
     """The alternatives, with one for all that only compare, where the first of them stands."""
-    plain = [one for one in found if not (one.equal or one.patterns)]
+    plain = [one for one in tests if not (one.equal or one.patterns)]
     if len(plain) < 2:
-        return list(found)
+        return list(tests)
     parts = tuple(
         one.conditions[0] if len(one.conditions) == 1 else rq.Both(one.conditions) for one in plain
     )
     names = tuple(name for one in plain for name in one.compared)
     either = Alternative(conditions=(rq.Either(parts),), compared=names)
-    first = found.index(plain[0])
-    return [*found[:first], either, *(one for one in found[first:] if one.equal or one.patterns)]
+    first = tests.index(plain[0])
+    return [*tests[:first], either, *(one for one in tests[first:] if one.equal or one.patterns)]
 
 
-def _limited(found: list[Alternative]) -> list[Alternative]:
-    if len(found) > MOST_ALTERNATIVES:
+def _limited(tests: list[Alternative]) -> list[Alternative]:
+    if len(tests) > MOST_ALTERNATIVES:
         raise too_many()
-    return found
+    return tests
 
 
 def too_many() -> QueryError:
@@ -149,5 +149,5 @@ def too_many() -> QueryError:
     return QueryError(
         "E-SIZE",
         f"OR and OPTIONAL make more than {MOST_ALTERNATIVES} combinations",
-        hint="say less in one query",
+        hint="split the query",
     )

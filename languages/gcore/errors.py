@@ -1,4 +1,4 @@
-"""What cannot be said in G-CORE here, in two tables.
+"""What is not supported of G-CORE, in two tables.
 
 :data:`LATER` is what the grammar takes and the translation does not yet; an entry goes when
 its construct is supported. :data:`OUTSIDE` is what the grammar has no rule for, by the word
@@ -67,38 +67,38 @@ LATER: Mapping[str, Fault] = MappingProxyType(
         ),
     }
 )
-"""What a query may say and is not supported yet."""
+"""What the grammar accepts and the translation does not support yet."""
 
 
 _UPDATE = Fault(
     "E-UPDATE",
-    "a query over streams changes nothing that is stored",
-    "construct edges: what they are made from can be read again as a stream",
+    "a query over streams does not change stored data",
+    "construct edges; other queries can read them as a stream",
 )
 _SHORTEST = Fault(
     "E-SHORTEST",
-    "a path has no cost here: one witness is as good as another",
+    "paths have no cost: any path that matches may be returned",
     "write the path without it, as -/p<:likes+>/->",
 )
 _MODE = Fault(
     "E-MODE",
-    "paths are any walks, and told by their two ends",
+    "a path is any walk, and is identified by its two ends",
     "write the path without it, as -/p<:likes+>/->",
 )
 _SKOLEM = Fault(
     "E-SKOLEM",
-    "no new vertices are constructed, and so none for each group",
+    "a query constructs no new vertices, so there are none for each group",
     "construct edges between vertices that MATCH binds",
 )
 _ORDER = Fault(
     "E-ORDER",
-    "answers come as they are found, and there is no last one",
-    "leave it out, and order or cut the answers behind the query",
+    "the result is unbounded, so it has no order and no limit",
+    "leave it out, and sort or cut the answers after the query",
 )
 _NEGATION = Fault(
     "E-NEG",
-    "what is missing now may still arrive, so its absence is no answer that lasts",
-    "say what must be there instead",
+    "an edge that is missing now may still arrive, so its absence proves nothing",
+    "write what must be there instead",
 )
 _COUNTED = Fault(
     "E-PHYS",
@@ -107,7 +107,7 @@ _COUNTED = Fault(
 )
 _NO_FUNCTION = Fault(
     "E-FUNC",
-    "there are no such expressions",
+    "expressions of this kind are not supported",
     "compare properties with each other or with constants",
 )
 
@@ -119,10 +119,10 @@ NO_NUMBER = Fault(
 DERIVED_EDGE = Fault(
     "E-PROPERTY",
     "edges that a query constructs have no properties",
-    "test those of the edges that they are made from, in the query in ON",
+    "test the edges that they are constructed from, in the query in ON",
 )
 ONE_ARGUMENT = Fault("E-SYNTAX", "it takes one argument", "write count(*), or sum(e.amount)")
-COLLECTED = Fault("E-AGG", "lists are no values here", "select the vertices themselves")
+COLLECTED = Fault("E-AGG", "lists are not supported as values", "select the vertices themselves")
 AGGREGATE_INSIDE = Fault(
     "E-AGG", "aggregates are allowed only in the final result", "move it to SELECT"
 )
@@ -151,7 +151,7 @@ EXISTS = Fault(
 )
 ANY_VERTEX = Fault(
     "E-SAFE",
-    "nothing says which vertices it may be",
+    "the query does not say which vertices it may be",
     "say what it is, as (x:Person), or which edge of the same graph it has",
 )
 NEW_VERTEX = Fault(
@@ -161,7 +161,7 @@ NEW_VERTEX = Fault(
 )
 OPTIONAL = Fault(
     "E-OPT",
-    "that it is missing would have to be said in the answer",
+    "the answer would have to show that it is missing",
     "write two queries, with and without it, or use its vertices in an edge or condition",
 )
 
@@ -185,13 +185,13 @@ OUTSIDE: Mapping[str, Fault] = MappingProxyType(
         "HAVING": Fault(
             "E-AGG",
             "aggregates are allowed only in the final result",
-            "leave it out, and choose among the answers behind the query",
+            "leave it out, and filter the answers after the query",
         ),
         **dict.fromkeys(
             ("ELEMENTS", "TRIPLES", "EDGES", "ROWS", "EVENTS", "TUPLES", "EVENT"), _COUNTED
         ),
         **dict.fromkeys(("CASE", "UNWIND", "CALL", "IN"), _NO_FUNCTION),
-        "DISTINCT": Fault("E-SYNTAX", "it need not be said", "answers are a set; leave it out"),
+        "DISTINCT": Fault("E-SYNTAX", "it has no effect", "answers are a set; leave it out"),
         "~": Fault(
             "E-UNDIR",
             "every edge has a direction",

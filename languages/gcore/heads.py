@@ -1,4 +1,4 @@
-"""What a statement answers: an edge between two vertices, or the columns of a table."""
+"""The result of a statement: an edge between two vertices, or the columns of a table."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 
 from ..query import answers
 from ..query import regular_query as rq
-from ..query.conditions import named_edges
+from ..query.conditions import named_edges, with_names
 from ..query.errors import QueryError
 from ..query.regular_query import Location
 from . import errors
 from .errors import LATER, Fault
 from .scope import Scope
 from .syntax import Call, Construct, Direction, Edge, Item, Name, Node, Select, StoredPath, Value
-from .values import AGGREGATES, call_fault, looked_at, path_fault, place_of, renamed, value_of
+from .values import call_fault, looked_at, path_fault, place_of, value_of
 
 _UNBOUND = Fault("E-SAFE", "no MATCH binds it", "select vertices that patterns bind")
 _TAKEN = Fault("E-EDB", "another column has this name", "give one of them another name")
@@ -181,13 +181,12 @@ def with_columns(head: Head, rule: rq.Rule, fresh: Iterator[str]) -> rq.Rule:
             assert column.called is not None
             variables.append(column.called)
     taken = set(variables)
-    terms = [term for atom in rule.body for term in (atom.source, atom.target)]
-    for name in dict.fromkeys(term.name for term in terms if isinstance(term, rq.Variable)):
+    for name in dict.fromkeys(rq.variables_of(rule.body)):
         if name not in called and name in taken:
             called[name] = next(fresh)
     edges = {name: next(fresh) for name in named_edges(rule.body) if name in taken}
     whole = replace(rule, variables=tuple(variables))
-    return renamed(whole, lambda n: called.get(n, n), lambda n: edges.get(n, n))
+    return with_names(whole, lambda n: called.get(n, n), lambda n: edges.get(n, n))
 
 
 def _selected(item: Item, scope: Scope) -> Name | rq.Output:
@@ -197,7 +196,7 @@ def _selected(item: Item, scope: Scope) -> Name | rq.Output:
         case Name() as name:
             scope.check_vertex(name, _UNBOUND)
             return name
-        case Call(function) as call if function.text.lower() in AGGREGATES:
+        case Call(function) as call if function.text.lower() in answers.FUNCTIONS:
             return _aggregated(call, scope)
         case Call(function) as call if function.text.lower() != "abs":
             raise call_fault(call, scope, errors.AGGREGATE_INSIDE)

@@ -29,7 +29,7 @@ from .sources import DerivedSource, Source
 from .syntax import Direction, Edge, Macro, Name, Node, Path, Pattern
 
 MOST_NESTED = 50
-"""How many macros may stand in each other."""
+"""The deepest nesting of macros."""
 X, Y = Variable("x"), Variable("y")
 
 
@@ -90,7 +90,7 @@ class Links:
                 self._program.warnings.append(line_of("W-UNUSED", macro.name.at, name, reason))
 
     def _test(self, body: Body, node: Node, name: str, source: Source) -> None:
-        """What a node says of its vertex: its labels and properties."""
+        """Adds the labels and properties that a node requires of its vertex."""
         places: list[int] = []
         for labels in node.labels:
             read = [self._program.reads.vertices(label, source) for label in labels]
@@ -139,7 +139,7 @@ class Links:
         return EdgeAtom(steps, source, target, place, variable)
 
     def _steps_of(self, edge: Edge, source: Source) -> tuple[regex.Symbol, ...]:
-        """What an edge may be: its labels, or any, forwards or in either direction."""
+        """The labels that an edge may have, or any, forwards or in either direction."""
         reads = self._program.reads
         if edge.labels:
             read = dict.fromkeys(reads.predicate(name, source) for name in edge.labels)
@@ -155,8 +155,8 @@ class Links:
         named = {name.text: self._step(name, path, at) for name in _symbols(path)}
 
         def step(symbol: regex.Symbol) -> Regex:
-            found = named[str(symbol.ref)]
-            return regex.inverse(found) if symbol.inverse else found
+            meaning = named[str(symbol.ref)]
+            return regex.inverse(meaning) if symbol.inverse else meaning
 
         whole = regex.substitute(path.expression.regex, step)
         place = path.names[0].at
@@ -188,7 +188,7 @@ class Links:
                 labels = dict(path.expression.leaves)[symbol.text]
                 steps = self._program.reads.steps(labels, symbol.at, source)
                 if not steps:
-                    reason = "it leaves out all labels that there are"
+                    reason = "it leaves out all labels"
                     self._program.warnings.append(line_of("W-EMPTY", symbol.at, name.text, reason))
                 return regex.alternation(steps)
 
@@ -212,7 +212,7 @@ class Links:
         if len(self._open) >= MOST_NESTED:
             raise QueryError(
                 "E-SIZE",
-                f"macros stand in each other, more than {MOST_NESTED} deep",
+                f"macros are nested more than {MOST_NESTED} deep",
                 at=name.at,
                 text=f"~{name.text}",
             )
@@ -264,7 +264,7 @@ def _again(body: Body, variable: str, ends: tuple[Term, Term], at: Location) -> 
 
 
 def _tests(edge: Edge | Node, variable: str | None) -> list[Comparison]:
-    """What an edge or a node says of its properties."""
+    """The conditions on properties in an edge or a node."""
     return [
         Comparison(
             Property(variable or "", key.text, key.at), "=", scalar.Literal(value.value), key.at

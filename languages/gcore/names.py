@@ -11,23 +11,23 @@ from ..query.predicates import first_free
 
 @dataclass(slots=True)
 class Names:
-    """Names that are given once; ``words`` are those that stand in the query."""
+    """Names that are assigned once; ``words`` are all words of the query."""
 
     words: frozenset[str]
     made: set[str] = field(default_factory=set)
-    """Those that do not stand in the query as names of what it derives."""
-    _given: set[str] = field(default_factory=set)
+    """The names that are no words of the query."""
+    _taken: set[str] = field(default_factory=set)
 
     def own(self, word: str) -> str:
         """The word itself, if it has not been given yet."""
-        if word in self._given:
+        if word in self._taken:
             return self.fresh(word)
-        self._given.add(word)
+        self._taken.add(word)
         return word
 
     def fresh(self, base: str) -> str:
         """``base``, or ``base_2``, ...: the first that is no word of the query."""
-        name = self.own(first_free(base, self.words | self._given))
+        name = self.own(first_free(base, self.words | self._taken))
         self.made.add(name)
         return name
 

@@ -49,12 +49,12 @@ class Choice:
 
     @property
     def variables(self) -> frozenset[str]:
-        """What others can share with it."""
+        """The variables that other blocks can share with it."""
         return self.blocks[0].variables if len(self.blocks) == 1 else self.interface
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """What is chosen from."""
+        """The parts to choose from."""
         return tuple(part for block in self.blocks for part in block.parts)
 
     @property

@@ -22,7 +22,7 @@ from .syntax import Name
 
 @dataclass(frozen=True, slots=True)
 class NamedPath:
-    """A path expression with the words in it; ``turned`` if a `^` stands right behind it."""
+    """A path expression and the words in it; ``turned`` if a `^` follows it."""
 
     expression: PathExpression
     names: tuple[Name, ...]
@@ -31,7 +31,7 @@ class NamedPath:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How often a part is repeated; None where it is not said."""
+    """The bounds of a repeat; None for a missing one."""
 
     least: Token | None
     most: Token | None

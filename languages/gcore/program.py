@@ -1,4 +1,4 @@
-"""What the statements of one text add to: rules, names, labels read, warnings."""
+"""The rules, names, labels and warnings that the statements of one text add up to."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .syntax import Name
 
 @dataclass(slots=True)
 class Program:
-    """``words`` are all that stand in the text; ``heads`` the names that the text defines."""
+    """``words`` are all words of the text; ``heads`` the names that it defines."""
 
     words: frozenset[str]
     names: Names
@@ -28,7 +28,7 @@ class Program:
         return iter(variables(self.words))
 
     def check_names(self) -> None:
-        """What is derived has another name than what is read.
+        """Checks that no defined name is also a label that is read.
 
         Raises:
             QueryError: E-EDB.
@@ -40,5 +40,5 @@ class Program:
                     "the query reads this label from a stream",
                     at=name.at,
                     text=name.text,
-                    hint="what is derived needs a name of its own",
+                    hint="give the constructed label another name",
                 )

@@ -55,7 +55,7 @@ from .syntax import (
 )
 
 DEEPEST = 50
-"""How deep conditions may be nested in each other, and queries in ON."""
+"""The deepest nesting of conditions, and of queries in ON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +171,7 @@ class Reader(PathRules, Transformer[Token, Query]):
         if graph.depth > DEEPEST:
             raise QueryError(
                 "E-SIZE",
-                f"queries stand in each other, more than {DEEPEST} deep",
+                f"queries are nested more than {DEEPEST} deep",
                 at=location_of(parts[0]),
                 text="(",
             )
@@ -282,7 +282,7 @@ class Reader(PathRules, Transformer[Token, Query]):
 
 
 def _with_condition(parts: list[Any]) -> tuple[list[Any], Condition | None]:
-    """What a WHERE may stand behind, and the condition; a pattern is a condition too."""
+    """The parts before a WHERE, and its condition; a pattern is a condition too."""
     *most, last = parts
     return (most, last.condition) if isinstance(last, _Where) else (parts, None)
 

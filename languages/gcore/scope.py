@@ -1,4 +1,4 @@
-"""What the variables of a statement stand for: vertices, edges or paths."""
+"""The kinds of a statement's variables: vertices, edges or paths."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .syntax import (
 
 
 class Kind(Enum):
-    """What a variable is bound to."""
+    """The kind of thing that a variable is bound to."""
 
     VERTEX = "a vertex"
     EDGE = "an edge"
@@ -112,10 +112,10 @@ def scope_of_patterns(patterns: Iterable[Pattern]) -> Scope:
     kinds: dict[str, Kind] = {}
     for pattern in patterns:
         for name, kind in _variables(pattern):
-            known = kinds.get(name.text)
-            if known not in {None, kind}:
-                raise _two_kinds(known, kind).error(name.at, name.text)
-            if known is kind is Kind.PATH:
+            earlier = kinds.get(name.text)
+            if earlier not in {None, kind}:
+                raise _two_kinds(earlier, kind).error(name.at, name.text)
+            if earlier is kind is Kind.PATH:
                 raise LATER["same path"].error(name.at, name.text)
             kinds[name.text] = kind
     vertices, edges, paths = (
@@ -124,11 +124,11 @@ def scope_of_patterns(patterns: Iterable[Pattern]) -> Scope:
     return Scope(vertices, edges, paths, bound=vertices)
 
 
-def _two_kinds(known: Kind | None, kind: Kind) -> Fault:
-    if Kind.PATH in {known, kind}:
+def _two_kinds(earlier: Kind | None, kind: Kind) -> Fault:
+    if Kind.PATH in {earlier, kind}:
         return errors.PATH_AS_VALUE
-    assert known is not None
-    reason = f"it is {known.value} elsewhere, and {kind.value} here"
+    assert earlier is not None
+    reason = f"it is {earlier.value} elsewhere, and {kind.value} here"
     return Fault("E-SYNTAX", reason, "give one of them another name")
 
 

@@ -1,4 +1,4 @@
-"""Where patterns look for their edges, and what labels are called there.
+"""The sources of patterns, and the names of labels in them.
 
 A label of a stream that ON names becomes ``stream.label``, so that no other stream is meant
 by it; a label of a query in ON becomes the predicate that the query derives.
@@ -30,7 +30,7 @@ class StreamSource:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DerivedSource:
-    """What a query constructs: the predicate of each label; perhaps under a window."""
+    """The edges that a query constructs: the predicate of each label, perhaps under a window."""
 
     predicates: Mapping[str, str]
     window: Window | None = None
@@ -66,16 +66,16 @@ class Reads:
         """The source of ``ON name WINDOW ...``.
 
         Raises:
-            QueryError: E-WINDOW if the window is none.
+            QueryError: E-WINDOW if the window is invalid.
         """
         self._places.setdefault(name.text, name.at)
         return StreamSource(name.text, self.window(written))
 
     def window(self, written: WindowText | None) -> Window | None:
-        """A window in ticks.
+        """The window in ticks.
 
         Raises:
-            QueryError: E-WINDOW if it is none.
+            QueryError: E-WINDOW if it is invalid.
         """
         if written is None:
             return None
@@ -83,7 +83,7 @@ class Reads:
         return written.window(self.time_unit)
 
     def predicate(self, label: Name, source: Source) -> str:
-        """What a label of a source is called in a rule.
+        """The name of a label of a source in a rule.
 
         Raises:
             QueryError: E-UNKNOWN if a query constructs no such label.
@@ -95,8 +95,8 @@ class Reads:
             return label.text
         qualified = f"{source.stream}.{label.text}"
         windows = self._windows.setdefault(source.stream, {})
-        known = windows.get(ANY_LABEL, windows.get(label.text, source.window))
-        if known != source.window:
+        first = windows.get(ANY_LABEL, windows.get(label.text, source.window))
+        if first != source.window:
             return self._leaf(qualified, source.window)
         windows[label.text] = source.window
         return qualified
@@ -109,7 +109,7 @@ class Reads:
         return self._own[label, window]
 
     def _rewindowed(self, predicate: str, window: Window | None, at: Location) -> str:
-        """What is derived, under a window of its own."""
+        """The predicate of derived edges under a window."""
         if window is None:
             return predicate
         if (predicate, window) not in self._own:
@@ -135,15 +135,15 @@ class Reads:
         return (Symbol(name),)
 
     def _label_set(self, labels: LabelSet) -> str:
-        for name, known in self.label_sets.items():
-            if known == labels:
+        for name, named in self.label_sets.items():
+            if named == labels:
                 return name
         name = self.names.fresh(label_set_text(labels))
         self.label_sets[name] = labels
         return name
 
     def vertices(self, label: Name, source: Source) -> str:
-        """What a label of vertices is called in a rule.
+        """The name of a label of vertices in a rule.
 
         It is one of the stream that ON names if that is a stream of vertices, else of a stored
         graph, as it is of vertices of what a query constructs.
@@ -174,15 +174,15 @@ class Reads:
     def _of_vertices(self) -> dict[str, dict[str, Window | None]]:
         """The windows of streams of which labels of vertices alone are read: of a stream of
         edges, they say nothing of its window."""
-        found: dict[str, dict[str, Window | None]] = {}
+        windows_by_stream: dict[str, dict[str, Window | None]] = {}
         for stream, tested in self._tested.items():
             for label, windows in tested.items() if stream not in self._windows else ():
                 first, *others = windows
                 if others:
                     again = windows[others[0]]
                     raise LATER["two windows"].error(again.at, again.text)
-                found.setdefault(stream, {})[label] = first
-        return found
+                windows_by_stream.setdefault(stream, {})[label] = first
+        return windows_by_stream
 
 
 def _constructed(label: Name, source: DerivedSource) -> str:

@@ -25,7 +25,7 @@ SourceOf = Callable[[On], Source]
 
 
 class Statement:
-    """The translation of one statement; ``source_of`` says what ON means."""
+    """The translation of one statement; ``source_of`` gives the source of an ON."""
 
     def __init__(self, program: Program, basic: Basic, source_of: SourceOf) -> None:
         self._program = program
@@ -84,13 +84,13 @@ class Statement:
     def _define(self, predicate: str, head: Head) -> None:
         """A rule for each combination of alternatives."""
         head = with_paths(head, self._links.returned)
-        found = 0
+        count = 0
         for mandatory in product(*self._mandatory):
             choices = joined(self._optional, mandatory, head.variables, head.label is not None)
             self._taken.update(block for choice in choices for block in choice.blocks)
             for taken in product(*map(_ways, choices)):
-                found += 1
-                if found > MOST_ALTERNATIVES:
+                count += 1
+                if count > MOST_ALTERNATIVES:
                     raise too_many()
                 body = Body(self._program.variables())
                 for number, part in enumerate(mandatory):
@@ -110,7 +110,7 @@ class Statement:
         body.hold(part.holds)
 
     def _add_choice(self, body: Body, choice: Choice, way: Part | None) -> None:
-        """What is chosen; if it is all alternatives at once, an atom for them."""
+        """Adds the chosen part; for all alternatives at once, an atom over them."""
         if way is not None:
             self._add(body, way)
             return

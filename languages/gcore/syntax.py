@@ -18,7 +18,7 @@ from ..query.regular_query import Location
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A word of the query. Two are equal when they say the same."""
+    """A word of the query; two are equal if their texts are."""
 
     text: str
     at: Location = field(compare=False)
@@ -133,7 +133,7 @@ class Pattern:
 
 @dataclass(frozen=True, slots=True)
 class On:
-    """Where patterns are looked for: a stream or graph, or what a query constructs."""
+    """The source of patterns: a stream or graph, or what a query constructs."""
 
     graph: Name | Query
     window: WindowText | None
@@ -247,7 +247,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Construct:
-    """What is built: patterns of edges and stored paths between bound vertices."""
+    """CONSTRUCT: patterns of edges and stored paths between bound vertices."""
 
     patterns: tuple[Pattern, ...]
     at: Location = field(compare=False)
@@ -255,7 +255,7 @@ class Construct:
 
 @dataclass(frozen=True, slots=True)
 class Select:
-    """What is tabulated."""
+    """SELECT: the columns of a table."""
 
     items: tuple[Item, ...]
     at: Location = field(compare=False)
@@ -286,5 +286,5 @@ class Query:
 
 
 def depth_of(condition: Condition) -> int:
-    """How deep a condition is nested; 1 for a test."""
+    """The nesting of a condition; 1 for a test."""
     return condition.depth if isinstance(condition, And | Or | Not) else 1

@@ -1,4 +1,4 @@
-"""What is wrong with a text that the grammar refuses, in words for the person who wrote it."""
+"""Explanations of syntax errors, for the person who wrote the text."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ _WORDS = {
     "$END": "the end of the query",
 }
 _BEFORE_A_NAME = {"E-SHORTEST", "E-MODE", "E-PHYS"}
-"""What may be read as a name, so that the parser stops only behind it."""
+"""Words that may be read as a name, so that the parser stops only behind them."""
 _LENGTHS = {"_WINDOW", "_SLIDE", "_EVERY"}
-"""What a length of time in brackets follows."""
+"""The words before a length of time in brackets."""
 _REPEATS = {"STAR", "PLUS", "QUEST", "CARET", "BANG"}
 _VALUES = {"NUMBER", "STRING", "TRUTH", "NAME"}
 _ARITHMETIC = {"ADD", "MINUS", "STAR", "SLASH"}
@@ -80,7 +80,7 @@ def explained(refusal: Refusal) -> QueryError:
 
 
 def _place(error: UnexpectedInput, text: str) -> tuple[Location, str]:
-    """Where the parser stopped, and the text from there on."""
+    """The place where the parser stopped, and the text from there on."""
     if isinstance(error, UnexpectedToken):
         return location_of(error.token), text[error.token.start_pos or 0 :]
     return Location(error.line, error.column), text[error.pos_in_stream or 0 :]
@@ -92,7 +92,7 @@ def _first_word(rest: str) -> str:
 
 
 def _outside(at: Location, rest: str, read: Sequence[Token]) -> QueryError | None:
-    """What the language has and we have not: it begins here, behind a number, or before."""
+    """The error of a construct that is not supported: it begins here, after a number, or before."""
     word = _first_word(rest)
     before = read[-1] if read else None
     if word.upper() == "EXISTS":

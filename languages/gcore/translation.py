@@ -21,9 +21,13 @@ from .statement import Statement
 from .syntax import Basic, Construct, Name, On, Query
 
 MOST_NESTED = 50
-"""How many views may stand in each other."""
-_NO_GRAPH = Fault("E-SYNTAX", "a table is no graph to match in", "write CONSTRUCT here")
-_MIXED = Fault("E-SYNTAX", "a table and a graph have no union", "write CONSTRUCT or SELECT in both")
+"""The deepest nesting of views."""
+_NO_GRAPH = Fault(
+    "E-SYNTAX", "MATCH needs a graph, and SELECT gives a table", "write CONSTRUCT here"
+)
+_MIXED = Fault(
+    "E-SYNTAX", "a table and a graph cannot be joined by UNION", "write CONSTRUCT or SELECT in both"
+)
 
 
 def translated(
@@ -118,12 +122,12 @@ class _Translation:
         statements = [part for part in query.parts if isinstance(part, Basic)]
         graphs = [(part, self._named(part)) for part in query.parts if isinstance(part, Name)]
         labels = _labels(statements, of_table)
-        found = {label.text: label for label in labels}
+        named = {label.text: label for label in labels}
         for name, graph in graphs:
             for label in graph.predicates:
-                found.setdefault(label, Name(label, name.at))
-        predicates = {label: self._program.names.own(label) for label in found}
-        own = [name for label, name in found.items() if predicates[label] == label]
+                named.setdefault(label, Name(label, name.at))
+        predicates = {label: self._program.names.own(label) for label in named}
+        own = [name for label, name in named.items() if predicates[label] == label]
         self._program.heads.extend(own)
         for basic in statements:
             Statement(self._program, basic, self._source).translate(predicates)
@@ -139,7 +143,7 @@ class _Translation:
         return self._view(name)
 
     def _view(self, name: Name) -> DerivedSource:
-        """What a view constructs; it is translated once."""
+        """The edges that a view constructs; it is translated once."""
         self._used.add(name.text)
         view = self._views[name.text]
         assert view.view is not None
@@ -155,7 +159,7 @@ class _Translation:
         if len(self._open) >= MOST_NESTED:
             raise QueryError(
                 "E-SIZE",
-                f"views stand in each other, more than {MOST_NESTED} deep",
+                f"views are nested more than {MOST_NESTED} deep",
                 at=name.at,
                 text=name.text,
             )
@@ -166,7 +170,7 @@ class _Translation:
         return self._derived[view.view.at]
 
     def _source(self, on: On) -> Source:
-        """Where ON says to look; a query there is translated once."""
+        """The source of an ON; a query there is translated once."""
         if isinstance(on.graph, Name) and on.graph.text not in self._views:
             return self._program.reads.stream(on.graph, on.window)
         if isinstance(on.graph, Name):
@@ -190,9 +194,9 @@ def _constructs(query: Query) -> bool:
 
 def _labels(statements: list[Basic], of_table: Fault) -> list[Name]:
     """The labels that statements construct edges of, each once."""
-    found: dict[Name, None] = {}
+    labels: dict[Name, None] = {}
     for basic in statements:
         if not isinstance(basic.head, Construct):
             raise of_table.error(basic.head.at, "SELECT")
-        found.update((edge.label, None) for edge in edges_of(basic.head) if edge.label)
-    return list(found)
+        labels.update((edge.label, None) for edge in edges_of(basic.head) if edge.label)
+    return list(labels)

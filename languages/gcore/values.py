@@ -1,13 +1,12 @@
-"""Values that conditions compare: from the syntax tree to rules, and renamed in these."""
+"""Values that conditions compare: from the syntax tree to rules."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Iterator
 
 from ...algebra import scalar
 from ..query import regular_query as rq
-from ..query.conditions import named_edges
+from ..query.answers import FUNCTIONS
 from ..query.errors import QueryError
 from ..query.regular_query import Location
 from . import errors
@@ -15,12 +14,11 @@ from .errors import Fault
 from .scope import Scope
 from .syntax import Call, Computed, Literal, Name, Node, Property, Value
 
-AGGREGATES = frozenset({"count", "sum", "avg", "min", "max"})
 _ONLY_VERTICES = Fault("E-SYNTAX", "only bound vertices are compared", "write (x) = (y)")
 
 
 def value_of(value: Node | Value, scope: Scope) -> rq.Value:
-    """What a side of a comparison is in a rule.
+    """The value of one side of a comparison in a rule.
 
     Raises:
         QueryError: E-PATHVAR for properties of paths, E-SAFE
@@ -82,7 +80,7 @@ def looked_at(value: Node | Value) -> Iterator[Name]:
 
 
 def place_of(value: Node | Value) -> Location:
-    """Where a value stands."""
+    """The place of a value in the text."""
     match value:
         case Property(variable, _):
             return variable.at
@@ -108,12 +106,12 @@ def call_fault(call: Call, scope: Scope, aggregate: Fault) -> QueryError:
     if name == "collect":
         fault_of_name = errors.COLLECTED
     else:
-        fault_of_name = aggregate if name in AGGREGATES else errors.NO_FUNCTION
+        fault_of_name = aggregate if name in FUNCTIONS else errors.NO_FUNCTION
     return fault_of_name.error(call.function.at, call.function.text)
 
 
 def path_fault(value: Name | Value, scope: Scope) -> QueryError | None:
-    """What is wrong with a value that asks something of a path."""
+    """The error of a value that uses a path."""
     name = value.variable if isinstance(value, Property) else value
     if isinstance(name, Name) and name.text in scope.paths:
         return errors.PATH_AS_VALUE.error(name.at, name.text)
@@ -121,56 +119,3 @@ def path_fault(value: Name | Value, scope: Scope) -> QueryError | None:
 
 
 # --- names ----------------------------------------------------------------------------
-
-Renaming = Callable[[str], str]
-
-
-def renamed(rule: rq.Rule, vertex: Renaming, edge: Renaming) -> rq.Rule:
-    """The rule with other names of vertices and edges; the names of its columns stay."""
-    edges = named_edges(rule.body)
-
-    def term(of: rq.Term) -> rq.Term:
-        return rq.Variable(vertex(of.name)) if isinstance(of, rq.Variable) else of
-
-    def atom(of: rq.Atom) -> rq.Atom:
-        moved = rq.with_terms(of, term)
-        if isinstance(moved, rq.Row) and moved.edge is not None:
-            return replace(moved, edge=edge(moved.edge))
-        return moved
-
-    def property_(of: rq.Property) -> rq.Property:
-        return replace(of, edge=edge(of.edge) if of.edge in edges else vertex(of.edge))
-
-    def value(of: rq.Value) -> rq.Value:
-        match of:
-            case rq.Variable(name):
-                return rq.Variable(edge(name) if name in edges else vertex(name))
-            case rq.Property():
-                return property_(of)
-            case rq.Computed(function, arguments):
-                return rq.Computed(function, tuple(map(value, arguments)))
-            case _:
-                return of
-
-    def condition(of: rq.Condition) -> rq.Condition:
-        match of:
-            case rq.Comparison():
-                return replace(of, left=value(of.left), right=value(of.right))
-            case rq.Both(parts) | rq.Either(parts):
-                return type(of)(tuple(map(condition, parts)))
-            case _:
-                return of
-
-    def output(of: rq.Output) -> rq.Output:
-        if isinstance(of, rq.Witnessed):
-            return of
-        if not isinstance(of, rq.Aggregated):
-            return value(of)
-        return of if of.argument is None else replace(of, argument=value(of.argument))
-
-    return replace(
-        rule,
-        body=tuple(map(atom, rule.body)),
-        conditions=tuple(map(condition, rule.conditions)),
-        properties=tuple((n, output(of)) for n, of in rule.properties),
-    )

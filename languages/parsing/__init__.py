@@ -1,7 +1,10 @@
-"""What front ends share while they read a text: tokens, paths, windows, the EMIT clause.
+"""Reading a text, as all languages do it: lark's parser, tokens, paths, windows, the EMIT clause.
 
-In: a lark grammar and a text. Out: values, or the place where the text was refused.
+In: a grammar and a text. Out: values, or a `QueryError` that says where the text is wrong.
 
-Invariant: nothing here knows the grammar of one language; it imports `query`, and no front end.
-Start reading at `lark_parser`, then `tokens`.
+Invariant: nothing here knows the grammar of one language.
+
+May import: algebra, and `query` of the folder above.
+
+Start reading at: `lark_parser`, then `tokens`.
 """

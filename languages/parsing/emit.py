@@ -52,7 +52,7 @@ def with_emit(query: RegularQuery, written: EmitText | None, time_unit: str) -> 
     if ticks == 0:
         raise QueryError(
             "E-WINDOW",
-            "between two reports lies some time",
+            "the period between reports must be longer than zero",
             at=every.at,
             text=every.text,
             hint="write EVERY 1h, or leave EVERY out: reports come at each slide then",

@@ -1,4 +1,4 @@
-"""A text read by a lark grammar: the parser of a language, and what it says of a wrong text."""
+"""Reading a text by a lark grammar, with the language's own explanation of syntax errors."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ class Parser:
         transformer: Callable[[], Transformer[Token, Any]],
         explain: Callable[[Refusal], QueryError],
     ) -> None:
-        """``grammar`` is a file of lark; ``transformer`` makes what builds the result, with a
-        method for each rule of the grammar; ``explain`` says what is wrong with a text."""
+        """``grammar`` is a file of lark; ``transformer`` makes a transformer with a method
+        for each rule of the grammar; ``explain`` makes the error of a refused text."""
         self._file = grammar
         self._transformer = transformer
         self._explain = explain

@@ -1,7 +1,7 @@
-"""Path expressions while a front end reads them: a regex, and a bound on how large it is.
+"""Path expressions while a language reads them: a regex, and a bound on how large it is.
 
 Bounded repeats are written out when they are read, so a short text can mean a huge regex;
-what is beyond sense is refused here, before it is built.
+too large ones are refused here, before they are built.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MOST_DEPTH = 200
 class PathExpression:
     """A regex over labels, where it begins, how large it is, and the warnings that are due.
 
-    ``leaves`` are what the front end keeps of steps that are no single labels, by name.
+    ``leaves`` are the steps that are not single labels, by name, as the language represents them.
     """
 
     regex: Regex

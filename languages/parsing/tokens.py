@@ -34,7 +34,7 @@ SIGNS: Mapping[str, Sign] = MappingProxyType(
 
 
 def check_text(text: str) -> None:
-    """Refuses what is too long to be a query, or no text.
+    """Refuses a text that is too long for a query, or not Unicode.
 
     Raises:
         QueryError: E-SIZE, E-SYNTAX.
@@ -46,12 +46,12 @@ def check_text(text: str) -> None:
 
 
 def location_of(token: Token) -> Location:
-    """Where a token begins."""
+    """The place where a token begins."""
     return Location(token.line or 1, token.column or 1)
 
 
 def end_of(token: Token) -> Location:
-    """Where the next one could begin."""
+    """The place right behind a token."""
     return Location(token.end_line or 1, token.end_column or 1)
 
 
@@ -62,7 +62,7 @@ def name_of(token: Token) -> str:
 
 
 def string(token: Token) -> str:
-    """What a string in quotes says.
+    """The text of a string in quotes.
 
     Raises:
         QueryError: E-SYNTAX for an escape that JSON does not know.
@@ -78,7 +78,7 @@ def string(token: Token) -> str:
     except (json.JSONDecodeError, UnicodeEncodeError):
         raise QueryError(
             "E-SYNTAX",
-            "an escape in the string is not known",
+            "the string has an unknown escape",
             at=location_of(token),
             text=str(token),
             hint=r"""known are \" \' \\ \/ \b \f \n \r \t and \uXXXX""",
@@ -96,7 +96,7 @@ def whole_number(token: Token) -> int:
     if len(token) > 20 or not re.fullmatch(r"0|-?[1-9][0-9]*", token):
         raise QueryError(
             "E-SYNTAX",
-            "a number that names a vertex is a whole one, in digits and without leading zeros",
+            "a number that names a vertex is a whole number in digits, without leading zeros",
             at=location_of(token),
             text=str(token),
             hint="put it in quotes if this is what the vertex is called",
@@ -105,7 +105,7 @@ def whole_number(token: Token) -> int:
 
 
 def number(token: Token) -> int | float:
-    """The number that a token says.
+    """The number of a token.
 
     Raises:
         QueryError: E-SYNTAX if 64 bits do not hold it.
@@ -140,6 +140,6 @@ def nested(depths: Iterable[int], at: Location) -> int:
             "E-SIZE",
             f"arithmetic is nested more than {DEEPEST_VALUE} deep",
             at=at,
-            hint="say less in one comparison",
+            hint="split the comparison",
         )
     return depth

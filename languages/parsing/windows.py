@@ -24,7 +24,7 @@ class Length:
 
     @staticmethod
     def of(token: Token) -> Length:
-        """The length that a token says."""
+        """The length of a token."""
         return Length(str(token), location_of(token))
 
     @property
@@ -33,10 +33,10 @@ class Length:
         return not self.text.isdecimal()
 
     def ticks(self, time_unit: str) -> int:
-        """How many ticks of ``time_unit`` it has.
+        """The number of ticks of ``time_unit``.
 
         Raises:
-            QueryError: E-WINDOW if it is no length of time.
+            QueryError: E-WINDOW if it is not a length of time.
         """
         try:
             return durations.ticks(self.text, time_unit)
@@ -81,7 +81,7 @@ class WindowText:
             wrong = length if range_ == 0 or slide is None else slide
             raise QueryError(
                 "E-WINDOW",
-                "a window and its slide are longer than nothing",
+                "a window and its slide must be longer than zero",
                 at=wrong.at,
                 text=wrong.text,
                 hint="write a length, as 24h",

@@ -1,7 +1,10 @@
-"""The Regular Query, which every language is read into, and its checks without a catalog.
+"""The Regular Query, which every language is read into, and its checks.
 
-In: rules, conditions and windows as a front end read them. Out: a checked `RegularQuery`.
+In: rules, conditions and windows as a language reads them. Out: a checked `RegularQuery`.
 
-Invariant: nothing here knows the text of a language; it imports `algebra` and `catalog` only.
-Start reading at `regular_query`, then `checks`.
+Invariant: nothing here knows a catalog or the text of a language.
+
+May import: algebra; none of the rooms beside this one.
+
+Start reading at: `regular_query`, then `checks`.
 """

@@ -1,7 +1,7 @@
-"""What the columns of an answer hold besides vertices: properties, computed values, aggregates.
+"""Columns of an answer besides vertices: properties, computed values, aggregates.
 
-In: the columns of a head as a front end read them. Out: the names of a rule's head, and what
-those that are no vertices of the body stand for.
+In: the columns of a head as a language reads them. Out: the names of a rule's head, and the values
+of those that are not vertices of the body.
 """
 
 from __future__ import annotations
@@ -48,15 +48,15 @@ def aggregate(name: str, argument: Value | None, at: Location, *, distinct: bool
             "only count takes *",
             at=at,
             text=name,
-            hint=f"say of what, as {function}(e.amount)",
+            hint=f"name its argument, as {function}(e.amount)",
         )
     if distinct and function in ("sum", "avg"):
         raise QueryError(
             "E-AGG",
-            f"{function} has no DISTINCT here",
+            f"{function} does not take DISTINCT",
             at=at,
             text=name,
-            hint="count(distinct x) is there",
+            hint="write count(distinct x), or leave DISTINCT out",
         )
     # The least of different values is the least of all.
     return Aggregated(
@@ -67,7 +67,7 @@ def aggregate(name: str, argument: Value | None, at: Location, *, distinct: bool
 def named_columns(
     columns: Iterable[str | Column], taken: Iterable[str]
 ) -> tuple[tuple[str, ...], tuple[tuple[str, Output], ...]]:
-    """The names of a head's columns, and which of them stand for something else than a vertex.
+    """The names of a head's columns, and the values of those that are not vertices.
 
     A property without a name of its own is called as in the catalog, after its edge if that is
     taken: ``amount``, ``e_amount``, ``e_amount_2``.
@@ -110,7 +110,7 @@ def _own_name(column: Column, used: Collection[str]) -> str:
             f"{what} needs a name",
             at=column.at,
             text=column.text,
-            hint="give it one by `as`, as in e.amount * 2 as twice",
+            hint="name it with `as`, as in e.amount * 2 as twice",
         )
     name, number = of.name, 1
     while name in used:
@@ -157,8 +157,7 @@ def check_alike(rules: Sequence[Rule]) -> None:
         if _functions(rule) != first:
             raise QueryError(
                 "E-AGG",
-                f"the aggregates of {rule.head} are others here than in "
-                f"line {rules[0].location.line}",
+                f"the aggregates of {rule.head} differ from those in line {rules[0].location.line}",
                 at=rule.location,
                 text=rule.head,
                 hint="rules of one head are alternatives: each column is a key in all of them, "
@@ -173,7 +172,7 @@ def _functions(rule: Rule) -> list[Function | None]:
 
 
 def location_in(of: Output, otherwise: Location) -> Location:
-    """Where a column was written, as far as that is known."""
+    """The place where a column was written, or ``otherwise`` if it has none."""
     if isinstance(of, Aggregated) and of.location is not None:
         return of.location
     for reference in references_in(of):

@@ -1,8 +1,8 @@
-"""What every Regular Query must satisfy, whatever language it was written in.
+"""The checks that every Regular Query must pass, in any language.
 
-In: rules and windows as a front end read them. Out: a `RegularQuery` that has an answer, is
-safe, binary inside and not recursive (thesis Definition 14), with the warnings due. What names
-of edges may stand for is in :mod:`headrace.languages.query.edge_checks`.
+In: rules and windows as a language reads them. Out: a `RegularQuery` that has an answer, is
+safe, binary inside and not recursive (thesis Definition 14), with its warnings. The checks of
+edge names are in :mod:`headrace.languages.query.edge_checks`.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def checked(
     _check_inner_arity(rules, answer)
     check_alike([rule for rule in rules if rule.head == answer])
     _check_windows(windows)
-    found = (
+    all_warnings = (
         *warnings,
         *_paths_without_edges(rules),
         *_crosses(rules),
@@ -80,7 +80,7 @@ def checked(
         every,
         answer,
         tuple(windows),
-        found,
+        all_warnings,
         time_unit,
         label_sets=sets,
         leaves=own,
@@ -166,12 +166,12 @@ def _check_names(rules: Sequence[Rule]) -> None:
 def _check_arity(rules: Sequence[Rule]) -> None:
     first: dict[str, Rule] = {}
     for rule in rules:
-        known = first.setdefault(rule.head, rule)
-        if len(known.variables) != len(rule.variables):
+        other = first.setdefault(rule.head, rule)
+        if len(other.variables) != len(rule.variables):
             raise QueryError(
                 "E-ARITY",
                 f"the head has {len(rule.variables)} variables here and "
-                f"{len(known.variables)} in line {known.location.line}",
+                f"{len(other.variables)} in line {other.location.line}",
                 at=rule.location,
                 text=rule.head,
                 hint="rules of one head are alternatives and need the same columns",
@@ -233,7 +233,7 @@ def _answer(rules: Sequence[Rule]) -> str:
         return ends[0]
     raise QueryError(
         "E-ANSWER",
-        f"no rule says what the answer is; {listed(ends)} all lead to nothing else",
+        f"no rule is called Answer, and no other rule reads {listed(ends)}",
         at=rules[-1].location,
         text=rules[-1].head,
         hint=f"add a rule, as Answer(x, y) <- {ends[-1]}(x, y).",

@@ -57,7 +57,7 @@ def _inner(condition: Condition) -> str:
 
 
 def value_text(value: Value) -> str:
-    """A value; what is computed inside another stands in parentheses."""
+    """A value; a computed one inside another is in parentheses."""
     match value:
         case Variable(name):
             return name

@@ -1,4 +1,4 @@
-"""Conditions of a rule: what they look at, what they say of edges, and as predicates.
+"""Conditions of a rule: the variables and properties in them, and equal variables.
 
 Everything here is about one rule, before any catalog; types are in
 :mod:`headrace.languages.translation.condition_types`.
@@ -31,21 +31,23 @@ from .regular_query import (
     with_terms,
 )
 
+Renaming = Callable[[str], str]
+
 
 def key(reference: Variable | Property) -> str:
-    """What a column that holds it is called: no variable and no edge has a line end in its name."""
+    """The name of the column of a reference; names of variables and edges have no line ends."""
     if isinstance(reference, Variable):
         return reference.name
     return f"{reference.edge}\n{reference.name}"
 
 
 def key_of_end(atom: int, end: int) -> str:
-    """What the column of an end of an atom is called that no variable stands for."""
+    """The name of the column of an atom's end that is not a variable."""
     return f"\n{atom} {end}"
 
 
 def key_text(name: str) -> str:
-    """What people call the column of a :func:`key`."""
+    """The name that people see for the column of a :func:`key`."""
     edge, line_end, of = name.partition("\n")
     if not edge:
         return "_"
@@ -135,8 +137,41 @@ def output_with_references(of: Output, new: Callable[[Variable | Property], Valu
     return value_with_references(of, new)
 
 
+def rule_with_references(rule: Rule, new: Callable[[Variable | Property], Value]) -> Rule:
+    """The rule with other values in its conditions and head; its atoms stay."""
+    return replace(
+        rule,
+        conditions=tuple(with_references(condition, new) for condition in rule.conditions),
+        properties=tuple((name, output_with_references(of, new)) for name, of in rule.properties),
+    )
+
+
+def with_names(rule: Rule, vertex: Renaming, edge: Renaming = str) -> Rule:
+    """The rule with other names of its vertices and edges; the names of its columns stay."""
+    edges = named_edges(rule.body)
+
+    def name(of: str) -> str:
+        return edge(of) if of in edges else vertex(of)
+
+    def term(of: Term) -> Term:
+        return Variable(vertex(of.name)) if isinstance(of, Variable) else of
+
+    def atom(of: Atom) -> Atom:
+        moved = with_terms(of, term)
+        if isinstance(moved, Row) and moved.edge is not None:
+            return replace(moved, edge=edge(moved.edge))
+        return moved
+
+    def reference(of: Variable | Property) -> Value:
+        return (
+            Variable(name(of.name)) if isinstance(of, Variable) else replace(of, edge=name(of.edge))
+        )
+
+    return rule_with_references(replace(rule, body=tuple(map(atom, rule.body))), reference)
+
+
 def value_in(of: Output) -> Value | None:
-    """What is looked at: an aggregate's argument, or the value itself; of a path, nothing."""
+    """The value of a column: an aggregate's argument, or the value itself; None for a path."""
     if isinstance(of, Witnessed):
         return None
     return of.argument if isinstance(of, Aggregated) else of
@@ -177,7 +212,7 @@ def conjuncts(conditions: Iterable[Condition]) -> Iterator[Condition]:
 def connected(
     conditions: Iterable[Condition],
 ) -> list[tuple[Variable | Property, Variable | Property]]:
-    """The references that conditions say are equal, whatever their types are."""
+    """The pairs of references that conditions equate, of any type."""
     return [
         (c.left, c.right)
         for c in conditions
@@ -192,7 +227,7 @@ def connected(
 
 
 def unified(rule: Rule) -> Rule:
-    """The rule with one variable for those that a condition says are one vertex: ``x = y``."""
+    """The rule with one variable for all that conditions such as ``x = y`` equate."""
     edges = named_edges(rule.body)
     same: DisjointSets[str] = DisjointSets()
     kept: list[Condition] = []
@@ -205,18 +240,5 @@ def unified(rule: Rule) -> Rule:
     if not same:
         return rule
 
-    def renamed(term: Term) -> Term:
-        return Variable(same.leader(term.name)) if isinstance(term, Variable) else term
-
-    def reference(of: Variable | Property) -> Value:
-        if isinstance(of, Variable):
-            return Variable(same.leader(of.name))
-        return replace(of, edge=same.leader(of.edge))
-
-    return replace(
-        rule,
-        variables=tuple(map(same.leader, rule.variables)),
-        body=tuple(with_terms(atom, renamed) for atom in rule.body),
-        conditions=tuple(with_references(condition, reference) for condition in kept),
-        properties=tuple((n, output_with_references(of, reference)) for n, of in rule.properties),
-    )
+    variables = tuple(map(same.leader, rule.variables))
+    return with_names(replace(rule, variables=variables, conditions=tuple(kept)), same.leader)

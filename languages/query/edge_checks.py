@@ -1,4 +1,4 @@
-"""What the names of edges in a rule must satisfy, and the conditions over them."""
+"""The checks of edge names in a rule, and of the conditions over them."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from .regular_query import (
 
 
 def check_edges(rules: Sequence[Rule], derived: Collection[str]) -> None:
-    """Checks the names of edges, and what conditions and heads say of them.
+    """Checks the names of edges, and the conditions and heads that use them.
 
     ``derived`` are the predicates that are no input labels.
 
     Raises:
         QueryError: E-EDB for a name that is given twice, E-SAFE for a variable that nothing
-            binds, E-PROPERTY for what only an edge of an input label has.
+            binds, E-PROPERTY for a property of anything but an edge of an input label.
     """
     for rule in rules:
         _check_names(rule)
@@ -116,7 +116,7 @@ class _Scope:
         if not all(named) or comparison.sign not in ("=", "<>"):
             raise QueryError(
                 "E-PROPERTY",
-                f"{value_text(edge)} is an edge, which is the same as another one, or is not",
+                f"{value_text(edge)} is an edge, and edges are compared with = and <> only",
                 at=at,
                 text=value_text(edge),
                 hint=f"compare one of its properties, as {value_text(edge)}.ts",
@@ -157,7 +157,7 @@ class _Scope:
             self._check_input(of.edge, value_text(of), of.location or at)
 
     def _check_input(self, name: str, text: str, at: Location) -> None:
-        """That ``name`` is a row of an input label."""
+        """Checks that ``name`` is a row of an input label."""
         self._check_no_path(name, text, at)
         atom = self._edges.get(name)
         derived = (

@@ -1,4 +1,4 @@
-"""What is said of a query that cannot be taken: one kind of error, and its display."""
+"""Errors and warnings of queries: their codes, and their texts."""
 
 from __future__ import annotations
 
@@ -19,22 +19,21 @@ CODES: Mapping[str, str] = MappingProxyType(
         "E-EDB": "an input label, or a name already taken, defined anew",
         "E-NEG": "a negated atom",
         "E-NOWIN": "a stream without a window",
-        "E-WINDOW": "a window that is none: slide > range, bad length, said twice",
+        "E-WINDOW": "an invalid window: slide > range, a bad length, or two windows for one stream",
         "E-ANSWER": "no predicate that is the answer",
         "E-UNKNOWN": "a label, stream or property that the catalog does not have",
         "E-AMBIGUOUS": "a label that several streams have",
-        "E-TYPE": "a constant that is no vertex of its stream, or types that never compare",
+        "E-TYPE": "a constant that is no vertex of its stream, or types that cannot be compared",
         "E-PROPERTY": "a property, or a comparison, of something that is no edge of an input label",
         "E-STORED": "a window for a stored graph, or the time of an edge of one, which has neither",
-        "E-SIZE": "a query, path or set of labels larger than what is sensible to plan, or than "
-        "the time allows",
+        "E-SIZE": "a query, path or set of labels too large to plan, or than the time allows",
         "E-LANGUAGE": "no known query language, or a text in one that is not read here",
         "E-LATER": "in the language, and not supported yet",
         "E-AGG": "an aggregate that is not in the final result",
-        "E-ORDER": "an order or a limit of answers, which are a set and never complete",
-        "E-OPT": "an OPTIONAL whose absence would have to be told",
-        "E-UPDATE": "a change of what is stored",
-        "E-SKOLEM": "new vertices, for a query constructs edges between bound ones",
+        "E-ORDER": "an order or a limit of the answers, which are an unbounded set",
+        "E-OPT": "an OPTIONAL whose absence the answer would have to show",
+        "E-UPDATE": "a change of stored data",
+        "E-SKOLEM": "new vertices: a query constructs edges between bound ones only",
         "E-SHORTEST": "shortest or cheapest paths",
         "E-MODE": "all paths, or paths of a certain kind",
         "E-PHYS": "a window that counts edges and not time",
@@ -42,7 +41,7 @@ CODES: Mapping[str, str] = MappingProxyType(
         "E-FUNC": "a function that is not known",
         "E-UNDIR": "edges that have no direction",
         "E-PATHVAR": "a path used as a value",
-        "W-CARET": "a reversed step behind which a star or plus stands",
+        "W-CARET": "a star or plus behind a reversed step",
         "W-CROSS": "body parts that share no variable: a cross product",
         "W-EMPTY": "a path expression that no path fits",
         "W-UNUSED": "a rule or window that the answer does not use",
@@ -50,18 +49,23 @@ CODES: Mapping[str, str] = MappingProxyType(
         "W-SLIDE": "a slide that does not divide the range",
     }
 )
-"""Every code that a front end or the translation uses, and what it is raised for."""
+"""The codes of errors and warnings, and what each is raised for."""
 
 WIDEST = 160
 """The most characters of a line of the query that are shown."""
 
 
 class QueryError(Exception):
-    """A query that cannot be taken.
+    """A query that is wrong or not supported.
 
-    ``message`` is the reason, ``text`` the offending piece of the query, ``line`` and
-    ``column`` (from 1) where it stands if that is known, ``expected`` what could have
-    stood there, ``hint`` what to do, ``remedies`` which settings of a request help as well.
+    Attributes:
+        code: a key of :data:`CODES`.
+        message: the reason.
+        line, column: the place of the error, from 1; None if it has none.
+        text: the offending part of the query.
+        expected: what could stand there instead, in words.
+        hint: what to do.
+        remedies: settings of the request that help as well.
     """
 
     def __init__(
@@ -154,9 +158,9 @@ def suggestion(name: str, names: Iterable[str], introduction: str, also: Iterabl
 
     ``introduction`` stands before the names; ``also`` are others that may be meant.
     """
-    known = sorted(names)
-    everything = f"{introduction} {listed(known)}" if known else "the catalog has none at all"
-    by_folded = {other.casefold(): other for other in likely(name, (*sorted(also), *known))}
+    in_order = sorted(names)
+    everything = f"{introduction} {listed(in_order)}" if in_order else "the catalog has none at all"
+    by_folded = {other.casefold(): other for other in likely(name, (*sorted(also), *in_order))}
     close = closest(name.casefold(), by_folded)
     return f"did you mean {by_folded[close]}? {everything}" if close else everything
 

@@ -29,7 +29,7 @@ def predicates(atom: Atom) -> tuple[str, ...]:
 
 
 def aliases(rules: Iterable[Rule]) -> dict[str, EdgeAtom | PathAtom]:
-    """The atoms that names given by ``as`` stand for, where these are predicates."""
+    """The atoms by their aliases, which are predicates too."""
     return {
         atom.alias: atom
         for rule in rules
@@ -54,7 +54,7 @@ def first_free(base: str, taken: Set[str]) -> str:
     return next(name for name in names if name not in taken)
 
 
-def renamed(rule: Rule, called: Callable[[str], str], *, vertices: bool = False) -> Rule:
+def with_predicates(rule: Rule, called: Callable[[str], str], *, vertices: bool = False) -> Rule:
     """The rule with other names of predicates and labels of edges, of ``vertices`` too if so."""
 
     def atom(of: Atom) -> Atom:

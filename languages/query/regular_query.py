@@ -1,4 +1,4 @@
-"""The Regular Query: what every query language is parsed into (thesis Definition 14).
+"""The Regular Query, which every query language is parsed into (thesis Definition 14).
 
 Binary, non-recursive Datalog whose body atoms may be regular paths, with an answer of any
 arity and windows over its input labels. Beyond it, a rule may have conditions over its
@@ -21,9 +21,9 @@ from ...algebra.window import Window
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """Where something stands in the query text; both count from 1.
+    """A place in the query text; line and column count from 1.
 
-    What stands in the text of a catalog's ``view`` has the place in the query that reads it.
+    A part of a catalog's ``view`` has the place in the query that reads the view.
     """
 
     line: int
@@ -75,7 +75,7 @@ class EdgeAtom:
 
     @property
     def alternatives(self) -> tuple[Symbol, ...]:
-        """The labels that may be matched, each once; of a loop, direction says nothing."""
+        """The labels that may be matched, each once; a loop has no direction."""
         if self.source != self.target:
             return self.labels
         return tuple(map(Symbol, self.refs))
@@ -116,8 +116,8 @@ class PathAtom:
 class VertexAtom:
     """``predicate(vertex)``: a vertex of an input label of vertices.
 
-    These labels are a name space of their own: one that is that of edges too is told apart by
-    its one term. ``edge`` is what the rule calls the row of the vertex, if anything.
+    These labels have a name space of their own: an atom with one term names a label of vertices.
+    ``edge`` is the name of the row of the vertex in the rule, if it has one.
     """
 
     predicate: str
@@ -137,7 +137,7 @@ class VertexAtom:
 
 
 Row = EdgeAtom | VertexAtom
-"""What may be a row of an input, and have properties."""
+"""An atom that may be a row of an input and have properties."""
 Atom = EdgeAtom | PathAtom | VertexAtom
 
 
@@ -202,7 +202,7 @@ class Computed:
 
 
 Value = Variable | Literal | Property | Computed
-"""What conditions compare; a :class:`headrace.algebra.scalar.Literal` may be of any type."""
+"""A side of a comparison; a :class:`headrace.algebra.scalar.Literal` may be of any type."""
 
 Sign = OneOf["=", "<>", "<", "<=", ">", ">="]
 
@@ -244,7 +244,7 @@ class Either:
 
 @dataclass(frozen=True, slots=True)
 class Negated:
-    """The part does not hold; of what is unknown that is unknown too."""
+    """The part does not hold; the negation of unknown is unknown."""
 
     part: Condition
 
@@ -273,20 +273,24 @@ class Witnessed:
 
 
 Output = Value | Aggregated | Witnessed
-"""What a column of the answer may hold besides a vertex."""
+"""The content of a column of the answer that is not a vertex."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
     """``head(variables) <- body, conditions``.
 
-    ``properties`` are the variables of the head that stand for something else than a vertex of
-    the body: ``Answer(x, e.amount as much)`` has the variables ``x`` and ``much``, and
-    ``("much", Property("e", "amount"))`` here; of an answer it may be any :data:`Output`. A row
-    counts if all ``conditions`` are true of it.
-
-    With a ``window`` the body is one edge of a derived predicate, and of its coalesced results
-    each counts for the window at most that it begins in.
+    Attributes:
+        head: the predicate.
+        variables: the columns of the head.
+        body: the atoms.
+        location: the place in the text.
+        conditions: a row counts if all of them are true.
+        properties: the columns that are not vertices of the body: for
+            ``Answer(x, e.amount as much)`` it is ``("much", Property("e", "amount"))``; in an
+            answer any :data:`Output`.
+        window: if given, the body is one edge of a derived predicate, and each of its coalesced
+            results is valid for at most the window that it begins in.
     """
 
     head: str
@@ -308,7 +312,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class LabelSet:
-    """All labels but some: what ``_`` and ``!(a|^b)`` stand for.
+    """All labels but some: the meaning of ``_`` and ``!(a|^b)``.
 
     ``forward`` are the labels left out of the edges that are walked from source to target,
     ``backward`` of those walked the other way; None: none are walked that way. The labels are
@@ -357,15 +361,19 @@ class Emit:
 
 @dataclass(frozen=True, slots=True)
 class RegularQuery:
-    """The rules in the order of the text, the answer predicate, and the windows.
+    """The result of every query language.
 
-    ``time_unit`` is what the windows are counted in; None when they were all written in
-    bare ticks, which mean the catalog's unit. ``warnings`` are lines for people to read.
-    Without ``emit`` answers are given as they are found, with their validity.
-    ``label_sets`` are the predicates that stand for sets of labels, which a catalog knows,
-    ``leaves`` those that stand for an input label, or a set of them, under a window of its own.
-    ``labels`` are those of the edges that it constructs, with their predicates, if it does.
-    ``generated`` are the predicates, sets and leaves that no text names.
+    Attributes:
+        rules: in the order of the text.
+        answer: the head of the rules that are the answer.
+        windows: the window clauses.
+        warnings: lines for people.
+        time_unit: the unit of the windows; None if all are in bare ticks, of the catalog's unit.
+        emit: when the answer is reported; None: each row when it is derived, with its validity.
+        label_sets: the predicates that stand for sets of labels, which a catalog expands.
+        leaves: the predicates that stand for an input label, or a set, under its own window.
+        labels: the labels of constructed edges, with their predicates.
+        generated: the predicates, sets and leaves that the text does not name.
     """
 
     rules: tuple[Rule, ...]

@@ -1,8 +1,7 @@
 """Paths in the answer: columns that hold a path, not a vertex.
 
-A path column is told by the name of a path atom of the answer rule's own body. The rule without
-its path columns says which rows there are; with each of them one path is returned that makes the
-atom true.
+A path column has the name of a path atom in the body of the answer rule. The rule without its path
+columns gives the rows; with each row one path is returned that makes the atom true.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ _LATER = (
 def with_path_columns(
     columns: Iterable[str | Column], atoms: Sequence[Atom], at: Location
 ) -> list[str | Column]:
-    """The columns of a head, with those that are paths told from vertices.
+    """The columns of a head, of which those that are paths become path columns.
 
     Raises:
         QueryError: E-PATHVAR for a path under the name of two atoms.
@@ -30,7 +29,7 @@ def with_path_columns(
     vertices = set(variables_of(atoms))
     named = [atom.alias for atom in atoms if isinstance(atom, PathAtom)]
     paths = [name for name in named if name is not None and name not in vertices]
-    found: list[str | Column] = []
+    told: list[str | Column] = []
     for column in columns:
         name: str | None
         called: str | None
@@ -40,11 +39,11 @@ def with_path_columns(
             name = column.value.name if isinstance(column.value, Variable) else None
             called, place = column.name or name, column.at
         if name is None or name not in paths:
-            found.append(column)
+            told.append(column)
             continue
         check_one(paths.count(name), name, place)
-        found.append(Column(Witnessed(name, place), called, place, name))
-    return found
+        told.append(Column(Witnessed(name, place), called, place, name))
+    return told
 
 
 def check_one(atoms: int, name: str, at: Location) -> None:

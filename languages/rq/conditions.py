@@ -88,7 +88,7 @@ class Conditions(Transformer[Token, Any]):
 
 
 def _no_aggregate(part: Any) -> Any:
-    """A part of a comparison or of arithmetic, where no aggregate may stand."""
+    """Refuses an aggregate inside a comparison or arithmetic; returns the part."""
     if isinstance(part, Aggregated):
         raise QueryError(
             "E-AGG",

@@ -356,9 +356,9 @@ def _head_column(column: Column | Token) -> str | Column:
 
 
 def _tested(atom: EdgeAtom, tests: Sequence[Filter], steps: Steps) -> _Body:
-    """An edge with the tests that stand in brackets behind its label, as conditions of the rule.
+    """An edge with the tests in brackets behind its label, as conditions of the rule.
 
-    It needs a name for them, for now the place where it stands.
+    The edge is named by its place until the whole text is read.
     """
     if not tests:
         return _Body((atom,), steps=steps)

@@ -1,4 +1,4 @@
-"""A Regular Query as RQ text: what ``explain --stage query`` shows, whatever it came from.
+"""A Regular Query as RQ text, which ``explain --stage query`` shows for every language.
 
 The text reads back as an equal query: :func:`headrace.languages.rq.parser.parse` is its inverse for
 every query whose variables are names, and whose conditions are comparisons.
@@ -37,7 +37,7 @@ from ..query.regular_query import (
 __all__ = ["condition_text", "path_text", "rule_text", "rules_text", "text", "value_text"]
 
 _Steps = Mapping[str, str]
-"""What is written for a predicate that is no name in the text."""
+"""The text of each predicate that has no name in the text."""
 _NO_STEPS: _Steps = MappingProxyType({})
 
 
@@ -117,9 +117,9 @@ def _atom(atom: Atom, sets: _Steps) -> str:
 
 def _labels(atom: EdgeAtom, sets: _Steps) -> str:
     """``a``, or ``(a|^b)`` for an edge of several labels or directions."""
-    found = [f"{'^' * label.inverse}{_step(label.ref, sets)}" for label in atom.labels]
-    (first, *others) = found
-    return first if not (others or "!" in first) else f"({'|'.join(found)})"
+    written = [f"{'^' * label.inverse}{_step(label.ref, sets)}" for label in atom.labels]
+    (first, *others) = written
+    return first if not (others or "!" in first) else f"({'|'.join(written)})"
 
 
 def _window(clause: WindowClause, time_unit: str | None) -> str:
@@ -152,15 +152,15 @@ def _steps(query: RegularQuery) -> _Steps:
             (atom,) = rule.body
             assert isinstance(atom, EdgeAtom)
             windows[rule.head] = (str(atom.refs[0]), rule.window)
-    found = dict(sets)
+    texts = dict(sets)
 
     def shown(name: str) -> str:
-        if name not in found:
+        if name not in texts:
             label, window = windows.get(name, (None, None))
             if label is None or window is None:
                 return name_text(label or name)
-            found[name] = f"{shown(label)}[{_window_text(window, query.time_unit)}]"
-        return found[name]
+            texts[name] = f"{shown(label)}[{_window_text(window, query.time_unit)}]"
+        return texts[name]
 
     return {name: shown(name) for name in (*sets, *windows)}
 
@@ -170,5 +170,5 @@ def _step(ref: Ref, sets: _Steps) -> str:
 
 
 def _negates(ref: Ref, sets: _Steps) -> bool:
-    """Whether it is a set of labels that stands only between two terms."""
+    """Whether a predicate is a set of labels with ``!``, which is written between its two terms."""
     return "!" in sets.get(str(ref), "")

@@ -12,12 +12,13 @@ from .steps import MARK
 
 ANONYMOUS = Variable("_")
 ANSWER = f"{MARK}Answer"
-"""The head of a rule that says none: ``?x, ?y <- ...``."""
+"""The head of a rule without a name: ``?x, ?y <- ...``."""
 
 
 def with_named_answer(rules: Sequence[Rule]) -> tuple[tuple[Rule, ...], tuple[str, ...]]:
-    """The rules with a head for those that say none: ``Answer``, or another name if the text reads
-    a label that is called so. Behind it that name, unless the text gives it to a rule itself."""
+    """The rules with a name for heads without one, and that name if it is generated.
+
+    The name is ``Answer``, or another one if the text reads a label of that name."""
     heads = {rule.head for rule in rules}
     read = read_by(rules)
     name = "Answer" if "Answer" in heads else first_free("Answer", read | heads)

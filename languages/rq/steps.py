@@ -1,9 +1,9 @@
 """Steps of RQ that are no single label: sets of labels, windows of their own, chosen edges.
 
-While a text is read such a step is called by a *mark*, which no label can be called. At the end
-a set of labels gets a name of its own in the query, ``a[WINDOW 5]`` too, and in a path
-``a[amount > 5]`` a rule. An edge ``a[amount > 5](x, y)`` needs none: its tests are conditions of
-the rule that it stands in, which then needs a name for the edge.
+While a text is read, such a step is named by a *mark*, which cannot be a label. At the end a set of
+labels gets a name of its own in the query, ``a[WINDOW 5]`` too, and in a path ``a[amount > 5]`` is
+a rule. An edge ``a[amount > 5](x, y)`` needs no name for its step: its tests become conditions of
+the rule, which needs a name for the edge.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..parsing.windows import WindowText
 from ..query.condition_text import condition_text, label_set_text, name_text, value_text
 from ..query.conditions import named_edges, with_references
 from ..query.errors import QueryError
-from ..query.predicates import derived_by, first_free, read_by, renamed
+from ..query.predicates import derived_by, first_free, read_by, with_predicates
 from ..query.regular_query import (
     Comparison,
     Computed,
@@ -36,7 +36,7 @@ from ..query.regular_query import (
 )
 
 MARK = "\n"
-"""Begins what no label, edge or variable of a text can be called."""
+"""The first character of a mark, which no label, edge or variable has."""
 _EDGE = "e"
 _X, _Y = Variable("x"), Variable("y")
 
@@ -74,9 +74,9 @@ class Filter:
 def step_of(
     parts: Sequence[Token | WindowText | Filter], left_out: Iterable[tuple[bool, str]] = ()
 ) -> tuple[str, Steps]:
-    """What a path calls ``a``, ``_``, ``tx._`` or ``!``, perhaps with a filter behind it.
+    """The label or mark of ``a``, ``_``, ``tx._`` or ``!``, perhaps with a filter behind it.
 
-    That is the label itself, or the mark of the last of the steps that are given with it.
+    Returns the label itself, or the mark of the last step, and the steps.
     ``left_out`` are the labels behind ``!``, each with whether it is walked backwards.
     """
     tokens = [part for part in parts if isinstance(part, Token)]
@@ -104,7 +104,7 @@ def step_of(
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """The rules with names in place of marks, and what the names stand for."""
+    """The rules with names in place of marks, and the meaning of the names."""
 
     rules: tuple[Rule, ...]
     label_sets: tuple[tuple[str, LabelSet], ...] = ()
@@ -117,14 +117,14 @@ def finished(rules: Sequence[Rule], steps: Steps, time_unit: str) -> Finished:
     """The rules of a query with these steps; windows with a unit are counted in ``time_unit``.
 
     Raises:
-        QueryError: E-WINDOW for a window that is none.
+        QueryError: E-WINDOW for an invalid window.
     """
-    known = dict(steps)
-    if not known:
+    by_mark = dict(steps)
+    if not by_mark:
         return Finished(tuple(rules))
-    naming = _Naming(rules, known, time_unit)
+    naming = _Naming(rules, by_mark, time_unit)
     for rule in naming.read:
-        naming.rules.append(renamed(rule, naming.name))
+        naming.rules.append(with_predicates(rule, naming.name))
     return Finished(
         tuple(naming.rules),
         tuple(naming.label_sets.items()),
@@ -137,13 +137,13 @@ def finished(rules: Sequence[Rule], steps: Steps, time_unit: str) -> Finished:
 class _Naming:
     """Gives each mark that is met its name."""
 
-    def __init__(self, read: Sequence[Rule], known: Mapping[str, Step], time_unit: str) -> None:
+    def __init__(self, read: Sequence[Rule], steps: Mapping[str, Step], time_unit: str) -> None:
         self.read = read
         self.rules: list[Rule] = []
         self.label_sets: dict[str, LabelSet] = {}
         self.leaves: dict[str, Leaf] = {}
         self.has_unit = False
-        self._known = known
+        self._steps = steps
         self._time_unit = time_unit
         self.generated: set[str] = set()
         self._derived = derived_by(read)
@@ -152,8 +152,8 @@ class _Naming:
         self._windowed: dict[tuple[str, Window], str] = {}
 
     def name(self, mark: str) -> str:
-        """What stands for a mark, or for a label itself."""
-        step = self._known.get(mark)
+        """The name of a mark; a label is its own name."""
+        step = self._steps.get(mark)
         if step is None:
             return mark
         if mark not in self._names:
@@ -218,7 +218,7 @@ def of_edge(comparison: Comparison, edge: str) -> Comparison:
             case Property():
                 raise QueryError(
                     "E-SYNTAX",
-                    "in brackets the properties of the edge itself are meant, by their bare names",
+                    "conditions in brackets name the edge's own properties, without a dot",
                     at=of.location,
                     text=value_text(of),
                     hint=f"write {of.name}; conditions over several edges stand in the body",
@@ -243,13 +243,13 @@ def with_edge(condition: Condition, old: str, new: str) -> Condition:
 def with_names_for_edges(rules: Sequence[Rule]) -> tuple[Rule, ...]:
     """The rules with a name for each edge that is called by a mark: ``e``, ``e_2``, ... where
     nothing else of the rule, no predicate and no head is called so."""
-    known = read_by(rules)
-    known |= derived_by(rules)
-    return tuple(_with_names(rule, known) for rule in rules)
+    predicates = read_by(rules)
+    predicates |= derived_by(rules)
+    return tuple(_with_names(rule, predicates) for rule in rules)
 
 
-def _with_names(rule: Rule, known: Set[str]) -> Rule:
-    taken = {*known, *rule.variables, *variables_of(rule.body), *named_edges(rule.body)}
+def _with_names(rule: Rule, predicates: Set[str]) -> Rule:
+    taken = {*predicates, *rule.variables, *variables_of(rule.body), *named_edges(rule.body)}
     body, conditions = list(rule.body), rule.conditions
     for number, atom in enumerate(body):
         if isinstance(atom, EdgeAtom) and atom.edge is not None and atom.edge.startswith(MARK):

@@ -1,4 +1,4 @@
-"""What is wrong with a text that is not RQ, in words for the person who wrote it."""
+"""Explanations of syntax errors, for the person who wrote the text."""
 
 from __future__ import annotations
 
@@ -87,10 +87,10 @@ def _negation(token: Token, read: Sequence[Token], accepted: Set[str]) -> QueryE
         return None
     return QueryError(
         "E-NEG",
-        "a negated atom has no answer that lasts: what is missing now may still arrive",
+        "negation is not supported: an edge that is missing now may still arrive",
         at=location_of(sign),
         text=str(sign),
-        hint="say what must be there instead",
+        hint="write what must be there instead",
     )
 
 
@@ -177,28 +177,28 @@ def _expected(accepted: Set[str]) -> tuple[str, ...]:
 
 
 def _hint(token: Token, read: Sequence[Token], accepted: Set[str]) -> str:
-    found = str(token)
+    word = str(token)
     arrows = any(t.type == "_ARROW" for t in read)
     if read and not arrows and read[0].lower() in {"on", "window", "emit"}:
         return "windows stand after the rules"
-    if any(t.type == "_WINDOW" for t in read) and re.match(r"[\w`?]|<-|:-|←", found):
+    if any(t.type == "_WINDOW" for t in read) and re.match(r"[\w`?]|<-|:-|←", word):
         return "rules stand before the windows"
     if not read and token.type == "$END":
         return "the least query is one rule, as Answer(x, y) <- likes(x, y)."
-    if found == "+":
+    if word == "+":
         return "a + b with blanks on both sides means either, a+ without means once or more"
-    if found.lower() in _OTHER_WORDS or (read and read[-1].lower() in _OTHER_WORDS):
+    if word.lower() in _OTHER_WORDS or (read and read[-1].lower() in _OTHER_WORDS):
         return "conditions are comparisons, each after a comma; for OR write a rule for each part"
     if token.type == "_ARROW" and arrows and read and read[-1].type in {"PROPERTY", "NUMBER"}:
         return "between < and - stands a blank"
     if token.type == "_ARROW" and arrows:
         return "between rules stands a dot, a comma only between the atoms of a body"
-    if found == "." and "_THEN" in accepted:
+    if word == "." and "_THEN" in accepted:
         return "a dot ends a rule; the steps of a path are joined by /"
-    if found[:1].isdigit() and not found.isdigit():
+    if word[:1].isdigit() and not word.isdigit():
         return "no name begins with a digit: a vertex goes in quotes, a label in backquotes"
-    if found == "-" and read and read[-1].type == "NAME" and location_of(token) == end_of(read[-1]):
+    if word == "-" and read and read[-1].type == "NAME" and location_of(token) == end_of(read[-1]):
         return "a label that is more than letters, digits and _ goes in backquotes, `has-creator`"
-    if found in {'"', "'"}:
+    if word in {'"', "'"}:
         return "write a quote inside as \\\" or \\'"
     return ""

@@ -1,4 +1,4 @@
-"""Window clauses of RQ: as the text says them, and in ticks."""
+"""Window clauses of RQ: as written, and in ticks."""
 
 from __future__ import annotations
 

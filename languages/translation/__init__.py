@@ -1,7 +1,10 @@
-"""From the Regular Query to the canonical expression of the Streaming Graph Algebra.
+"""From a Regular Query to the canonical expression of the Streaming Graph Algebra.
 
-In: a `RegularQuery` of any language and a catalog. Out: a `LogicalQuery`.
+In: a `RegularQuery` of any language, and a catalog. Out: a `LogicalQuery`.
 
-Invariant: nothing here depends on the language of the text; views alone ask the registry to read
-theirs. It imports `query` and `parsing`. Start reading at `canonical`.
+Invariant: nothing here depends on the language of a text; `views` asks the registry to read theirs.
+
+May import: algebra, catalog, and of the folder above `query`, `parsing` and `registry`.
+
+Start reading at: `canonical`, then `atoms`.
 """

@@ -51,7 +51,7 @@ def with_named_edges(rule: Rule) -> Rule:
 
 
 def identity(rule: Rule, inputs: Inputs) -> list[Property]:
-    """What tells the edges of a rule apart beside their ends; all of them have names."""
+    """The properties that identify the edges of a rule besides their ends; all edges have names."""
     return [
         Property(atom.edge, name)
         for atom in rule.body
@@ -62,9 +62,10 @@ def identity(rule: Rule, inputs: Inputs) -> list[Property]:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """A rule, and the columns of the relation that its body binds: the references that each is
-    called by (:func:`headrace.languages.query.conditions.key`), some by that of what they are
-    joined with."""
+    """A rule, and the columns of the relation that its body binds.
+
+    A column is named by the :func:`headrace.languages.query.conditions.key` of its reference, or of
+    the one that it is joined with."""
 
     rule: Rule
     names: tuple[str, ...]
@@ -79,8 +80,8 @@ class Columns:
 
 
 def bindings(rule: Rule, identity: Sequence[Property], keys: JoinKeys) -> tuple[str, ...]:
-    """The columns of a rule's full bindings: its vertices, what tells its edges apart, and the
-    properties that its head looks at."""
+    """The columns of a rule's full bindings: its vertices, the properties that identify its edges,
+    and those that its head refers to."""
     names = [*variables_of(rule.body)]
     looked_at = [r for _, of in rule.properties for r in references_in(of)]
     names += [key(r) for r in (*identity, *looked_at) if isinstance(r, Property)]
@@ -94,9 +95,8 @@ def computed(columns: Columns) -> Compute:
 
 
 def aggregated(rules: Sequence[Columns]) -> tuple[list[Compute | None], Aggregate]:
-    """What to compute over the bindings of each rule, and the aggregation over all of them.
-
-    None: they stay as they are.
+    """The computation over the bindings of each rule (None: there is none), and the aggregation
+    over all of them.
     """
     looked_at = [_looked_at(columns) for columns in rules]
     outputs = _outputs(rules[0].rule)
@@ -146,17 +146,17 @@ def _outputs(rule: Rule) -> list[Written | Aggregated]:
 
 
 def _looked_at(columns: Columns) -> list[Value | None]:
-    """For each column of the head the key or what is aggregated; None: rows are counted.
+    """The key or argument of each column of the head; None if rows are counted.
 
-    That is so for ``count(*)``, and for ``count(e)`` of an edge or path, which is always there.
+    ``count(*)`` counts rows, and so does ``count(e)`` of an edge or path, which is never missing.
     """
-    found: list[Value | None] = []
+    values: list[Value | None] = []
     place = columns.place
     for of in _outputs(columns.rule):
         value = of.argument if isinstance(of, Aggregated) else of
         is_column = not isinstance(value, Variable) or value.name in place
-        found.append(_value(value, columns) if value is not None and is_column else None)
-    return found
+        values.append(_value(value, columns) if value is not None and is_column else None)
+    return values
 
 
 def _aggregate(outputs: Sequence[Written | Aggregated], places: Sequence[int | None]) -> Aggregate:
@@ -178,8 +178,8 @@ def _aggregate(outputs: Sequence[Written | Aggregated], places: Sequence[int | N
 
 
 def _value(value: Written, columns: Columns) -> Value:
-    found = scalar_of(value, columns.place)
-    return normal(found) or found
+    scalar = scalar_of(value, columns.place)
+    return normal(scalar) or scalar
 
 
 def _type(value: Value, inputs: Types) -> PropertyType | None:

@@ -1,9 +1,9 @@
-"""Atoms of rules as relations: the rows that each one gives, and what its columns are bound to.
+"""Atoms of rules as relations: the rows of each, and the variables that its columns are bound to.
 
-In: an atom, what is asked of it, and the relations of the predicates that it reads. Out: a filtered
-relation with a name for each column. An edge of several labels is the union of the edges of each.
-Where such edges are told apart, a column says which label an edge has, and one which of its ends is
-the source if that may be either.
+In: an atom, its required columns, and the relations of the predicates that it reads. Out: a
+filtered relation with a name for each column. An edge of several labels is the union of the edges
+of each. If such edges have to be identified, one column holds the label of an edge, and one its
+source if that may be either end.
 """
 
 from __future__ import annotations
@@ -44,17 +44,17 @@ from .relations import Relation, filtered, nothing, over, projected, union, vert
 from .required_columns import RequiredColumns
 
 _PADDING = Literal(0)
-"""Stands for a property that the edges of a label do not have; another column tells the label."""
+"""The value of a property that the edges of a label do not have; another column has the label."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """The rows that an atom has of one label: a relation, the names of its columns, and what else
-    is known of each row, by name."""
+    """The rows of one label of an atom: a relation, the names of its columns, and constants and
+    copies of columns, by name."""
 
     relation: Relation
     columns: tuple[str, ...]
-    known: Mapping[str, Computed]
+    constants: Mapping[str, Computed]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +85,10 @@ class Atoms:
         """The filtered relation of the rule's atom of this ``number``, and the variable that each
         column is bound to.
 
-        A column that no variable is left for is called by
-        :func:`headrace.languages.query.conditions.key_of_end`, one that holds a property by its
-        :func:`headrace.languages.query.conditions.key`, or that of what it is joined with.
-        Of a vertex one column is kept.
+        A column without a variable is named by
+        :func:`headrace.languages.query.conditions.key_of_end`, one with a property by its
+        :func:`headrace.languages.query.conditions.key`, or by that of the one that it is joined
+        with. An atom of one vertex keeps one column.
         """
         labels = self._labels(atom)
         ends = _names_of_ends(atom, number)
@@ -141,25 +141,25 @@ class Atoms:
             relation = filtered(relation, Predicate.columns_equal(0, 1))
         edge = atom.edge if isinstance(atom, Row) else None
         columns = (*names, *(key(Property(edge, name)) for name in properties if edge is not None))
-        known: dict[str, Computed] = {}
+        constants: dict[str, Computed] = {}
         if edge is not None and origin is not None:
             own: dict[str, Computed] = {
                 OWN_LABEL: Literal(origin.tag),
                 OWN_SOURCE: Column(0),
                 OWN_TARGET: Column(1),
             }
-            known = {key(Property(edge, name)): value for name, value in own.items()}
+            constants = {key(Property(edge, name)): value for name, value in own.items()}
         if required.own[number]:
             place = {name: column for column, name in enumerate(columns)}
-            place |= {n: of.position for n, of in known.items() if isinstance(of, Column)}
+            place |= {n: of.position for n, of in constants.items() if isinstance(of, Column)}
             conditions = [_of_label(one, edge, origin) for one in required.own[number]]
             relation = filtered(relation, predicate(conditions, place, atom.location))
-        return _Part(relation, columns, known)
+        return _Part(relation, columns, constants)
 
     def _scanned(
         self, atom: Atom, label: Symbol | None, asked: Sequence[str]
     ) -> tuple[Relation, tuple[str, ...], Origin | None]:
-        """The rows of one label, with those of the properties asked for that it has as columns."""
+        """The rows of one label, with the requested properties that it has as columns."""
         plain = self.plain(atom) if label is None else self.relations[str(label.ref)]
         if not asked or not isinstance(atom, Row):
             return plain, (), None
@@ -187,7 +187,7 @@ class Atoms:
 
 
 def _names_of_ends(atom: Atom, number: int) -> tuple[str, str]:
-    """What the columns of an atom's source and target are called."""
+    """The names of the columns of an atom's source and target."""
     source, target = atom.source, atom.target
     return (
         source.name if isinstance(source, Variable) else key_of_end(number, 0),
@@ -198,18 +198,18 @@ def _names_of_ends(atom: Atom, number: int) -> tuple[str, str]:
 def _of_label(condition: Condition, edge: str | None, origin: Origin | None) -> Condition:
     """The condition over edges of one label."""
 
-    def known(of: Variable | Property) -> Value:
+    def of_origin(of: Variable | Property) -> Value:
         if origin is not None and of == Property(edge or "", OWN_LABEL):
             return Literal(origin.tag)
         return of
 
-    return with_references(condition, known)
+    return with_references(condition, of_origin)
 
 
 def _arranged(part: _Part, names: Sequence[str]) -> Relation:
     """The columns of these names of the rows of one label."""
     place = {name: Column(column) for column, name in enumerate(part.columns)}
-    values = tuple(place.get(name) or part.known.get(name, _PADDING) for name in names)
+    values = tuple(place.get(name) or part.constants.get(name, _PADDING) for name in names)
     columns = [value.position for value in values if isinstance(value, Column)]
     if len(columns) == len(values):
         return projected(part.relation, columns)
@@ -221,5 +221,5 @@ def _arranged(part: _Part, names: Sequence[str]) -> Relation:
 
 def _united(relations: Iterable[Relation], columns: int) -> Relation:
     """The rows of any of the relations."""
-    found = list(relations)
-    return reduce(union, found) if found else nothing(columns)
+    parts = list(relations)
+    return reduce(union, parts) if parts else nothing(columns)

@@ -93,7 +93,7 @@ def translate(
         # The same rule twice says nothing new, unless bindings are counted.
         same = number if is_aggregate(rule) else rule
         different.setdefault(rule.head, {}).setdefault(same, rule)
-    rules = {head: tuple(found.values()) for head, found in different.items()}
+    rules = {head: tuple(alternatives.values()) for head, alternatives in different.items()}
     check_paths(rules[query.answer], query.emit)
     inputs = Inputs(query, catalog, default_window)
     translation = _Translation(rules, aliases(query.rules), inputs, semantics, deadline)
@@ -178,7 +178,7 @@ class _Translation:
     def _witnessed(
         self, rows: Relation, path: Ends, keys: tuple[int, ...], output: tuple[int, ...]
     ) -> Relation:
-        """Rows with a path each, over what the path's own expression names."""
+        """Rows with a path each, over the relations that the path expression names."""
         alive = regex.nonempty(self._alive(path.atom.regex))
         refs = regex.refs(alive)
         numbered = regex.substitute(alive, lambda s: regex.Symbol(refs.index(s.ref), s.inverse))
@@ -192,7 +192,7 @@ class _Translation:
         return over(witness, inputs, tuple(types[column] for column in output))
 
     def _called(self, ref: regex.Ref) -> str:
-        """What a step of a returned path is called: its label, without the stream's name."""
+        """The name of a step of a returned path: its label, without the stream's name."""
         name = str(ref)
         scan = self.relations[name].expression.operator
         derived = name in self.rules or name in self.aliases
@@ -279,7 +279,7 @@ class _Translation:
         return called(sized(joined, rule.head, rule.location), rule.head)
 
     def _path(self, path: Regex, at: Location) -> Relation:
-        """PATH over the different relations of its steps, or what it comes down to."""
+        """PATH over the different relations of its steps, or a simpler equal relation."""
         alive = self._alive(path)
         used = {ref: self.relations[str(ref)] for ref in regex.refs(alive)}
         # Two names of one relation are one input; that is told by identity, for to compare

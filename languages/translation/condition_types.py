@@ -1,4 +1,4 @@
-"""The types of what conditions compare: a string is no number, and neither is a truth value.
+"""Types of compared values: a string is not a number, and neither is a truth value.
 
 In: a condition and the types of the columns it looks at. Out: the condition with literals as
 the vertices that they are compared with, or an error.
@@ -58,8 +58,8 @@ def resolved(
 ) -> list[Condition]:
     """The conditions of a rule, without edges as values, one for each part of an AND.
 
-    ``vertex_types`` are those of the columns of each atom; they are not looked at in a rule
-    that has no conditions and computes nothing.
+    ``vertex_types`` are those of the columns of each atom; a rule without conditions that computes
+    nothing needs none.
 
     Raises:
         QueryError: E-UNKNOWN for a property of the head or a condition, E-TYPE.
@@ -69,10 +69,10 @@ def resolved(
     several: dict[str, tuple[PropertyType, ...]] = {}
 
     def look_up(of: Property) -> None:
-        found = inputs.property_types(edges[of.edge], of, rule.location)
-        types[key(of)] = found[0] if len(found) == 1 else None
-        if len(found) > 1:
-            several[key(of)] = found
+        kinds = inputs.property_types(edges[of.edge], of, rule.location)
+        types[key(of)] = kinds[0] if len(kinds) == 1 else None
+        if len(kinds) > 1:
+            several[key(of)] = kinds
 
     asked = [of for _, output in rule.properties for of in references_in(output)]
     asked += [of for condition in rule.conditions for of in references(condition)]
@@ -107,7 +107,7 @@ def resolved(
 def types_in(
     rule: Rule, inputs: Inputs, vertex_types: Sequence[tuple[PropertyType | None, ...]]
 ) -> TypeOf:
-    """The types of what references stand for; None where streams disagree on a vertex's.
+    """The types of references; None where streams disagree on the type of a vertex.
 
     ``vertex_types`` are those of the columns of each atom, in a rule with conditions.
     """
@@ -168,7 +168,7 @@ def _is_integer(side: Value, types: Types) -> bool:
 
 
 def _hint(sides: Sequence[Value], kinds: Sequence[str | None]) -> str:
-    """What to do about values of these kinds that are compared, or computed with."""
+    """The hint for values of these kinds that are compared, or computed with."""
     for side in _strings_beside_numbers(sides, kinds):
         if isinstance(side, Variable):
             return (
@@ -227,8 +227,8 @@ def _kind(value: Value, types: Types, at: Location) -> str | None:
         case Literal():
             return _KINDS[value.type]
         case Variable() | Property():
-            found = types.get(key(value))
-            return None if found is None else _KINDS[found]
+            declared = types.get(key(value))
+            return None if declared is None else _KINDS[declared]
         case Computed(_, arguments):
             for part in arguments:
                 kind = _kind(part, types, at)

@@ -29,7 +29,7 @@ TRUE, FALSE = Both(()), Either(())
 
 
 Origins = Mapping[str, Collection[str]]
-"""Of an edge the labels that it may have, by their tags, each with the properties of its edges."""
+"""The properties of the edges of each label that an edge may have, by the tags of the labels."""
 
 
 def written_out(
@@ -68,7 +68,7 @@ def written_out(
 
 
 def _tag(edge: Row, origins: Origins) -> Value:
-    """What tells the label of an edge."""
+    """The value that identifies the label of an edge."""
     if len(origins) == 1:
         return Literal(next(iter(origins)))
     assert edge.edge is not None
@@ -84,19 +84,19 @@ def _difference(
     assert one.edge is not None
     assert other.edge is not None
     ends = zip(_ends_of(one), _ends_of(other), strict=True)
-    found = [_ends(left, right, at, same) for left, right in ends]
+    conditions = [_ends(left, right, at, same) for left, right in ends]
     for name in names:
         left, right = Property(one.edge, name), Property(other.edge, name)
         compared = Comparison(left, "=" if same else "<>", right, at)
         if name == "ts":
-            found.append(compared)
+            conditions.append(compared)
         elif same:
-            found.append(Either((compared, Both((Missing(left), Missing(right))))))
+            conditions.append(Either((compared, Both((Missing(left), Missing(right))))))
         else:
             one_is = Both((Missing(left), Negated(Missing(right))))
             other_is = Both((Negated(Missing(left)), Missing(right)))
-            found.append(Either((compared, one_is, other_is)))
-    return tuple(found)
+            conditions.append(Either((compared, one_is, other_is)))
+    return tuple(conditions)
 
 
 def _ends_of(edge: Row) -> tuple[Value, Value]:

@@ -1,7 +1,6 @@
-"""Names that a front end made up: no label of a catalog is ever taken for one of them.
+"""Generated names, which must differ from every label of the catalog.
 
-A front end sees to it that such a name stands nowhere in its text. Which labels there are besides,
-only a catalog knows.
+A language chooses names that its text does not use; the labels of the catalog are only known here.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from ...catalog.model import Catalog
-from ..query.predicates import derived_by, first_free, read_by, renamed
+from ..query.predicates import derived_by, first_free, read_by, with_predicates
 from ..query.regular_query import RegularQuery, Rule
 
 
@@ -37,7 +36,7 @@ def apart_from_labels(query: RegularQuery, catalog: Catalog) -> RegularQuery:
 
     return replace(
         query,
-        rules=tuple(renamed(rule, called) for rule in query.rules),
+        rules=tuple(with_predicates(rule, called) for rule in query.rules),
         answer=called(query.answer),
         label_sets=tuple((called(name), labels) for name, labels in query.label_sets),
         leaves=tuple(
@@ -50,7 +49,7 @@ def apart_from_labels(query: RegularQuery, catalog: Catalog) -> RegularQuery:
 
 
 def _base(label: str, query: RegularQuery, called: Callable[[str], str]) -> str:
-    """What a leaf is a window over: a set of labels, or a label."""
+    """The label, or set of labels, that a leaf has a window over."""
     return called(label) if label in dict(query.label_sets) else label
 
 

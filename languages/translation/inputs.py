@@ -35,10 +35,10 @@ from ..query.regular_query import (
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where rows come from: their stream, the label's name there, and their properties.
+    """The origin of rows: their stream, the label's name there, and their properties.
 
-    ``ts``, the time of an edge, is one of these, unless the graph is stored. What is derived has
-    no stream and no properties.
+    ``ts``, the time of an edge, is one of these, unless the graph is stored. Derived edges have no
+    stream and no properties.
     """
 
     stream: str
@@ -118,7 +118,7 @@ class Inputs:
         return scan, stream.vertex_type
 
     def origins(self, atom: Row) -> tuple[Origin, ...]:
-        """Where the rows of an atom come from: an origin for each label that it may have.
+        """The origins of an atom's rows: one for each label that it may have.
 
         Raises:
             QueryError: E-UNKNOWN, E-AMBIGUOUS.
@@ -128,7 +128,7 @@ class Inputs:
         return tuple(self.origin_of(str(ref), atom.location) for ref in atom.refs)
 
     def origin_of(self, label: str, at: Location) -> Origin:
-        """Where the edges of a label or derived predicate come from.
+        """The origin of the edges of a label or derived predicate.
 
         Raises:
             QueryError: E-UNKNOWN, E-AMBIGUOUS.
@@ -168,13 +168,13 @@ class Inputs:
             QueryError: E-UNKNOWN if some have no such property, E-STORED for the time of an
                 edge of a stored graph.
         """
-        found = [self._property_type(origin, atom, of, at) for origin in self.origins(atom)]
-        return tuple(dict.fromkeys(found))
+        types = [self._property_type(origin, atom, of, at) for origin in self.origins(atom)]
+        return tuple(dict.fromkeys(types))
 
     def _property_type(self, origin: Origin, atom: Row, of: Property, at: Location) -> PropertyType:
-        stream, known = origin.stream, origin.properties
-        if of.name in known:
-            return known[of.name]
+        stream, declared = origin.stream, origin.properties
+        if of.name in declared:
+            return declared[of.name]
         rows = "vertices" if isinstance(atom, VertexAtom) else "edges"
         if of.name == "ts":
             raise QueryError(
@@ -189,7 +189,7 @@ class Inputs:
             f"the {rows} of stream {stream} have no property {of.name}",
             at=of.location or at,
             text=f"{of.edge}.{of.name}",
-            hint=suggestion(of.name, known, "the properties are"),
+            hint=suggestion(of.name, declared, "the properties are"),
         )
 
     def unused_windows(self) -> Iterator[str]:
@@ -201,7 +201,7 @@ class Inputs:
                 yield line_of("W-UNUSED", clause.location, target, reason)
 
     def _stream(self, label: str, at: Location, vertices: bool) -> tuple[Stream, str]:
-        """The stream that a label is of, and what it is called there."""
+        """The stream of a label, and the label's name there."""
         label = self._leaves[label].label if label in self._leaves else label
         streams = self.catalog.streams_of(label, vertices=vertices)
         if not any(label in stream.labels for stream in streams):
@@ -235,12 +235,12 @@ class Inputs:
     def _stored_vertices(self, label: str, own: str, at: Location) -> Stream:
         """The stored vertices with a label that a stream of that name has not."""
         having = [s for s in self.catalog.streams_of(own, vertices=True) if own in s.labels]
-        found = [stream for stream in having if stream.stored]
-        if len(found) == 1:
-            return found[0]
+        stored = [stream for stream in having if stream.stored]
+        if len(stored) == 1:
+            return stored[0]
         name = label.partition(".")[0]
-        if found:
-            names = [stream.name for stream in found]
+        if stored:
+            names = [stream.name for stream in stored]
             raise QueryError(
                 "E-AMBIGUOUS",
                 f"{name} has no such vertices, and several stored graphs have: {listed(names)}",
@@ -274,7 +274,7 @@ class Inputs:
         if self.default_window is None:
             raise QueryError(
                 "E-NOWIN",
-                f"the stream {stream.name} has no window, so nothing of it would ever end",
+                f"the stream {stream.name} has no window, so its edges would never expire",
                 at=at,
                 text=label,
                 hint=f"add WINDOW 24h at its end, in G-CORE ON {stream.name} WINDOW (24h)",
@@ -290,7 +290,7 @@ class Inputs:
                     f"it is an input label, of the stream {stream.name}",
                     at=at,
                     text=name,
-                    hint="what is derived needs a name of its own",
+                    hint="give the derived predicate another name",
                 )
 
     def _check_clause(self, clause: WindowClause) -> None:
@@ -324,7 +324,7 @@ class Inputs:
                 )
 
     def _unknown_label(self, label: str, at: Location, vertices: bool) -> QueryError:
-        known = self._labels(vertices)
+        labels = self._labels(vertices)
         remedies: tuple[Remedy, ...] = ()
         derived = {rule.head for rule in self.query.rules}
         if vertices:
@@ -335,8 +335,8 @@ class Inputs:
                     f"it is a label of edges: write {label}(x, y), with _ for an end that does "
                     "not matter"
                 )
-            elif known:
-                hint = suggestion(label, known, "the labels of vertices are")
+            elif labels:
+                hint = suggestion(label, labels, "the labels of vertices are")
             else:
                 hint = "say vertices: true of their stream in the catalog"
                 remedies = (Remedy("vertices", "name their file"),)
@@ -361,7 +361,7 @@ class Inputs:
             "no stream has this label, and no rule derives it",
             at=at,
             text=label,
-            hint=suggestion(label, known, "the labels are", also=derived),
+            hint=suggestion(label, labels, "the labels are", also=derived),
         )
 
 
@@ -370,7 +370,7 @@ def _names(clause: WindowClause, stream: Stream, label: str) -> bool:
 
 
 def _first_uses(query: RegularQuery) -> dict[str, Location]:
-    """Where each predicate is first read, and each name of `as` is given."""
+    """The places where each predicate is first read, and where each alias is defined."""
     places: dict[str, Location] = {}
     for rule in query.rules:
         for atom in rule.body:

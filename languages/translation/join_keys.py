@@ -1,7 +1,7 @@
 """Properties as join variables: ``e.currency = f.currency`` makes one column of the PATTERN.
 
-In: the conditions of a rule and the types of what they look at. Out: which properties and
-vertices are one variable, and the conditions that are left to be checked.
+In: the conditions of a rule and the types of their references. Out: the properties and vertices
+that are one variable, and the remaining conditions.
 
 An equality between atoms whose two sides have one type is a join: equal values of a type have
 equal codes, be they vertices or properties. A missing value is equal to nothing, but to the
@@ -38,25 +38,24 @@ TypeOf = Callable[[Reference], PropertyType | None]
 
 @dataclass(frozen=True, slots=True)
 class JoinKeys:
-    """``properties`` are those that the PATTERN joins on; ``leader`` gives, by the
-    :func:`headrace.languages.query.conditions.key` of each reference that is one with others, the
-    key of the one that stands for them all."""
+    """The properties that the PATTERN joins on, and ``leader``: by the
+    :func:`headrace.languages.query.conditions.key` of each joined reference the key of the one that
+    names the common variable."""
 
     properties: tuple[Property, ...] = ()
     leader: Mapping[str, str] = field(default_factory=dict)
 
     def column(self, name: str) -> str:
-        """What the variable of a reference is called, given the reference's key."""
+        """The name of the variable that joins a reference, by the reference's key."""
         return self.leader.get(name, name)
 
 
 def join_keys(
     rule: Rule, conditions: Iterable[Condition], type_of: TypeOf
 ) -> tuple[list[Condition], JoinKeys]:
-    """The conditions that are no joins, each over what some atom gives if it can be, and the
-    joins.
+    """The conditions that are not joins, and the joins.
 
-    A property that is always there, as the time of an edge, is not asked for.
+    A joined property must be there; one that always is, as the time of an edge, is not checked.
     """
     equal: DisjointSets[Reference] = DisjointSets()
     left: list[Condition] = []
@@ -100,11 +99,11 @@ def _equal_within(
     equal: DisjointSets[Reference],
     rule: Rule,
 ) -> list[Condition]:
-    """That columns of one atom are equal which are one variable by way of other atoms."""
+    """Conditions that columns of one atom are equal, if other atoms make them one variable."""
     first: dict[Reference, Reference] = {}
-    found: list[Condition] = []
+    conditions: list[Condition] = []
     for reference in (r for r in joined if provides(atom, r)):
         one = first.setdefault(equal.leader(reference), reference)
         if one != reference:
-            found.append(Comparison(one, "=", reference, rule.location))
-    return found
+            conditions.append(Comparison(one, "=", reference, rule.location))
+    return conditions

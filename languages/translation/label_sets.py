@@ -1,7 +1,7 @@
-"""Sets of labels, ``_`` and ``!(a|^b)``: what they are by a catalog, and as text.
+"""Sets of labels, ``_`` and ``!(a|^b)``, expanded into the labels of a catalog.
 
-A query says which labels it leaves out; which are left, only a catalog knows, and only of
-streams that list all their labels.
+A query names the labels that it leaves out. The others are known from the catalog, for streams that
+list all their labels.
 """
 
 from __future__ import annotations
@@ -114,18 +114,18 @@ class _Expansion:
         for atom in rule.body:
             if isinstance(atom, PathAtom):
                 self._check_size(atom)
-        found = with_steps(rule, self._steps_of)
+        expanded_rule = with_steps(rule, self._steps_of)
         looked_at = edges_looked_at(rule)
-        for before, atom in zip(rule.body, found.body, strict=True):
+        for before, atom in zip(rule.body, expanded_rule.body, strict=True):
             if isinstance(atom, EdgeAtom) and not atom.labels and atom.edge in looked_at:
                 assert isinstance(before, EdgeAtom)
                 raise QueryError(
                     "E-LABELS",
-                    "it leaves out all labels that there are, so its edges have no properties",
+                    "it leaves out all labels, so its edges have no properties",
                     at=atom.location,
                     text=label_set_text(self.sets[str(before.refs[0])]),
                 )
-        return found
+        return expanded_rule
 
     def _steps_of(self, name: str, at: Location) -> tuple[Symbol, ...]:
         return self._of(name, at) if name in self.sets else (Symbol(name),)
@@ -149,17 +149,17 @@ class _Expansion:
 
     def _looked_up(self, labels: LabelSet, at: Location) -> tuple[Symbol, ...]:
         shown = label_set_text(labels)
-        known: list[tuple[Stream, str]] = []
+        candidates: list[tuple[Stream, str]] = []
         for stream in self._streams(labels, at):
             self.deadline.check("sets of labels were written out")
-            known += [(stream, label) for label in _labels_of(stream, at, shown)]
+            candidates += [(stream, label) for label in _labels_of(stream, at, shown)]
         walked = {False: labels.forward, True: labels.backward}
         without = {way: frozenset(names) for way, names in walked.items() if names is not None}
-        most = sum(len(known) - len(left_out) for left_out in without.values())
+        most = sum(len(candidates) - len(left_out) for left_out in without.values())
         if most > MOST_LABELS:
             raise _too_many_labels("it stands", most, at, shown)
-        everything = sorted({label for _, label in known})
-        names = {name for one in known for name in _names_of(*one)}
+        everything = sorted({label for _, label in candidates})
+        names = {name for one in candidates for name in _names_of(*one)}
         for label in (*(labels.forward or ()), *(labels.backward or ())):
             if label not in names:
                 self.warnings.append(
@@ -171,16 +171,16 @@ class _Expansion:
                         suggestion(label, everything, "they are"),
                     )
                 )
-        found = [
+        symbols = [
             Symbol(self._name(labels, stream, label), inverse)
             for inverse, left_out in without.items()
-            for stream, label in known
+            for stream, label in candidates
             if left_out.isdisjoint(_names_of(stream, label))
         ]
-        if not found:
-            reason = "it leaves out all labels that there are"
+        if not symbols:
+            reason = "it leaves out all labels"
             self.warnings.append(line_of("W-EMPTY", at, shown, reason))
-        return tuple(found)
+        return tuple(symbols)
 
     def _windowed(self, step: Symbol, window: Window | None) -> Symbol:
         name = f"{step.ref}[{window}]"
@@ -205,7 +205,7 @@ class _Expansion:
         )
 
     def _name(self, labels: LabelSet, stream: Stream, label: str) -> str:
-        """What a label is called in a rule: as elsewhere in the query, if it is read there."""
+        """The name of a label in a rule: the one that the query uses elsewhere, if any."""
         qualified = f"{stream.name}.{label}"
         if len(self.catalog.streams_of(label)) > 1 or qualified in self.read:
             return qualified
@@ -217,8 +217,8 @@ def _labels_of(stream: Stream, at: Location, text: str) -> list[str]:
     if stream.open_labels or not listed_labels:
         raise QueryError(
             "E-LABELS",
-            f"the stream {stream.name} may have labels that nothing lists, "
-            "so which ones are meant is not known",
+            f"the stream {stream.name} may have labels that the catalog does not list, "
+            "so the set is not known",
             at=at,
             text=text,
             hint="write the labels that are meant, as a|b, or a catalog that lists all of them, "
@@ -229,7 +229,7 @@ def _labels_of(stream: Stream, at: Location, text: str) -> list[str]:
 
 
 def _names_of(stream: Stream, label: str) -> tuple[str, str]:
-    """What a query may call a label of a stream."""
+    """The names by which a query may call a label of a stream."""
     return label, f"{stream.name}.{label}"
 
 

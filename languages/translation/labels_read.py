@@ -1,4 +1,4 @@
-"""What a query reads from streams: labels, and streams that it names."""
+"""The labels and streams that a query reads."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LEAST = ("min", "max")
 
 @dataclass(frozen=True, slots=True)
 class Reads:
-    """What a query, and the views that it reads, may read.
+    """The labels, streams and properties that a query and its views may read.
 
     ``labels`` are those of edges and ``vertices`` those of vertices, as they are written: perhaps
     ``stream.label``. ``any_label`` holds the streams of which any label is read, None for all.
@@ -41,19 +41,19 @@ class Reads:
 
 
 def reads(query: RegularQuery, catalog: Catalog) -> Reads:
-    """What a query may read of a catalog's streams, by way of views, too."""
-    found = _reads(query)
+    """The labels, streams and properties that a query may read, by way of views too."""
+    all_reads = _reads(query)
     views = dict(queries_of_views(catalog))
     pending = True
     while pending:
         pending = False
         for name, (constructed, own) in list(views.items()):
             labels = {*constructed, *(f"{name}.{label}" for label in constructed)}
-            if labels & found.labels or name in found.any_label | found.streams:
+            if labels & all_reads.labels or name in all_reads.any_label | all_reads.streams:
                 del views[name]
-                found |= _reads(own)
+                all_reads |= _reads(own)
                 pending = True
-    return found
+    return all_reads
 
 
 def input_labels(query: RegularQuery) -> tuple[str, ...]:

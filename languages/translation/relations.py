@@ -1,7 +1,7 @@
 """Relations of the canonical translation: expressions with the types of their columns.
 
-In: relations. Out: an operator over them; none is larger than the optimizer can take, and what is
-certainly empty is not carried along.
+In: relations. Out: an operator over them. None is larger than the optimizer accepts, and relations
+that are certainly empty are removed.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ DEEPEST = 200
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """What a predicate stands for, and how large it is when unfolded.
+    """The relation of a predicate, and its size when unfolded.
 
     ``types`` are those of the columns, None where streams disagree.
     """
@@ -83,8 +83,8 @@ def sized(relation: Relation, text: str, at: Location) -> Relation:
         return relation
     raise QueryError(
         "E-SIZE",
-        f"unfolded, it has more than {MOST_OPERATORS} operators, "
-        f"or more than {DEEPEST} one above the other",
+        f"unfolded, the query has more than {MOST_OPERATORS} operators, "
+        f"or is nested more than {DEEPEST} deep",
         at=at,
         text=text,
         hint="let fewer rules build on each other",

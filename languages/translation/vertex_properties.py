@@ -1,4 +1,4 @@
-"""Properties of vertices: ``x.country``, where x is a variable and no name of an edge.
+"""Properties of vertices: ``x.country``, where x is a variable and not the name of an edge.
 
 In: a rule and the inputs. Out: the rule with a name for the row of the vertex that each such
 property is of. That is the one vertex relation of the rule that x is in and that has the
@@ -13,10 +13,9 @@ from dataclasses import replace
 
 from ..query.conditions import (
     named_edges,
-    output_with_references,
     references,
     references_in,
-    with_references,
+    rule_with_references,
 )
 from ..query.errors import QueryError, listed
 from ..query.regular_query import Atom, Property, Rule, Value, Variable, VertexAtom
@@ -27,16 +26,16 @@ Relation = tuple[str, str]
 
 
 def with_rows_of_vertices(rule: Rule, inputs: Inputs) -> Rule:
-    """The rule with each property of a vertex as one of a named row, and no atom of a vertex
-    that says again what another one says.
+    """The rule with each property of a vertex as one of a named row, and without repeated
+    atoms of a vertex.
 
     Raises:
         QueryError: E-UNKNOWN for a property that no vertex relation has, E-AMBIGUOUS if
             several have it.
     """
     rule = replace(rule, body=tuple(_without_repeats(rule.body)))
-    found = _Rows(rule, inputs)
-    rows = {(of.edge, of.name): found.row_of(of) for of in _properties(rule, found.edges)}
+    naming = _Rows(rule, inputs)
+    rows = {(of.edge, of.name): naming.row_of(of) for of in _properties(rule, naming.edges)}
     if not rows:
         return rule
 
@@ -45,12 +44,7 @@ def with_rows_of_vertices(rule: Rule, inputs: Inputs) -> Rule:
             return of
         return replace(of, edge=rows.get((of.edge, of.name), of.edge))
 
-    return replace(
-        rule,
-        body=tuple(found.body),
-        conditions=tuple(with_references(condition, renamed) for condition in rule.conditions),
-        properties=tuple((n, output_with_references(of, renamed)) for n, of in rule.properties),
-    )
+    return rule_with_references(replace(rule, body=tuple(naming.body)), renamed)
 
 
 def _without_repeats(body: Sequence[Atom]) -> Iterator[Atom]:

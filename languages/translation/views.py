@@ -1,4 +1,4 @@
-"""Views that a catalog has: what another query constructs, read as a stream.
+"""Views of a catalog: the edges that another query constructs, read as a stream.
 
 In: a query and a catalog. Out: the query with the rules of the views that it reads, and of
 those that these read in turn; it reads streams only. A window over a view is one over its
@@ -18,7 +18,7 @@ from ...catalog.model import Catalog
 from .. import registry
 from ..query.edge_checks import check_edges
 from ..query.errors import QueryError, line_of, listed, suggestion
-from ..query.predicates import derived_by, first_free, predicates, renamed
+from ..query.predicates import derived_by, first_free, predicates, with_predicates
 from ..query.regular_query import LabelSet, Leaf, Location, RegularQuery, Rule, Variable, VertexAtom
 from .generated_names import labels_of
 from .inputs import Inputs
@@ -39,7 +39,7 @@ def with_views(
     """The query without views, and warnings.
 
     Raises:
-        QueryError: what is wrong with a view, at the place that reads it; E-REC for views that
+        QueryError: for an error in a view, at the place that reads it; E-REC for views that
             depend on themselves, E-AMBIGUOUS for a label of several, E-UNKNOWN for a label that
             a view does not construct, E-PROPERTY for properties of its edges.
     """
@@ -52,7 +52,7 @@ def with_views(
 def queries_of_views(
     catalog: Catalog,
 ) -> Iterator[tuple[str, tuple[tuple[str, ...], RegularQuery]]]:
-    """The views of a catalog whose text can be read: what each constructs, and its query."""
+    """The views of a catalog that can be read: the labels that each constructs, and its query."""
     reading = _Reading(catalog, None, NO_DEADLINE, taken=set(labels_of(catalog)))
     for view in catalog.views:
         constructed = reading.constructed(view)
@@ -71,14 +71,14 @@ class _Reading:
     leaves: dict[str, Leaf] = field(default_factory=dict)
     taken: set[str] = field(default_factory=set)
     _read: dict[str, RegularQuery] = field(default_factory=dict)
-    _known: dict[str, Labels] = field(default_factory=dict)
+    _predicates: dict[str, Labels] = field(default_factory=dict)
     _windowed: dict[tuple[str, Window], str] = field(default_factory=dict)
     _outside: Location = field(default_factory=lambda: Location(1, 1))
 
     def of(
         self, query: RegularQuery, inside: tuple[str, ...]
     ) -> tuple[RegularQuery, tuple[str, ...]]:
-        """A query that stands in these views."""
+        """A query inside these views."""
         names = _Names(query)
         self.taken |= names.all if inside else names.all - names.read.keys()
         outside = not inside
@@ -94,7 +94,7 @@ class _Reading:
             view = self._view_of(label, labels, at)
             if view is None:
                 continue
-            known = self._labels(view, at, inside)
+            constructed = self._labels(view, at, inside)
             for number, clause in enumerate(own):
                 if clause.stream == view and leaf is None:
                     wanted = label.rpartition(".")[2]
@@ -103,10 +103,12 @@ class _Reading:
                         used.add(number)
             window = leaf.window if leaf is not None else window
             if labels is None:
-                found = self._under(self._found(known, view, label, at), window, at)
-                means[name] = (regex.Symbol(found),)
+                predicate = self._under(
+                    self._predicate_of(constructed, view, label, at), window, at
+                )
+                means[name] = (regex.Symbol(predicate),)
             else:
-                means[name] = self._any_of(labels, known, window, at)
+                means[name] = self._any_of(labels, constructed, window, at)
         unused = [clause for number, clause in enumerate(own) if number not in used]
         warnings = tuple(
             line_of("W-UNUSED", c.location, f"ON {c.stream}", "no label of the view is read")
@@ -143,16 +145,16 @@ class _Reading:
         name, dot, _ = label.partition(".")
         if dot and name in self.catalog.views and name not in self.catalog.streams:
             return name
-        found = [view for view in sorted(self.catalog.views) if label in self.constructed(view)]
-        if len(found) > 1:
+        views = [view for view in sorted(self.catalog.views) if label in self.constructed(view)]
+        if len(views) > 1:
             raise QueryError(
                 "E-AMBIGUOUS",
-                f"the label is in the views {listed(found)}",
+                f"the label is in the views {listed(views)}",
                 at=at,
                 text=label,
-                hint=f"say which: `{found[0]}.{label}`, in backquotes",
+                hint=f"say which: `{views[0]}.{label}`, in backquotes",
             )
-        return found[0] if found else None
+        return views[0] if views else None
 
     def constructed(self, view: str) -> tuple[str, ...]:
         """The labels of a view, as far as its text can be read."""
@@ -180,11 +182,11 @@ class _Reading:
                 text=view,
                 hint="repetition is written as a closure, as follows+(x, y)",
             )
-        if view not in self._known:
+        if view not in self._predicates:
             if not inside:
                 self._outside = at
             try:
-                self._known[view] = self._added(view, (*inside, view), at)
+                self._predicates[view] = self._added(view, (*inside, view), at)
             except QueryError as error:
                 if error.code == "E-REC":
                     raise
@@ -197,14 +199,14 @@ class _Reading:
                     hint=error.hint,
                     remedies=error.remedies,
                 ) from None
-        return self._known[view]
+        return self._predicates[view]
 
     def _added(self, view: str, inside: tuple[str, ...], at: Location) -> Labels:
         parsed = self.parsed(view)
         if parsed.emit is not None:
             raise QueryError(
                 "E-SYNTAX",
-                "what reads a view says when answers are reported",
+                "EMIT belongs to the query that reads the view",
                 text="EMIT",
                 hint="leave EMIT out of it",
             )
@@ -213,7 +215,7 @@ class _Reading:
         query, _ = expanded(query, self.catalog)
         names = {name: self._free(f"{view}.{name}") for name in derived_by(query.rules)}
         inputs = Inputs(query, self.catalog, self.default_window)
-        ready = self._known_names()
+        ready = self._heads()
         for rule in query.rules:
             for atom in rule.body:
                 for name in (atom.predicate,) if isinstance(atom, VertexAtom) else predicates(atom):
@@ -228,23 +230,25 @@ class _Reading:
                     self.leaves[names[name]] = Leaf(f"{scan.stream}.{scan.label}", scan.window)
         # What is found to be wrong later has a place in the query, and not in the view's text.
         place = replace(at if len(inside) == 1 else self._outside, view=view)
-        rules = [renamed(rule, lambda n: names.get(n, n), vertices=True) for rule in query.rules]
+        rules = [
+            with_predicates(rule, lambda n: names.get(n, n), vertices=True) for rule in query.rules
+        ]
         self.rules += [_placed(rule, place) for rule in rules]
         return {label: names[predicate] for label, predicate in labels.items()}
 
-    def _known_names(self) -> set[str]:
+    def _heads(self) -> set[str]:
         return {rule.head for rule in self.rules}
 
-    def _found(self, known: Labels, view: str, label: str, at: Location) -> str:
+    def _predicate_of(self, constructed: Labels, view: str, label: str, at: Location) -> str:
         own = label.removeprefix(f"{view}.")
-        if own in known:
-            return known[own]
+        if own in constructed:
+            return constructed[own]
         raise QueryError(
             "E-UNKNOWN",
             f"the view {view} constructs no such edges",
             at=at,
             text=own,
-            hint=suggestion(own, known, "it constructs"),
+            hint=suggestion(own, constructed, "it constructs"),
         )
 
     def _under(self, predicate: str, window: Window | None, at: Location) -> str:
@@ -256,12 +260,12 @@ class _Reading:
         return self._windowed[predicate, window]
 
     def _any_of(
-        self, labels: LabelSet, known: Labels, window: Window | None, at: Location
+        self, labels: LabelSet, constructed: Labels, window: Window | None, at: Location
     ) -> tuple[regex.Symbol, ...]:
         """The predicates of the labels of a view but some."""
         return tuple(
-            regex.Symbol(self._under(known[label], window, at), inverse)
-            for label, inverse in labels.among(known)
+            regex.Symbol(self._under(constructed[label], window, at), inverse)
+            for label, inverse in labels.among(constructed)
         )
 
     def _free(self, name: str) -> str:
@@ -287,7 +291,7 @@ class _Names:
 
 
 def _labels(query: RegularQuery) -> dict[str, str]:
-    """What a query constructs: in RQ, edges of its answer's name.
+    """The labels that a query constructs; in RQ, the name of its answer.
 
     Raises:
         QueryError: E-ARITY for a table.

@@ -1,4 +1,4 @@
-"""Paths in the answer: the rule without them, and where each path's ends stand."""
+"""Paths in the answer: the rule without them, and the columns of each path's ends."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .reports import streams_with_deletions
 
 
 def check_no_deletions(expression: LogicalExpression, at: Location) -> None:
-    """No stream below an answer with paths has deletions: a path would have to be told anew.
+    """Checks that no stream below an answer with paths has deletions.
 
     Raises:
         QueryError: E-LATER.
@@ -39,12 +39,12 @@ class Ends:
 
 
 def without_paths(rule: Rule) -> tuple[Rule, tuple[Ends, ...]]:
-    """The rule without its path columns, behind which stand the ends of the paths; and those."""
+    """The rule with the ends of its paths in place of its path columns; and those ends."""
     paths = path_columns(rule)
     own = tuple((name, of) for name, of in rule.properties if name not in paths)
     taken = {name for name, _ in own}
     columns = [name for name in rule.variables if name not in paths]
-    found: list[Ends] = []
+    ends: list[Ends] = []
     for name, of in paths.items():
         number, atom = next(
             (number, atom)
@@ -58,5 +58,5 @@ def without_paths(rule: Rule) -> tuple[Rule, tuple[Ends, ...]]:
             if end not in columns or end in taken:
                 columns.append(end)
             places.append(columns.index(end))
-        found.append(Ends(name, atom, *places))
-    return replace(rule, variables=tuple(columns), properties=own), tuple(found)
+        ends.append(Ends(name, atom, *places))
+    return replace(rule, variables=tuple(columns), properties=own), tuple(ends)

@@ -12,12 +12,12 @@ def test_every_label_has_the_same_statistics_and_any_other_may_occur() -> None:
     assert catalog.streams_of("other") == (stream,)
 
 
-def test_it_can_be_written() -> None:
+def test_default_catalog_reads_as_itself() -> None:
     catalog = default_catalog(["a"])
     assert loads(dumps(catalog)) == catalog
 
 
-def test_a_label_of_a_stream_that_is_named_goes_there() -> None:
+def test_qualified_labels_go_to_their_stream() -> None:
     catalog = default_catalog(["s.a", "t.a", "b", "s."], streams=["s"])
     assert {name: list(stream.labels) for name, stream in catalog.streams.items()} == {
         "input": ["b", "s.", "t.a"],

@@ -324,11 +324,11 @@ def test_a_missing_column_comes_with_its_remedy(
     tmp_path: Path, header: str, file: dict[str, Any], by_options: str, by_catalog: str
 ) -> None:
     path = written(tmp_path, "x.csv", header + "\n1,2,5\n")
-    for origin, said in (("options", by_options), ("catalog", by_catalog)):
+    for origin, message in (("options", by_options), ("catalog", by_catalog)):
         with pytest.raises(EdgeFileError) as caught:
             edges_of(EdgeFile(path, **{**file, "origin": origin}))
         assert str(caught.value).startswith(f"{path}: no column ")
-        assert said in str(caught.value)
+        assert message in str(caught.value)
 
 
 def test_files_that_are_not_there(tmp_path: Path) -> None:
@@ -346,7 +346,7 @@ def test_separators_that_are_none(separator: str) -> None:
 
 
 def test_a_file_has_a_header_or_given_names() -> None:
-    with pytest.raises(EdgeFileError, match="to files without a header only"):
+    with pytest.raises(EdgeFileError, match="only a file without a header"):
         EdgeFile("x", names=("src", "trg", "ts"))
 
 
@@ -500,7 +500,7 @@ csv_records = st.one_of(
 def _records(text: str) -> list[tuple[int, str]]:
     """The records of a text with their first lines, told sign by sign as RFC 4180 says."""
     text = text.removesuffix("\n")
-    found, begin, line, first = [], 0, 1, 1
+    records, begin, line, first = [], 0, 1, 1
     inside, may_open = False, True
     for at, sign in enumerate(text):
         if sign == '"' and (inside or may_open):
@@ -510,9 +510,9 @@ def _records(text: str) -> list[tuple[int, str]]:
         may_open = sign in ",\n"
         line += sign == "\n"
         if sign == "\n" and not inside:
-            found.append((first, text[begin:at]))
+            records.append((first, text[begin:at]))
             begin, first = at + 1, line
-    return [*found, (first, text[begin:])]
+    return [*records, (first, text[begin:])]
 
 
 def _naive(text: str) -> tuple[list[Edge], list[tuple[int, str]]]:

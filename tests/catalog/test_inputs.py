@@ -76,7 +76,7 @@ def test_the_layout_of_files_without_a_header(folder: Path) -> None:
     [
         ("a,b,c", "src is missing"),
         ("src,ts", "trg is missing"),
-        ("src,src,trg", "src is there twice"),
+        ("src,src,trg", "src is given twice"),
     ],
 )
 def test_layouts_that_are_none(columns: str, message: str) -> None:

@@ -25,7 +25,7 @@ def test_messages_of_json() -> None:
         properties={"amount": "number"},
     )
     assert source.message is not None
-    found = edges_of_messages(
+    received = edges_of_messages(
         source.message,
         [
             b'{"from": "a", "trg": "b", "ts": 5, "amount": 1.5}',
@@ -37,11 +37,11 @@ def test_messages_of_json() -> None:
             b" ",
         ],
     )
-    assert found.edges.to_pylist() == [
+    assert received.edges.to_pylist() == [
         {"src": "a", "trg": "b", "label": "pays", "ts": 5, "amount": 1.5},
         {"src": "a", "trg": "c", "label": "pays", "ts": 9, "amount": None},
     ]
-    positions, reasons = zip(*found.bad, strict=True)
+    positions, reasons = zip(*received.bad, strict=True)
     assert positions == (1, 3, 4, 5, 6)
     assert reasons[0] == reasons[4] == "the message is empty"
     assert reasons[1].startswith("not JSON")
@@ -56,12 +56,12 @@ def test_messages_of_csv() -> None:
         deletions=True,
     )
     assert source.message is not None
-    found = edges_of_messages(source.message, [b'1,"x,y",2,3\r\n', b"1,2", b"2,,4,5"])
-    assert [tuple(row.values()) for row in found.edges.to_pylist()] == [
+    received = edges_of_messages(source.message, [b'1,"x,y",2,3\r\n', b"1,2", b"2,,4,5"])
+    assert [tuple(row.values()) for row in received.edges.to_pylist()] == [
         (2, 3, "a", 1, "+"),
         (4, 5, "a", 2, "+"),
     ]
-    assert found.bad == ((1, "expected 4 fields, found 2"),)
+    assert received.bad == ((1, "expected 4 fields, found 2"),)
     assert edges_of_messages(source.message, [b"", None]).edges.num_rows == 0
 
 
@@ -91,14 +91,16 @@ def test_entries_that_do_not_fit(source: dict[str, Any], mention: str) -> None:
 @pytest.mark.parametrize(
     ("source", "more", "mention"),
     [
-        ({"format": "csv", "path": "a"}, {}, "none that goes on"),
+        ({"format": "csv", "path": "a"}, {}, "is not live"),
         ({"format": "csv", "follow": True}, {}, "give its path"),
         ({"format": "kafka", "value": "csv"}, {}, "name their fields"),
         ({"format": "kafka", "value": "csv", "fields": ["src", "ts"]}, {}, "no column 'trg'"),
         ({"format": "kafka"}, {"stored": True, "open_labels": False}, "is read once"),
     ],
 )
-def test_what_is_no_live_source(source: dict[str, Any], more: dict[str, Any], mention: str) -> None:
+def test_sources_that_are_not_live_are_refused(
+    source: dict[str, Any], more: dict[str, Any], mention: str
+) -> None:
     with pytest.raises(EdgeFileError, match=mention):
         source_of(source, **more)
 

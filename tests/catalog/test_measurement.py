@@ -42,20 +42,20 @@ def test_everything_is_counted(groups: list[list[Edge]]) -> None:
     assert measured.rows == len(everything)
     assert measured.complete
     assert sorted(measured.statistics) == sorted({label for _, _, label, _ in everything})
-    for label, found in measured.statistics.items():
+    for label, statistics in measured.statistics.items():
         mine = [edge for edge in everything if edge[2] == label]
         times = [ts for *_, ts in everything]
-        assert found.rate == pytest.approx(len(mine) / (max(times) - min(times) + 1))
-        assert found.distinct_src == len({src for src, *_ in mine})
-        assert found.distinct_trg == len({trg for _, trg, *_ in mine})
-        assert found.distinct_pairs == len({(src, trg) for src, trg, *_ in mine})
+        assert statistics.rate == pytest.approx(len(mine) / (max(times) - min(times) + 1))
+        assert statistics.distinct_src == len({src for src, *_ in mine})
+        assert statistics.distinct_trg == len({trg for _, trg, *_ in mine})
+        assert statistics.distinct_pairs == len({(src, trg) for src, trg, *_ in mine})
         degrees = list(Counter(v for src, trg, *_ in mine for v in (src, trg)).values())
-        assert found.vertices == len(degrees)
+        assert statistics.vertices == len(degrees)
         uniform = (sum(degrees) / len(degrees)) ** 2
         squares = sum(d * d for d in degrees) / len(degrees)
-        assert found.degree_skew == pytest.approx(squares / uniform, abs=5e-4)
-        assert found.measured_at == "2020-01-02T03:04:05+00:00"
-        assert (found.longest_path, found.population) == (None, None)
+        assert statistics.degree_skew == pytest.approx(squares / uniform, abs=5e-4)
+        assert statistics.measured_at == "2020-01-02T03:04:05+00:00"
+        assert (statistics.longest_path, statistics.population) == (None, None)
 
 
 def test_reading_ends_with_the_batch_that_is_enough() -> None:

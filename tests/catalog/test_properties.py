@@ -117,7 +117,7 @@ def test_values_are_read_as_they_were_written(
         assert values_of(EdgeFile(path, format_of(path), properties=TYPES)) == rows
 
 
-def test_what_is_no_value_of_its_type_makes_a_row_no_edge(tmp_path: Path) -> None:
+def test_values_of_another_type_reject_their_row(tmp_path: Path) -> None:
     bad = [
         ("1", "2", "a", 5, "x", "7.5", 1, True),
         ("1", "2", "a", 5, "x", 7, "much", True),
@@ -226,7 +226,7 @@ def test_a_catalog_declares_properties(tmp_path: Path) -> None:
             r"catalog:5: streams.s.properties.weight: expected string, integer",
         ),
         ("columns: {weight", "columns: {wieght", "columns.wieght: it is neither one of src, trg"),
-        ("name: string", "ts: integer", "properties.ts: it is no property but what every edge has"),
+        ("name: string", "ts: integer", "properties.ts: it is no property: every edge has it"),
         ("{weight: 4}", "{w: 4}", "labels.a.distinct_properties.w: it is not among the properties"),
         ("{weight: 4}", "{weight: -4}", "expected at least 0"),
     ],
@@ -237,7 +237,7 @@ def test_properties_that_cannot_be(old: str, new: str, message: str) -> None:
         loads(CATALOG.replace(old, new))
 
 
-def test_files_without_a_catalog_offer_their_further_columns(tmp_path: Path) -> None:
+def test_further_columns_of_files_are_inferred_as_properties(tmp_path: Path) -> None:
     one = written(tmp_path, "a.csv", "src,trg,ts,w,new,_x\n1,2,3,5,true,1\n1,2,4,,false,1\n")
     two = written(tmp_path, "b.csv", "src,trg,ts,w,name\n1,2,3,0.5,n\n1,2,9,0.5,\n")
     catalog, (measurement,) = measured_catalog(files_of_inputs([f"a={one}", f"b={two}"]))
@@ -257,7 +257,7 @@ def test_files_without_a_catalog_offer_their_further_columns(tmp_path: Path) -> 
     ]
 
 
-def test_files_without_a_header_offer_the_fields_that_are_named(tmp_path: Path) -> None:
+def test_named_fields_of_files_without_a_header_are_inferred(tmp_path: Path) -> None:
     path = written(tmp_path, "a.csv", "1 2 x 7 3\n")
     files = files_of_inputs([f"a={path}"], Layout.of("src,trg,_,count,ts", " "))
     catalog, _ = measured_catalog(files)
@@ -276,13 +276,13 @@ def test_the_catalog_of_the_documentation() -> None:
     assert stream.columns["amount"] == "value"
     # Further ones show a stream of it, or a whole catalog.
     whole = [other if other.startswith("streams:") else f"streams:\n{other}" for other in others]
-    shown = {name: found for one in whole for name, found in loads(one).streams.items()}
+    shown = {name: stream for one in whole for name, stream in loads(one).streams.items()}
     assert shown["people"].vertices
     assert shown["people"].columns == {"id": "nodeid"}
 
 
 @pytest.mark.parametrize(
-    ("numbers", "others", "said"),
+    ("numbers", "others", "message"),
     [
         (99, ["n/a"], "of 100 values 99 are numbers, but 'n/a' is none. A catalog can say"),
         (95, ["", "-", "?"], "of 97 values 95 are numbers, but '-' is none"),
@@ -292,7 +292,7 @@ def test_the_catalog_of_the_documentation() -> None:
     ],
 )
 def test_text_that_is_nearly_all_numbers_is_doubtful(
-    tmp_path: Path, numbers: int, others: list[str], said: str | None
+    tmp_path: Path, numbers: int, others: list[str], message: str | None
 ) -> None:
     values = [*map(str, range(numbers)), *others]
     csv, lines = tmp_path / "x.csv", tmp_path / "x.jsonl"
@@ -301,12 +301,12 @@ def test_text_that_is_nearly_all_numbers_is_doubtful(
     lines.write_text("".join(json.dumps(row) + "\n" for row in rows))
     for path in (csv, lines):
         schema = inferred_schema([EdgeFile(str(path), format_of(str(path)))])
-        if said is None:
+        if message is None:
             assert schema.warnings == ()
         else:
             assert schema.properties == {"n": "string"}
             (warning,) = schema.warnings
-            assert said in warning
+            assert message in warning
             assert warning.startswith("the property n is read as text")
 
 

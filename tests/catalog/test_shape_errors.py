@@ -96,17 +96,17 @@ def test_an_unknown_name_comes_before_what_it_leaves_missing() -> None:
 
     with pytest.raises(ValidationError) as caught:
         Needed.model_validate({"qery": "x"})
-    found = shape_errors(caught.value.errors(), Needed)
-    assert [error.place for error in found] == [("qery",), ("query",)]
-    assert found[1].message == "it is missing"
+    errors = shape_errors(caught.value.errors(), Needed)
+    assert [error.place for error in errors] == [("qery",), ("query",)]
+    assert errors[1].message == "it is missing"
 
 
-def test_entries_of_what_is_no_model() -> None:
+def test_only_models_have_named_entries() -> None:
     assert entries(Outer, ("inner",)) == ()
     assert entries(Outer, ("nothing", "at", "all")) == ()
     assert entries(None, ()) == ()
 
 
-def test_nothing_is_suggested_where_nothing_is_alike() -> None:
+def test_unlike_names_are_not_suggested() -> None:
     assert did_you_mean("xyz", ["rate", "kind"]) == ""
     assert did_you_mean("RATE", ["rate", "kind"]) == "; did you mean rate?"

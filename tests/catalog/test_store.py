@@ -212,7 +212,7 @@ STATISTICS = "rate: 1, distinct_src: 2, distinct_trg: 3"
         ),
         (
             "streams: {s: {source: {format: csv, path: {a: x, b: x}}}}",
-            "1: streams.s.source.path: x is there twice",
+            "1: streams.s.source.path: x is given twice",
         ),
         (
             "streams: {s: {source: {format: csv, options: {sep: [1]}}}}",
@@ -240,7 +240,7 @@ STATISTICS = "rate: 1, distinct_src: 2, distinct_trg: 3"
             "streams:\n  s:\n    labels:\n      path: {rate: x, distinct_src: 1, distinct_trg: 1}",
             "4: streams.s.labels.path.rate: expected a number, got 'x'",
         ),
-        ("streams: {s: {}, s: {}}", "1: 's' is there twice"),
+        ("streams: {s: {}, s: {}}", "1: 's' is given twice"),
         ("streams: {s: {[1]: 2}}", "1: expected text as the name of an entry"),
         ("streams: {s: {", "1: "),
         ("a: b: c", "1: not YAML: mapping values are not allowed here; look at"),
@@ -370,7 +370,7 @@ def catalogs(draw: st.DrawFn) -> Catalog:
 
 
 @given(catalogs())
-def test_what_is_written_is_what_is_read(catalog: Catalog) -> None:
+def test_written_catalogs_read_as_themselves(catalog: Catalog) -> None:
     text = dumps(catalog)
     assert loads(text) == catalog
     assert dumps(loads(text)) == text

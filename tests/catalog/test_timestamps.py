@@ -62,13 +62,13 @@ def ticks(*texts: str | None, unit: str = "second") -> list[int | None]:
         ("24:00", None),
     ],
 )
-def test_each_text(text: str | None, expected: int | None) -> None:
+def test_ticks_of_a_text_alone_and_among_others(text: str | None, expected: int | None) -> None:
     assert ticks(text) == [expected]
     # In company, where other texts take the fast ways.
     assert ticks("7", text, "1970-01-01T00:00:08", "1970-01-01T00:00:09Z") == [7, expected, 8, 9]
 
 
-def test_a_date_has_no_ticks_in_a_unit_that_is_no_time() -> None:
+def test_a_date_has_no_ticks_in_a_unit_without_length() -> None:
     assert ticks("5", "1970-01-01", unit="step") == [5, None]
     assert microseconds_per_tick("step") is None
     assert ticks_of_instants(pa.array([5], pa.timestamp("s")), "step").to_pylist() == [None]

@@ -109,18 +109,23 @@ def test_a_catalog_describes_them(tmp_path: Path) -> None:
     assert dumps(catalog) == CATALOG.replace("PATH", str(path))
     files = files_of_stream(catalog.streams["people"], "second")
     assert edges_of(files[0]) == EDGES
-    found = measure_files(files).statistics["P"]
-    assert (found.rate, found.distinct_src, found.distinct_trg, found.vertices) == (1, 2, 2, 2)
-    assert found.distinct_properties == {"age": 1}
+    statistics = measure_files(files).statistics["P"]
+    assert (
+        statistics.rate,
+        statistics.distinct_src,
+        statistics.distinct_trg,
+        statistics.vertices,
+    ) == (1, 2, 2, 2)
+    assert statistics.distinct_properties == {"age": 1}
 
 
-def test_what_a_catalog_cannot_say_of_them() -> None:
-    for line, said in [
+def test_invalid_declarations_of_vertices_are_refused() -> None:
+    for line, message in [
         ("columns: {src: a}", "src: it is neither one of id, label, ts, op nor among"),
-        ("properties: {id: string}", "id: it is no property but what every vertex has"),
-        ("properties: {trg: string}", "trg: it is no property but what every vertex has"),
+        ("properties: {id: string}", "id: it is no property: every vertex has it"),
+        ("properties: {trg: string}", "trg: it is no property: every vertex has it"),
     ]:
-        with pytest.raises(CatalogError, match=said):
+        with pytest.raises(CatalogError, match=message):
             loads(f"streams: {{p: {{vertices: true, {line}}}}}")
 
 

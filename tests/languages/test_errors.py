@@ -1,4 +1,4 @@
-"""What is said of a query that cannot be taken: code, place, text, reason, hint."""
+"""Errors of queries: code, place, text, reason, hint."""
 
 import copy
 import pickle
@@ -17,7 +17,7 @@ from headrace.languages.translation.labels_read import input_labels
 from tests.languages.examples import EXAMPLES
 
 SYNTAX = [
-    # text, place, offending text, what is said
+    # text, place, offending text, a part of the message
     ("", "1:1", "", "the query is empty"),
     ("  % nothing\n", "1:1", "", "the query is empty"),
     ("A(x,y)", "1:7", "", "ends too early; expected <-"),
@@ -80,11 +80,11 @@ SYNTAX = [
     ("A(x, sum(*) as n) <- a(x,y)", "1:6", "sum", "only count takes *"),
     ("A(x,'y') <- a(x,y)", "1:5", "'y'", "a constant in a head needs a name"),
     ("A(x,y) <- a(x, 007)", "1:16", "007", "without leading zeros"),
-    ("A(x,y) <- a(x, 1.5)", "1:16", "1.5", "a whole one"),
+    ("A(x,y) <- a(x, 1.5)", "1:16", "1.5", "a whole number"),
     ("A(x,y) <- a(x, -0)", "1:16", "-0", "put it in quotes"),
-    ("A(x,y) <- a(x, " + "9" * 5000 + ")", "1:16", "9" * 5000, "a whole one"),
-    (r"A(x,y) <- a(x, '\q')", "1:16", r"'\q'", "escape in the string is not known"),
-    (r"A(x,y) <- a(x, '\ud800')", "1:16", r"'\ud800'", "escape in the string is not known"),
+    ("A(x,y) <- a(x, " + "9" * 5000 + ")", "1:16", "9" * 5000, "a whole number"),
+    (r"A(x,y) <- a(x, '\q')", "1:16", r"'\q'", "has an unknown escape"),
+    (r"A(x,y) <- a(x, '\ud800')", "1:16", r"'\ud800'", "has an unknown escape"),
 ]
 
 OTHERS = [
@@ -103,12 +103,12 @@ OTHERS = [
     ),
     ("E-ARITY", "A(x) <- a(x,y). Ans(x,y) <- b(x,y)", "1:1", "A", "here that is Ans"),
     ("E-ARITY", "Answer(x) <- a(x,y). D(x,y) <- Answer(x,y)", "1:1", "Answer", "has 1"),
-    ("E-NEG", "A(x) <- not l(x,y)", "1:9", "not", "negated atom"),
-    ("E-NEG", "A(x) <- a(x,y), NOT l+(x,y)", "1:17", "NOT", "negated atom"),
-    ("E-NEG", "A(x) <- a(x,y), not (l(x,y))", "1:17", "not", "negated atom"),
-    ("E-NEG", "A(x) <- a(x,y), not ?x l ?y", "1:17", "not", "negated atom"),
-    ("E-NEG", "A(x) <- a(x,y), !l(x,y)", "1:17", "!", "negated atom"),
-    ("E-NEG", "A(x) <- ¬l(x,y)", "1:9", "¬", "negated atom"),
+    ("E-NEG", "A(x) <- not l(x,y)", "1:9", "not", "negation is not supported"),
+    ("E-NEG", "A(x) <- a(x,y), NOT l+(x,y)", "1:17", "NOT", "negation is not supported"),
+    ("E-NEG", "A(x) <- a(x,y), not (l(x,y))", "1:17", "not", "negation is not supported"),
+    ("E-NEG", "A(x) <- a(x,y), not ?x l ?y", "1:17", "not", "negation is not supported"),
+    ("E-NEG", "A(x) <- a(x,y), !l(x,y)", "1:17", "!", "negation is not supported"),
+    ("E-NEG", "A(x) <- ¬l(x,y)", "1:9", "¬", "negation is not supported"),
     ("E-SAFE", "A(x,y) <- a(x,z)", "1:1", "A", "y is in the head of A"),
     ("E-SAFE", "A(x,_) <- a(x,_)", "1:5", "_", "an anonymous variable"),
     ("E-SAFE", "A(x) <- a('x',5)", "1:1", "A", "no atom of its body binds it"),
@@ -143,8 +143,8 @@ OTHERS = [
     ("E-REC", "A(x,y) <- B(x,y), A+(x,y) as B", "1:1", "A", "A <- B <- A"),
     ("E-EDB", "A(x,y) <- a+(x,y) as d. d(x,y) <- b(x,y).", "1:11", "d", "the head of a rule"),
     ("E-EDB", "A(x,y) <- a+(x,y) as d, b+(x,y) as d", "1:25", "d", "another path"),
-    ("E-ANSWER", "B(x,y) <- b(x,y).\nC(x,y) <- c(x,y)", "2:1", "C", "B, C all lead to nothing"),
-    ("E-WINDOW", "A(x,y) <- a(x,y) EMIT SNAPSHOT EVERY 0", "1:38", "0", "lies some time"),
+    ("E-ANSWER", "B(x,y) <- b(x,y).\nC(x,y) <- c(x,y)", "2:1", "C", "no other rule reads B, C"),
+    ("E-WINDOW", "A(x,y) <- a(x,y) EMIT SNAPSHOT EVERY 0", "1:38", "0", "longer than zero"),
     (
         "E-AGG",
         "d(x, count(*) as n) <- a(x,y). A(x) <- d(x,y)",
@@ -154,13 +154,19 @@ OTHERS = [
     ),
     ("E-AGG", "A(x) <- a(x,y) as e, sum(e.n) > 3", "1:22", "sum", "only in the final result"),
     ("E-AGG", "A(x, sum(e.n) / 2 as n) <- a(x,y) as e", "1:6", "sum", "only in the final result"),
-    ("E-AGG", "A(x, sum(distinct e.n) as n) <- a(x,y) as e", "1:6", "sum", "no DISTINCT"),
+    (
+        "E-AGG",
+        "A(x, sum(distinct e.n) as n) <- a(x,y) as e",
+        "1:6",
+        "sum",
+        "does not take DISTINCT",
+    ),
     (
         "E-AGG",
         "A(x, count(*) as n) <- a(x,y). A(x, sum(e.n) as n) <- a(x,y) as e",
         "1:32",
         "A",
-        "others here than in line 1",
+        "differ from those in line 1",
     ),
     ("E-PROPERTY", "A(x, sum(e) as n) <- a(x,y) as e", "1:6", "e", "arithmetic is for numbers"),
     ("E-SAFE", "A(x, z * 2 as n) <- a(x,y)", "1:1", "z", "no atom of the body binds it"),
@@ -175,11 +181,11 @@ OTHERS = [
         "2h",
         "longer than the window of 1h",
     ),
-    ("E-SYNTAX", "A(x) <- a(x,1e5) WINDOW 5", "1:13", "1e5", "a whole one, in digits"),
+    ("E-SYNTAX", "A(x) <- a(x,1e5) WINDOW 5", "1:13", "1e5", "a whole number in digits"),
     ("E-SYNTAX", "A(x) <- a(x,-1E5) WINDOW 5", "1:13", "-1E5", "put it in quotes if"),
     ("E-SYNTAX", "A(x) <- a(x,-0) WINDOW 5", "1:13", "-0", "without leading zeros"),
-    ("E-WINDOW", "A(x,y) <- a(x,y) WINDOW 0", "1:25", "0", "longer than nothing"),
-    ("E-WINDOW", "A(x,y) <- a(x,y) WINDOW 5 SLIDE 0", "1:33", "0", "longer than nothing"),
+    ("E-WINDOW", "A(x,y) <- a(x,y) WINDOW 0", "1:25", "0", "longer than zero"),
+    ("E-WINDOW", "A(x,y) <- a(x,y) WINDOW 5 SLIDE 0", "1:33", "0", "longer than zero"),
     ("E-WINDOW", "A(x,y) <- a(x,y) WINDOW 5\nWINDOW 6", "2:8", "all other streams", "already"),
     ("E-WINDOW", "A(x,y) <- a(x,y) ON s WINDOW 5 ON s WINDOW 6", "1:35", "s", "already"),
     (
@@ -212,13 +218,13 @@ def _error_of(text: str) -> QueryError:
     return caught.value
 
 
-@pytest.mark.parametrize(("text", "place", "offending", "said"), SYNTAX)
-def test_syntax(text: str, place: str, offending: str, said: str) -> None:
+@pytest.mark.parametrize(("text", "place", "offending", "message"), SYNTAX)
+def test_syntax(text: str, place: str, offending: str, message: str) -> None:
     error = _error_of(text)
     assert error.code == "E-SYNTAX"
     assert f"{error.line}:{error.column}" == place
     assert error.text == offending
-    assert said in str(error)
+    assert message in str(error)
 
 
 @pytest.mark.parametrize("length", ["3q", "P1M", "1.5", "1.5s", "soon", "99999999999999w"])
@@ -229,14 +235,14 @@ def test_a_length_that_is_none_is_told_once(length: str) -> None:
     assert error.hint
 
 
-@pytest.mark.parametrize(("code", "text", "place", "offending", "said"), OTHERS)
-def test_other_errors(code: str, text: str, place: str, offending: str, said: str) -> None:
+@pytest.mark.parametrize(("code", "text", "place", "offending", "message"), OTHERS)
+def test_other_errors(code: str, text: str, place: str, offending: str, message: str) -> None:
     error = _error_of(text)
     assert error.code == code
     assert f"{error.line}:{error.column}" == place
     if offending:
         assert error.text == offending
-    assert said in str(error)
+    assert message in str(error)
 
 
 def test_errors_without_a_place() -> None:
@@ -255,7 +261,7 @@ def test_the_form_of_an_error() -> None:
     )
 
 
-def test_it_shows_the_line_with_a_caret() -> None:
+def test_error_shows_its_line_with_a_caret() -> None:
     text = "% two rules\nAnswer(x, y) <- likes(x, z), not posts(z, y).\n"
     assert _error_of(text).render(text).splitlines()[1:] == [
         "  2 | Answer(x, y) <- likes(x, z), not posts(z, y).",
@@ -268,7 +274,7 @@ def test_it_shows_the_line_with_a_caret() -> None:
     ]
 
 
-def test_it_shows_no_control_characters() -> None:
+def test_error_shows_no_control_characters() -> None:
     text = "A(x, y) <- a(x,\ty)\x1b[31m"
     shown = _error_of(text).render(text)
     assert "\x1b" not in shown
@@ -277,7 +283,7 @@ def test_it_shows_no_control_characters() -> None:
     assert line[caret.index("^")] == "\N{REPLACEMENT CHARACTER}"
 
 
-def test_of_a_long_line_it_shows_the_part_around_the_place() -> None:
+def test_error_in_a_long_line_shows_the_part_around_it() -> None:
     text = "A(x) <- " + "a(x, y), " * 100 + "b(x,y,z), " + "a(x, y), " * 100
     error = _error_of(text)
     assert (error.code, error.column) == ("E-ARITY", 909)
@@ -303,14 +309,14 @@ def test_long_names_and_long_circles_are_cut() -> None:
     assert "d8 <- d9 <- ... <- d0; repetition" in str(circle)
 
 
-def test_without_a_line_to_show_it_is_the_one_line() -> None:
+def test_error_without_a_place_is_one_line() -> None:
     error = QueryError("E-SIZE", "too long")
     assert error.render("text") == str(error) == "E-SIZE: too long"
     elsewhere = QueryError("E-SYNTAX", "wrong", at=Location(7, 1))
     assert elsewhere.render("one line") == str(elsewhere)
 
 
-def test_it_survives_copy_and_pickle() -> None:
+def test_error_survives_copy_and_pickle() -> None:
     error = _error_of("A(x) <- a(x,")
     for other in (copy.copy(error), pickle.loads(pickle.dumps(error))):
         assert str(other) == str(error)
@@ -318,7 +324,7 @@ def test_it_survives_copy_and_pickle() -> None:
 
 
 def test_every_code_is_explained_once() -> None:
-    assert all(code.startswith(("E-", "W-")) and said for code, said in CODES.items())
+    assert all(code.startswith(("E-", "W-")) and message for code, message in CODES.items())
     with pytest.raises(AssertionError):
         QueryError("E-NONE", "no such code")
 

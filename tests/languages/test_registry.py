@@ -34,7 +34,7 @@ def test_detection(text: str, file_name: str | None, language: str) -> None:
     assert detect(text, file_name) == language
 
 
-def test_what_rq_recognizes() -> None:
+def test_rq_recognizes_the_arrow_of_a_rule() -> None:
     rq = language_named("RQ")
     assert rq.name == "rq"
     assert rq.recognizes("A(x, y) ← a(x, y)")

@@ -16,14 +16,14 @@ def _languages() -> set[str]:
 def _imported(path: Path) -> set[str]:
     """The parts of languages/ that a file imports."""
     package = path.relative_to(LANGUAGES.parent).parent.parts
-    found: set[str] = set()
+    parts: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.ImportFrom) and node.level:
             module = [*package[: len(package) - node.level + 1], *(node.module or "").split(".")]
             for alias in node.names:
                 names = [*filter(None, module), alias.name]
-                found |= {names[1]} if names[0] == "languages" else set()
-    return found
+                parts |= {names[1]} if names[0] == "languages" else set()
+    return parts
 
 
 @pytest.mark.parametrize("room", sorted(ROOMS))

@@ -43,6 +43,6 @@ def test_conditions_come_out_as_shown(condition: str, properties: str, counts: s
     )
 
 
-def test_all_of_the_table_is_read() -> None:
+def test_every_row_of_the_table_is_read() -> None:
     assert TABLE is not None
     assert len(ROWS) == len(TABLE[1].splitlines()) >= 5

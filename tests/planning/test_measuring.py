@@ -213,5 +213,5 @@ def test_a_label_of_the_query_is_found_among_very_many(
         assert set(stream.labels) == {"l0", "l1", "l2", "l9"}
         with pytest.raises(InvalidQueryError, match="no stream has this label"):
             translate_query(PlanRequest("Answer(x, y) <- l10(x, y) WINDOW 9", **request))
-        with pytest.raises(InvalidQueryError, match="may have labels that nothing lists"):
+        with pytest.raises(InvalidQueryError, match="labels that the catalog does not list"):
             translate_query(PlanRequest("Answer(x, y) <- _(x, y) WINDOW 9", **request))

@@ -145,7 +145,7 @@ def test_what_is_missing_or_unclear_beside_a_stored_graph() -> None:
         (["no.csv"], None, None, "there is no such file"),
         (["a=no*.csv"], None, None, "there is no such file"),
         ([str(EXAMPLES / "a2q.csv.gz")], "src,ts", None, "trg is missing"),
-        ([str(EXAMPLES / "a2q.csv.gz")], "src,src,trg", None, "src is there twice"),
+        ([str(EXAMPLES / "a2q.csv.gz")], "src,src,trg", None, "src is given twice"),
         ([], "src,trg,ts", None, "no input files that they describe"),
         ([], None, ";", "no input files that they describe"),
     ],

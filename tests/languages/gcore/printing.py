@@ -121,21 +121,21 @@ def _split(body: tuple[BodyAtom, ...]) -> tuple[list[BodyAtom], list[tuple[str, 
         equal.append((term.name, f"{term.name}_{count}"))
         return type(term)(f"{term.name}_{count}")
 
-    found: list[BodyAtom] = []
+    atoms: list[BodyAtom] = []
     for atom in body:
         source = apart(atom.source)
         match atom:
             case Atom(label, _, _, edge):
-                found.append(Atom(label, source, apart(atom.target), edge))
+                atoms.append(Atom(label, source, apart(atom.target), edge))
             case AnyOf():
-                found.append(replace(atom, source=source, target=apart(atom.target)))
+                atoms.append(replace(atom, source=source, target=apart(atom.target)))
             case Closure(label, _, _, sign, alias):
-                found.append(Closure(label, source, apart(atom.target), sign, alias))
+                atoms.append(Closure(label, source, apart(atom.target), sign, alias))
             case Is(label, _, row):
-                found.append(Is(label, source, row))
+                atoms.append(Is(label, source, row))
             case PathAtom(regex, _, _):
-                found.append(PathAtom(regex, source, apart(atom.target)))
-    return found, equal
+                atoms.append(PathAtom(regex, source, apart(atom.target)))
+    return atoms, equal
 
 
 def _chained(body: Sequence[BodyAtom], patterns: Sequence[str]) -> list[str]:

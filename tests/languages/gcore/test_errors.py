@@ -1,4 +1,4 @@
-"""What is said of a G-CORE query that cannot be taken: code, place, text, reason, hint."""
+"""Errors of G-CORE queries: code, place, text, reason, hint."""
 
 import random
 
@@ -45,12 +45,12 @@ NOT_YET = {
 """By entry of LATER, queries that meet it; ‹ stands where the error is."""
 
 
-def test_all_that_is_not_supported_yet_is_tried() -> None:
+def test_every_unsupported_construct_has_a_case() -> None:
     assert NOT_YET.keys() == LATER.keys()
 
 
 @pytest.mark.parametrize(("entry", "query"), [(e, q) for e, qs in NOT_YET.items() for q in qs])
-def test_what_is_not_supported_yet(entry: str, query: str) -> None:
+def test_unsupported_constructs_are_refused(entry: str, query: str) -> None:
     text, line, column = marked(query)
     error = error_of(text)
     fault = LATER[entry]
@@ -104,12 +104,12 @@ OUT = {
 """By entry of OUTSIDE, queries that meet it."""
 
 
-def test_all_that_is_outside_is_tried() -> None:
+def test_every_word_outside_the_grammar_has_a_case() -> None:
     assert OUT.keys() == OUTSIDE.keys()
 
 
 @pytest.mark.parametrize(("word", "query"), [(word, q) for word, qs in OUT.items() for q in qs])
-def test_what_is_outside(word: str, query: str) -> None:
+def test_words_outside_the_grammar_are_refused(word: str, query: str) -> None:
     text, line, column = marked(query)
     error = error_of(text)
     fault = OUTSIDE[word]
@@ -324,7 +324,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_what_is_wrong(name: str) -> None:
+def test_invalid_queries_are_refused(name: str) -> None:
     query, code, offending = WRONG[name]
     text, line, column = marked(query)
     error = error_of(text)
@@ -334,7 +334,7 @@ def test_what_is_wrong(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("query", "said"),
+    ("query", "message"),
     [
         (f"{C} {M} WHERE x = y", "vertices are compared in brackets; write (x) = (y)"),
         (f"{C} {M} WHERE x = 3", "as (x) = (y), edges with each other, as e = f"),
@@ -355,8 +355,8 @@ def test_what_is_wrong(name: str) -> None:
         (f"{C} MATCH (x)-[:a]->(y) ON ({C} {M}), (x)-[:b]->(y) ON s", "it constructs r"),
     ],
 )
-def test_hints_and_what_was_expected(query: str, said: str) -> None:
-    assert said in str(error_of(query))
+def test_hints_and_what_was_expected(query: str, message: str) -> None:
+    assert message in str(error_of(query))
 
 
 CONCERNED = """
@@ -374,8 +374,8 @@ def test_every_kind_of_error_of_the_language_is_raised() -> None:
 def test_the_error_shows_its_line() -> None:
     query = "CONSTRUCT (x)-[:r]->(y)\nMATCH (x)-[:a]->(y)\nORDER BY x"
     assert error_of(query).render(query) == (
-        "E-ORDER 3:1: ORDER: answers come as they are found, and there is no last one; "
-        "leave it out, and order or cut the answers behind the query\n"
+        "E-ORDER 3:1: ORDER: the result is unbounded, so it has no order and no limit; "
+        "leave it out, and sort or cut the answers after the query\n"
         "  3 | ORDER BY x\n    | ^^^^^"
     )
 
@@ -405,7 +405,7 @@ HUGE = {
 
 
 @pytest.mark.parametrize("name", HUGE)
-def test_what_is_too_large_is_refused(name: str) -> None:
+def test_too_large_queries_are_refused(name: str) -> None:
     if name == "brackets":
         assert len(parse(HUGE[name], "gcore").rules) == 1
     else:

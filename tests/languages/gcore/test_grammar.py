@@ -54,13 +54,13 @@ def names(link: Edge) -> list[str]:
 
 def test_the_four_directions_of_an_edge() -> None:
     links = "-[:a]->", "<-[:a]-", "-[:a]-", "<-[:a]->", "-->", "<--", "--", "<-->", "-[]->"
-    found = [patterns(f"(x){link}(y)")[0].links[0] for link in links]
+    edges = [patterns(f"(x){link}(y)")[0].links[0] for link in links]
     right, left, either = Direction.RIGHT, Direction.LEFT, Direction.EITHER
     directions = [right, left, either, either, right, left, either, either, right]
-    assert [link.direction for link in found] == directions
+    assert [link.direction for link in edges] == directions
 
 
-def test_all_of_a_vertex_and_an_edge() -> None:
+def test_every_part_of_a_vertex_and_an_edge() -> None:
     (pattern,) = patterns(
         "(x:A|B:C {k = 'it''s'})-[e:a|`b c` {on = 3, at=-1.5, is = TRUE}]->()".replace("''", r"\'")
     )
@@ -104,7 +104,7 @@ def test_a_keyword_may_be_a_label_a_key_or_the_name_of_a_stream(word: str) -> No
     assert (read.macros[0].name, on.graph) == (Name(word, on.at), Name(word, on.at))
 
 
-def test_the_rest_of_the_words() -> None:
+def test_views_unions_and_nested_queries() -> None:
     assert tree("graph view v as (select count(*) as n, f(x, y.k, 2), x match (x))").view == Name(
         "v", Location(1, 12)
     )

@@ -141,5 +141,5 @@ def _variables(body: tuple[BodyAtom, ...]) -> list[str]:
 def test_rules_mean_the_same_in_both(query: Drawn) -> None:
     rq = f"{rq_text(Query(query.rules, ()))}\nON s WINDOW 9 SLIDE 3"
     gcore = printing.text(query.macros, query.answers, "ON s WINDOW (9) SLIDE (3)", query.style)
-    found = translate(parse(gcore, "gcore"), S)
-    assert found == translate(parse(rq, "rq"), S), rq + gcore
+    translated = translate(parse(gcore, "gcore"), S)
+    assert translated == translate(parse(rq, "rq"), S), rq + gcore

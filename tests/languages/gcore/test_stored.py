@@ -24,8 +24,8 @@ def algebra(query: str) -> str:
 
 @pytest.mark.parametrize("on", [" ON forums", ""])
 def test_on_without_a_window_reads_a_stored_graph(on: str) -> None:
-    found = algebra(f"SELECT x, f MATCH (x)-[:likes]->(m) ON social WINDOW (5), (m)-[:in]->(f){on}")
-    assert found == "J[src1,trg2,Answer ; trg1=src2](W[5](social.likes), K(forums.in))"
+    text = algebra(f"SELECT x, f MATCH (x)-[:likes]->(m) ON social WINDOW (5), (m)-[:in]->(f){on}")
+    assert text == "J[src1,trg2,Answer ; trg1=src2](W[5](social.likes), K(forums.in))"
 
 
 def test_a_path_over_both() -> None:
@@ -34,7 +34,7 @@ def test_a_path_over_both() -> None:
 
 
 @pytest.mark.parametrize(
-    ("query", "code", "said"),
+    ("query", "code", "message"),
     [
         ("SELECT m, f MATCH (m)-[:in]->(f) ON forums WINDOW (5)", "E-STORED", "leave its window"),
         ("SELECT x, m MATCH (x)-[:likes]->(m) ON social", "E-NOWIN", "stream social has no window"),
@@ -42,8 +42,8 @@ def test_a_path_over_both() -> None:
         ("SELECT e.ts MATCH (m)-[e:in]->(f) ON forums", "E-STORED", "have no time"),
     ],
 )
-def test_mistakes(query: str, code: str, said: str) -> None:
-    with pytest.raises(QueryError, match=said) as caught:
+def test_invalid_queries_of_stored_graphs_are_refused(query: str, code: str, message: str) -> None:
+    with pytest.raises(QueryError, match=message) as caught:
         algebra(query)
     assert caught.value.code == code
     assert caught.value.line == 1

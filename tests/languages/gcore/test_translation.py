@@ -206,7 +206,7 @@ PAIRS = {
 
 
 @pytest.mark.parametrize("name", PAIRS)
-def test_the_same_in_rq(name: str) -> None:
+def test_query_means_the_same_in_rq(name: str) -> None:
     same(*PAIRS[name])
 
 
@@ -335,8 +335,8 @@ def test_comparisons_joined_by_or_are_one_condition() -> None:
         f"SELECT x, y MATCH (x)-[e:a]->(y) {ON} "
         "WHERE e.n = 1 OR (x) < (y) OR NOT (e.n < 5 OR e.flag = true)"
     )
-    found = parse(query, "gcore")
-    assert len(found.rules) == 1
+    parsed = parse(query, "gcore")
+    assert len(parsed.rules) == 1
     expression = one_line(translated(query, "gcore", PROPERTIES).expression)
     assert expression == (
         "C[c1,c2](F[c1 < c2 OR (c3 <> TRUE AND c4 >= 5) OR c4 = 1](W[9,3](a(flag,n))))"
@@ -344,7 +344,7 @@ def test_comparisons_joined_by_or_are_one_condition() -> None:
 
 
 @pytest.mark.parametrize(
-    ("test", "code", "place", "text", "said"),
+    ("test", "code", "place", "text", "message"),
     [
         ("e.m > 1", "E-UNKNOWN", 48, "e.m", "the properties are flag, n, note, r, ts"),
         ("1 < e.note", "E-TYPE", 48, "<", "1 is a number and e.note is a string"),
@@ -354,8 +354,8 @@ def test_comparisons_joined_by_or_are_one_condition() -> None:
         ("3 > -e.note * 2", "E-TYPE", 48, "-(e.note)", "arithmetic is for numbers"),
     ],
 )
-def test_what_the_catalog_says_against_a_condition(
-    test: str, code: str, place: int, text: str, said: str
+def test_conditions_that_contradict_the_catalog_are_refused(
+    test: str, code: str, place: int, text: str, message: str
 ) -> None:
     with pytest.raises(QueryError) as caught:
         translated(
@@ -364,7 +364,7 @@ def test_what_the_catalog_says_against_a_condition(
     error = caught.value
     assert (error.code, error.text) == (code, text), str(error)
     assert (error.line, error.column) == (2, place - 47)
-    assert said in str(error)
+    assert message in str(error)
 
 
 # --- streams and windows --------------------------------------------------------------
@@ -405,8 +405,8 @@ def test_a_macro_is_taken_where_it_is_used() -> None:
 
 
 def test_without_on_the_stream_that_has_the_label_is_read_and_the_window_is_the_default() -> None:
-    found = translate(parse("SELECT x, y MATCH (x)-[:a]->(y)", "gcore"), ONE, Window(4, 2))
-    assert found == translated("Answer(x, y) <- a(x, y) WINDOW 4 SLIDE 2", "rq", ONE)
+    logical = translate(parse("SELECT x, y MATCH (x)-[:a]->(y)", "gcore"), ONE, Window(4, 2))
+    assert logical == translated("Answer(x, y) <- a(x, y) WINDOW 4 SLIDE 2", "rq", ONE)
 
 
 def test_a_stream_without_a_window() -> None:
@@ -492,7 +492,7 @@ NO_OPTIONAL = {
 
 
 @pytest.mark.parametrize("name", NO_OPTIONAL)
-def test_optional_whose_absence_would_have_to_be_told(name: str) -> None:
+def test_optional_whose_absence_shows_is_refused(name: str) -> None:
     with pytest.raises(QueryError) as caught:
         parse(NO_OPTIONAL[name], "gcore")
     assert caught.value.code == "E-OPT"
@@ -523,7 +523,7 @@ def test_no_warning_of_a_step_that_is_reversed_and_not_repeated() -> None:
     assert parse("SELECT x, y MATCH (x)-/<(:a^ :b)*>/->(y)", "gcore").warnings == ()
 
 
-def test_what_is_invented_has_no_name_that_the_query_uses() -> None:
+def test_generated_names_are_not_names_of_the_query() -> None:
     same(
         "PATH `a|b` = (p)-[:c]->(q) CONSTRUCT (_1)-[:r]->(y) "
         "MATCH (_1)-[:a|b]->()<-[:d]-(y), (y)-/<~`a|b`>/->() ON s WINDOW (9)",

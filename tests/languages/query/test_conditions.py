@@ -46,7 +46,7 @@ def expression(text: str) -> str:
 def scans(e: LogicalExpression) -> list[tuple[str, tuple[str, ...]]]:
     if isinstance(e.operator, WScan):
         return [(e.operator.label, e.operator.properties)]
-    return [found for part in e.inputs for found in scans(part)]
+    return [scan for part in e.inputs for scan in scans(part)]
 
 
 @pytest.mark.parametrize(
@@ -105,13 +105,13 @@ def scans(e: LogicalExpression) -> list[tuple[str, tuple[str, ...]]]:
         ("A(x,y) <- a(x,y), 2 < 1", "F[FALSE](W[9](a))"),
     ],
 )  # fmt: skip
-def test_where_conditions_stand(query: str, expected: str) -> None:
+def test_conditions_are_filters_on_atoms_or_above_the_join(query: str, expected: str) -> None:
     assert expression(query) == expected
 
 
 def test_two_edges_differ_in_an_end_their_time_or_some_property() -> None:
-    found = expression("A(x) <- x(x,y) as e, x(x,z) as f, e <> f")
-    assert found == (
+    text = expression("A(x) <- x(x,y) as e, x(x,z) as f, e <> f")
+    assert text == (
         "C[c1](F[c2 <> c3 OR c4 <> c5](J[c1_1,c2_1 ; c1_1=c1_2 ; ; c2_2,c3_1,c3_2]("
         "W[9](x(ts)), W[9](x(ts)))))"
     )
@@ -141,7 +141,7 @@ def test_columns_of_the_answer() -> None:
 
 
 @pytest.mark.parametrize(
-    ("query", "code", "place", "text", "said"),
+    ("query", "code", "place", "text", "message"),
     [
         ("A(x) <- a(x,y) as e, e.m > 1", "E-UNKNOWN", "1:22", "e.m",
          "stream s have no property m; the properties are flag, n, note, r, ts"),
@@ -166,12 +166,14 @@ def test_columns_of_the_answer() -> None:
         ("A(x) <- a(x,y) as e, e.note < 1", "E-TYPE", "1:22", "<", "properties: {note: number}"),
     ],
 )  # fmt: skip
-def test_what_cannot_be(query: str, code: str, place: str, text: str, said: str) -> None:
+def test_invalid_conditions_are_refused(
+    query: str, code: str, place: str, text: str, message: str
+) -> None:
     with pytest.raises(QueryError) as caught:
         expression(query)
     error = caught.value
     assert (error.code, f"{error.line}:{error.column}", error.text) == (code, place, text)
-    assert said in str(error)
+    assert message in str(error)
 
 
 @pytest.mark.parametrize(
@@ -221,11 +223,11 @@ def test_conditions_that_only_other_languages_write() -> None:
     )
     either = Either((Both((above, Negated(Missing(r)))), Negated(above)))
     rule = Rule("A", ("x", "y"), body, HERE, (either, Negated(Negated(Either((same, above))))))
-    found = one_line(translate(checked([rule], []), CATALOG, Window(9)).expression)
-    assert "F[c4 <= 1 OR (c4 > 1 AND NOT c6 IS NULL)](W[9](a(flag,n,note,r,ts)))" in found
+    algebra = one_line(translate(checked([rule], []), CATALOG, Window(9)).expression)
+    assert "F[c4 <= 1 OR (c4 > 1 AND NOT c6 IS NULL)](W[9](a(flag,n,note,r,ts)))" in algebra
 
 
-def test_equal_properties_connect_what_shares_no_variable() -> None:
+def test_equal_properties_connect_atoms_without_a_shared_variable() -> None:
     apart = "A(x,z) <- a(x,y) as e, b(z,w) as f"
     assert [w.partition(" ")[0] for w in parse(apart, "rq").warnings] == ["W-CROSS"]
     for same in ("e.n = f.n", "e.note = z", "w = e.note"):

@@ -91,7 +91,7 @@ P = "<- a+(x, y) as p"
 
 
 @pytest.mark.parametrize(
-    ("query", "said"),
+    ("query", "message"),
     [
         (f"Answer(x, p) {P}. Answer(x, p) {P}, b(x, y).", "of several rules"),
         ("SELECT x, p MATCH (x)-/p<:a+>/->(y) WHERE (x) = (y) OR (y)-[:b]->()", "of several rules"),
@@ -99,11 +99,11 @@ P = "<- a+(x, y) as p"
         (f"Answer(x, p) {P}. EMIT SNAPSHOT EVERY 3", "with aggregates or EMIT"),
     ],
 )
-def test_what_is_refused(query: str, said: str) -> None:
+def test_paths_beside_rules_aggregates_and_emit_are_refused(query: str, message: str) -> None:
     written, _, emit = query.partition("EMIT")
     window = " ON s WINDOW (9)" if "SELECT" in query else " WINDOW 9"
     where = written.replace(" WHERE", f"{window} WHERE") if "WHERE" in query else written + window
-    with pytest.raises(QueryError, match=said) as error:
+    with pytest.raises(QueryError, match=message) as error:
         translate(parse(where + (f" EMIT{emit}" if emit else "")), CATALOG)
     assert error.value.code == "E-LATER"
 

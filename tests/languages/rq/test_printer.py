@@ -177,7 +177,7 @@ def test_conditions_and_properties_read_as_themselves(
     assert printer.text(parse(text, "rq")) == text
 
 
-def test_conditions_beyond_rq() -> None:
+def test_text_of_conditions_that_rq_does_not_have() -> None:
     x, n = Variable("x"), Property("e", "n")
     some = Comparison(n, ">", Literal(1), NOWHERE)
     text = printer.condition_text(
@@ -195,7 +195,7 @@ def test_the_examples_printed_read_as_themselves(name: str) -> None:
     assert parse(printer.text(query)) == query
 
 
-def test_what_it_looks_like() -> None:
+def test_printed_form_of_a_query() -> None:
     text = (
         "rl(u1,u2) :- (l(u1,_)), f+(u1,u2) as fp, 'x' (`a-b` + ^c){2}/d ?u2 "
         "?u, ?m <- u rl* v, p(v, m), ^c{3,2}(5, _), u () m "
@@ -216,7 +216,7 @@ def test_what_it_looks_like() -> None:
 @pytest.mark.parametrize(
     "body", ["x a y", "x ^a y", "a(x, y)", "x a y as d, d(x, y)", "a(x, y) as d, d(x, y)"]
 )
-def test_what_was_written_as_a_path_is_printed_as_one(body: str) -> None:
+def test_path_atoms_are_printed_as_paths(body: str) -> None:
     """Where paths may not repeat a vertex `x a y` leaves out loops and `a(x, y)` does not."""
     query = parse(f"Answer(x, y) <- {body}. WINDOW 9")
     assert parse(printer.text(query)) == query

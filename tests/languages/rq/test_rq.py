@@ -227,7 +227,7 @@ def test_rules_of_one_head_stay_apart() -> None:
         ("D(x, y) <- a(x, y). Last(x, y) <- D+(x, y).", "Last"),
     ],
 )
-def test_what_the_answer_is(text: str, answer: str) -> None:
+def test_answer_is_the_head_of_that_name_or_the_unread_one(text: str, answer: str) -> None:
     assert parse(text).answer == answer
 
 
@@ -301,7 +301,7 @@ def test_a_query_without_windows_has_none() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "code", "said"),
+    ("text", "code", "message"),
     [
         ("Answer(x, y) <- a(x, z), b(w, y)", "W-CROSS 1:1", "2 parts of the body"),
         ('Answer(x, y) <- a(x, y), b("1", 2)', "W-CROSS 1:1", "2 parts of the body"),
@@ -317,9 +317,9 @@ def test_a_query_without_windows_has_none() -> None:
         ),
     ],
 )
-def test_warnings(text: str, code: str, said: str) -> None:
+def test_warnings(text: str, code: str, message: str) -> None:
     warnings = parse(text).warnings
-    assert any(w.startswith(code) and said in w for w in warnings), warnings
+    assert any(w.startswith(code) and message in w for w in warnings), warnings
 
 
 @pytest.mark.parametrize(
@@ -331,7 +331,7 @@ def test_warnings(text: str, code: str, said: str) -> None:
         "Answer(x, x) <- a(x, x)",
     ],
 )
-def test_nothing_to_warn_of(text: str) -> None:
+def test_queries_without_warnings(text: str) -> None:
     assert parse(text).warnings == ()
 
 

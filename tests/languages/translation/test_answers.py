@@ -78,7 +78,7 @@ def test_gcore_means_what_rules_mean(gcore: str, rules: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("query", "code", "said"),
+    ("query", "code", "message"),
     [
         ("Answer(sum(e.t) as n) <- a(x, y) as e. WINDOW 9", "E-TYPE", "sum is for numbers"),
         ("Answer(x + 1 as n) <- a(x, y). WINDOW 9", "E-TYPE", "arithmetic is for numbers"),
@@ -91,7 +91,7 @@ def test_gcore_means_what_rules_mean(gcore: str, rules: str) -> None:
         ("SELECT x, count(*) MATCH (x)-[:a]->() ON s WINDOW (9)", "E-SYNTAX", "needs a name"),
     ],
 )
-def test_what_is_refused(query: str, code: str, said: str) -> None:
-    with pytest.raises(QueryError, match=said) as error:
+def test_invalid_aggregates_and_reports_are_refused(query: str, code: str, message: str) -> None:
+    with pytest.raises(QueryError, match=message) as error:
         translate(parse(query), CATALOG)
     assert error.value.code == code

@@ -215,7 +215,7 @@ def test_rules(query: str, expected: str) -> None:
         ("D(x, y) <- x a{3,2} y. A(x, y) <- D+(x, y)", "∅"),
     ],
 )
-def test_what_is_empty_is_not_carried_along(query: str, expected: str) -> None:
+def test_empty_inputs_are_removed(query: str, expected: str) -> None:
     result = translated(query)
     assert one_line(result.expression) == expected
     if expected == "∅":
@@ -279,31 +279,31 @@ def test_the_columns_are_called_as_in_the_first_rule() -> None:
     ],
 )
 def test_a_stored_graph_has_no_window(query: str, expected: str) -> None:
-    found = translated(query, WITH_GRAPH, Window(5))
-    assert one_line(found.expression).startswith(expected)
-    assert translated(f"{query} WINDOW 5", WITH_GRAPH, None) == found
+    logical = translated(query, WITH_GRAPH, Window(5))
+    assert one_line(logical.expression).startswith(expected)
+    assert translated(f"{query} WINDOW 5", WITH_GRAPH, None) == logical
 
 
 def test_a_window_for_all_streams_does_not_mean_a_stored_graph() -> None:
-    found = translated("A(x, y) <- k(x, y) WINDOW 7", WITH_GRAPH, None)
-    assert one_line(found.expression) == "K(k)"
-    assert [warning[:6] for warning in found.warnings] == ["W-UNUS"]
+    logical = translated("A(x, y) <- k(x, y) WINDOW 7", WITH_GRAPH, None)
+    assert one_line(logical.expression) == "K(k)"
+    assert [warning[:6] for warning in logical.warnings] == ["W-UNUS"]
 
 
 def test_the_clause_of_a_stream_tells_which_label_is_meant() -> None:
-    found = translated("A(x, y) <- b(x, y) ON s (b) WINDOW 7", WITH_GRAPH, None)
-    assert _scans(found.expression) == {"b": ("s", Window(7))}
-    found = translated("A(x, y) <- `g.b`(x, y)", WITH_GRAPH, None)
-    assert _scans(found.expression) == {"b": ("g", None)}
+    logical = translated("A(x, y) <- b(x, y) ON s (b) WINDOW 7", WITH_GRAPH, None)
+    assert _scans(logical.expression) == {"b": ("s", Window(7))}
+    logical = translated("A(x, y) <- `g.b`(x, y)", WITH_GRAPH, None)
+    assert _scans(logical.expression) == {"b": ("g", None)}
 
 
 def _scans(e: LogicalExpression) -> dict[str, tuple[str, Window | None]]:
-    found = dict[str, tuple[str, Window | None]]()
+    windows = dict[str, tuple[str, Window | None]]()
     if isinstance(e.operator, WScan):
-        found[e.operator.label] = (e.operator.stream, e.operator.window)
+        windows[e.operator.label] = (e.operator.stream, e.operator.window)
     for child in e.inputs:
-        found |= _scans(child)
-    return found
+        windows |= _scans(child)
+    return windows
 
 
 def test_the_window_of_a_label_wins_over_its_streams_and_this_over_the_general_one() -> None:
@@ -327,7 +327,7 @@ def test_the_default_window_is_for_streams_that_have_none() -> None:
     error = error_of("A(x, y) <- x a/c y ON t WINDOW 20", TWO, None)
     assert (error.code, error.line, error.column) == ("E-NOWIN", 1, 12)
     assert str(error) == (
-        "E-NOWIN 1:12: a: the stream s has no window, so nothing of it would ever end; "
+        "E-NOWIN 1:12: a: the stream s has no window, so its edges would never expire; "
         "add WINDOW 24h at its end, in G-CORE ON s WINDOW (24h), or give a default window"
     )
 
@@ -389,7 +389,7 @@ def test_open_labels_take_what_no_stream_lists() -> None:
 
 
 @pytest.mark.parametrize(
-    ("query", "of", "code", "text", "said"),
+    ("query", "of", "code", "text", "message"),
     [
         (
             "A(x, y) <- likez(x, y)",
@@ -458,13 +458,13 @@ def test_open_labels_take_what_no_stream_lists() -> None:
         ),
     ],
 )
-def test_what_the_catalog_does_not_allow(
-    query: str, of: Catalog, code: str, text: str, said: str
+def test_queries_that_contradict_the_catalog_are_refused(
+    query: str, of: Catalog, code: str, text: str, message: str
 ) -> None:
     error = error_of(query, of)
     assert (error.code, error.text) == (code, text)
     assert error.line == 1
-    assert said in str(error)
+    assert message in str(error)
 
 
 def test_queries_beyond_planning_are_refused() -> None:
@@ -473,7 +473,7 @@ def test_queries_beyond_planning_are_refused() -> None:
     deep = "".join(f"d{n}(x, y) <- x d{n - 1}/a y. " for n in range(1, 300))
     error = error_of(f"d0(x, y) <- a(x, y). {deep}")
     assert error.code == "E-SIZE"
-    assert "200 one above the other" in error.message
+    assert "nested more than 200 deep" in error.message
 
 
 # --- constants and vertex types -------------------------------------------------------

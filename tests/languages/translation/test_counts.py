@@ -36,7 +36,7 @@ def catalog(
 AB = catalog("a", "b")
 
 
-def said(
+def changes(
     text: str,
     edges: Sequence[Edge] = PARALLEL,
     language: str = "rq",
@@ -83,7 +83,7 @@ ONE = [(("v1", 1), 1, 12)]
     ],
 )
 def test_an_edge_counts_once_for_each_edge(atom: str) -> None:
-    assert said(f"Answer(x, count(*) as n) <- {atom}.") == TWO
+    assert changes(f"Answer(x, count(*) as n) <- {atom}.") == TWO
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_an_edge_counts_once_for_each_edge(atom: str) -> None:
     ],
 )  # fmt: skip
 def test_a_path_counts_once_for_its_ends(path: str) -> None:
-    assert said(f"Answer(x, count(*) as n) <- {path}.") == ONE
+    assert changes(f"Answer(x, count(*) as n) <- {path}.") == ONE
 
 
 @pytest.mark.parametrize(
@@ -115,55 +115,55 @@ def test_a_path_counts_once_for_its_ends(path: str) -> None:
     ],
 )
 def test_counts_in_gcore(pattern: str, lines: list[Said]) -> None:
-    assert said(f"SELECT x, count(*) AS n MATCH {pattern}", language="gcore") == lines
+    assert changes(f"SELECT x, count(*) AS n MATCH {pattern}", language="gcore") == lines
     if "[e" in pattern:
-        assert said(f"SELECT x, count(e) AS n MATCH {pattern}", language="gcore") == lines
+        assert changes(f"SELECT x, count(e) AS n MATCH {pattern}", language="gcore") == lines
 
 
 def test_a_macro_and_a_derived_predicate_count_once_for_their_ends() -> None:
     macro = "PATH m = (x)-[:a]->(y) SELECT x, count(*) AS n MATCH (x)-/<~m>/->(y)"
-    assert said(macro, language="gcore") == ONE
-    assert said("d(x, y) <- a(x, y). Answer(x, count(*) as n) <- d(x, y).") == ONE
-    assert said("Answer(x, count(*) as n) <- d(x, y). Q(x, y) <- a(x, y) as d.") == ONE
+    assert changes(macro, language="gcore") == ONE
+    assert changes("d(x, y) <- a(x, y). Answer(x, count(*) as n) <- d(x, y).") == ONE
+    assert changes("Answer(x, count(*) as n) <- d(x, y). Q(x, y) <- a(x, y) as d.") == ONE
 
 
 def test_a_name_that_others_read_leaves_its_own_atom_an_edge() -> None:
     rules = "Answer(x, count(d) as n) <- a(x, y) as d. Q(x, y) <- d(x, y)."
-    assert said(rules) == TWO
-    assert said("Answer(x, count(*) as n) <- a(x, y) as d, d(x, z).") == TWO
+    assert changes(rules) == TWO
+    assert changes("Answer(x, count(*) as n) <- a(x, y) as d, d(x, z).") == TWO
 
 
 def test_the_same_atom_twice_is_two_edges() -> None:
-    lines = said("Answer(count(*) as n) <- a(x, y), a(x, y).")
+    lines = changes("Answer(count(*) as n) <- a(x, y), a(x, y).")
     assert lines == [((1,), 1, 2), ((4,), 2, 11), ((1,), 11, 12)]
-    assert said("Answer(count(*) as n) <- x a y, x a y.") == [((1,), 1, 12)]
+    assert changes("Answer(count(*) as n) <- x a y, x a y.") == [((1,), 1, 12)]
 
 
 def test_rules_of_one_answer_count_each_for_itself() -> None:
     rule = "Answer(x, count(*) as n) <- _(x, y). "
-    assert said(rule + rule)[1] == (("v1", 4), 2, 11)
+    assert changes(rule + rule)[1] == (("v1", 4), 2, 11)
 
 
 def test_a_loop_of_either_direction_is_one_edge_and_opposite_edges_are_two() -> None:
     loop: list[Edge] = [("a", "v1", "v1", 1, 1)]
     count = "SELECT x, count(*) AS n MATCH (x)-[:a]-(y)"
-    assert said(count, loop, "gcore") == [(("v1", 1), 1, 11)]
-    assert said("Answer(count(*) as n) <- (a|^a)(x, x).", loop) == [((1,), 1, 11)]
+    assert changes(count, loop, "gcore") == [(("v1", 1), 1, 11)]
+    assert changes("Answer(count(*) as n) <- (a|^a)(x, x).", loop) == [((1,), 1, 11)]
     opposite: list[Edge] = [("a", "v1", "v2", 1, 1), ("a", "v2", "v1", 1, 1)]
-    assert set(said(count, opposite, "gcore")) == {(("v1", 2), 1, 11), (("v2", 2), 1, 11)}
+    assert set(changes(count, opposite, "gcore")) == {(("v1", 2), 1, 11), (("v2", 2), 1, 11)}
 
 
 def test_edges_of_either_direction_are_compared_by_their_own_ends() -> None:
     opposite: list[Edge] = [("a", "v1", "v2", 1, 1), ("a", "v2", "v1", 1, 1)]
     query = "Answer(x, y) <- (a|^a)(x, y) as e, (a|^a)(y, x) as f, e {} f, x = 'v1'."
-    same = said(query.format("="), [("a", "v1", "v2", 1, 1)])
+    same = changes(query.format("="), [("a", "v1", "v2", 1, 1)])
     assert same == [(("v1", "v2"), 1, 11)]
-    assert said(query.format("<>"), [("a", "v1", "v2", 1, 1)]) == []
-    assert said(query.format("<>"), opposite) == [(("v1", "v2"), 1, 11)]
+    assert changes(query.format("<>"), [("a", "v1", "v2", 1, 1)]) == []
+    assert changes(query.format("<>"), opposite) == [(("v1", "v2"), 1, 11)]
 
 
 def test_any_label_beside_a_window_of_its_own() -> None:
-    lines = said(
+    lines = changes(
         "Answer(w, e.ts as kp, max(e.ts) as g0, count(*) as g1) <-"
         " _(y, w), b[WINDOW 8 SLIDE 1](3, y) as e. WINDOW 10 SLIDE 7",
         [("b", 3, 3, 5, None), ("b", 3, 3, 6, None)],
@@ -175,10 +175,10 @@ def test_any_label_beside_a_window_of_its_own() -> None:
 def test_edges_of_a_view_are_told_by_their_labels() -> None:
     text = "CONSTRUCT (x)-[:q]->(y), (x)-[:r]->(y) MATCH (x)-[:a]->(y)"
     over = catalog("a", views={"v": View(text, "gcore")})
-    assert said("Answer(x, count(*) as n) <- v._(x, y).", over=over) == [(("v1", 2), 1, 12)]
-    assert said("Answer(x, count(*) as n) <- x v._ y.", over=over) == ONE
+    assert changes("Answer(x, count(*) as n) <- v._(x, y).", over=over) == [(("v1", 2), 1, 12)]
+    assert changes("Answer(x, count(*) as n) <- x v._ y.", over=over) == ONE
     inside = f"SELECT x, count(*) AS n MATCH (x)-[:q|r]->(y) ON ({text})"
-    assert said(inside, language="gcore") == [(("v1", 2), 1, 12)]
+    assert changes(inside, language="gcore") == [(("v1", 2), 1, 12)]
 
 
 # --- generated names ------------------------------------------------------------------
@@ -211,14 +211,14 @@ def test_generated_names_are_no_labels(text: str, language: str, labels: Sequenc
     query = parse(text, language)
     if language == "rq":
         assert parse(printer.text(query)) == query
-    said(text, [], language, catalog(*labels))
+    changes(text, [], language, catalog(*labels))
 
 
 def test_a_label_with_a_generated_name_is_among_any_labels() -> None:
     over = catalog("a", "path", "Answer")
     edges: list[Edge] = [("path", "v1", "v2", 1, None), ("Answer", "v1", "v3", 1, None)]
     query = "SELECT x, y MATCH (x)-[]->(y) UNION SELECT x, y MATCH (x)-/<:a :a>/-(y)"
-    lines = said(query, edges, "gcore", over)
+    lines = changes(query, edges, "gcore", over)
     assert {row for row, *_ in lines} == {("v1", "v2"), ("v1", "v3")}
 
 
@@ -226,10 +226,10 @@ def test_names_in_backquotes_do_not_meet_those_of_columns() -> None:
     edges: list[Edge] = [("a", "v1", "v2", 1, 1), ("a", "v1", "v2", 2, 2), ("b", "v2", "v3", 2, 2)]
     query = "Answer(count(*) as n) <- a(x, y), b(y, z) as `{}`."
     for name in ("edge 0", "e.ts", "_ 0 1"):
-        assert (((2,), 2, 11)) in said(query.format(name), edges)
+        assert (((2,), 2, 11)) in changes(query.format(name), edges)
 
 
 def test_a_path_of_one_step_has_no_properties() -> None:
     with pytest.raises(QueryError, match="e is a path") as caught:
-        said("Answer(x) <- x a y as e, e.amount > 1.")
+        changes("Answer(x) <- x a y as e, e.amount > 1.")
     assert caught.value.code == "E-PATHVAR"

@@ -45,7 +45,7 @@ def canonical(text: str) -> str:
         ("t._+(x, y)", "x (`t.b`|`t.c`)+ y"),
     ],
 )
-def test_in_a_path(body: str, meant: str) -> None:
+def test_label_set_in_a_path_is_an_alternation(body: str, meant: str) -> None:
     assert canonical(f"A(x, y) <- {body}.") == canonical(f"A(x, y) <- {meant}.")
 
 
@@ -66,7 +66,7 @@ def test_in_a_path(body: str, meant: str) -> None:
         ("A(x) <- (!(a|^b))(x, x)", "A(x) <- (`s.b`|`t.b`|c|a)(x, x)"),
     ],
 )
-def test_as_an_edge(rule: str, meant: str) -> None:
+def test_label_set_of_an_edge_is_any_of_its_labels(rule: str, meant: str) -> None:
     names = str.maketrans({"'": None, "_": None})
     assert canonical(rule).translate(names) == canonical(meant).translate(names)
 
@@ -93,24 +93,24 @@ def test_as_an_edge(rule: str, meant: str) -> None:
 )
 def test_edges_chosen_by_their_properties(rules: str, meant: str) -> None:
     names = str.maketrans("", "", "d")
-    found = canonical(rules).replace("a[n > 3]", "").replace("s._[abs(n - 2) <= 1]", "")
-    found = found.replace("a[ts < 5 and n = 1]", "")
-    assert found.translate(names) == canonical(meant).translate(names)
+    algebra = canonical(rules).replace("a[n > 3]", "").replace("s._[abs(n - 2) <= 1]", "")
+    algebra = algebra.replace("a[ts < 5 and n = 1]", "")
+    assert algebra.translate(names) == canonical(meant).translate(names)
 
 
-def test_what_leaves_out_all_labels_is_empty() -> None:
-    found = translate(parse("A(x, y) <- x !(a|b|c)+ y", "rq"), CATALOG, Window(9))
-    assert one_line(found.expression) == "∅"
-    assert [warning.split()[0] for warning in found.warnings] == ["W-EMPTY"]
+def test_label_set_without_labels_is_empty() -> None:
+    logical = translate(parse("A(x, y) <- x !(a|b|c)+ y", "rq"), CATALOG, Window(9))
+    assert one_line(logical.expression) == "∅"
+    assert [warning.split()[0] for warning in logical.warnings] == ["W-EMPTY"]
 
 
-def test_a_label_to_leave_out_that_is_not_there() -> None:
-    found = translate(parse("A(x, y) <- x !ab+ y", "rq"), CATALOG, Window(9))
-    assert "there is no label ab to leave out; did you mean" in found.warnings[0]
+def test_warning_of_an_unknown_label_that_is_left_out() -> None:
+    logical = translate(parse("A(x, y) <- x !ab+ y", "rq"), CATALOG, Window(9))
+    assert "there is no label ab to leave out; did you mean" in logical.warnings[0]
 
 
 @pytest.mark.parametrize(
-    ("text", "code", "offending", "said"),
+    ("text", "code", "offending", "message"),
     [
         ("A(x, y) <- x r._+ y", "E-UNKNOWN", "r", "there is no such stream"),
         ("A(x, y) <- _(x, y) as e, e.n > 1", "E-UNKNOWN", "e.n", "stream t have no property n"),
@@ -123,18 +123,20 @@ def test_a_label_to_leave_out_that_is_not_there() -> None:
         ("A(x, y) <- x !(a/b) y", "E-SYNTAX", "/", ""),
     ],
 )  # fmt: skip
-def test_what_cannot_be_meant(text: str, code: str, offending: str, said: str) -> None:
+def test_unknown_label_sets_are_refused(text: str, code: str, offending: str, message: str) -> None:
     with pytest.raises(QueryError) as caught:
         translate(parse(text, "rq"), CATALOG, Window(9))
     assert (caught.value.code, caught.value.text) == (code, offending)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
-def test_labels_that_nothing_lists_are_not_guessed(tmp_path: Path) -> None:
+def test_unlisted_labels_are_refused(tmp_path: Path) -> None:
     open_one = replace(CATALOG.streams["t"], open_labels=True)
     streams = {"s": CATALOG.streams["s"], "t": open_one}
     translate(parse("A(x, y) <- s._+(x, y)"), Catalog(streams), Window(9))
-    with pytest.raises(QueryError, match="the stream t may have labels that nothing lists"):
+    with pytest.raises(
+        QueryError, match="the stream t may have labels that the catalog does not list"
+    ):
         translate(parse("A(x, y) <- _+(x, y)"), Catalog(streams), Window(9))
 
     def planned(name: str, rows: int) -> str:

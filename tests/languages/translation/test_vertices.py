@@ -1,4 +1,4 @@
-"""Vertex relations in both languages: what they become, and what is said of wrong ones."""
+"""Vertex relations in both languages: their algebra, and the errors of invalid ones."""
 
 import pytest
 
@@ -72,7 +72,7 @@ ALGEBRA = {
         "J[src1,trg2,Answer ; trg1=src2](W[9](s.likes), "
         "C[c1,c4](F[c3 > 30](W[9](people.P(age,country)))))",
     ),
-    "the property of a vertex of which nothing is said": (
+    "the property of a vertex of which nothing is message": (
         "Answer(x) <- likes(x, y), y.age > 30",
         "J[src1,Answer ; trg1=src2](W[9](s.likes), C[c1](F[c3 > 30](W[9](people.P(age)))))",
     ),
@@ -90,7 +90,7 @@ ALGEBRA = {
         "Answer(x) <- Place(7), Place(x)",
         "J[src2,Answer](C[src](F[src = 7](W[9](Place))), C[src](W[9](Place)))",
     ),
-    "a vertex said twice": ("Answer(x) <- P(x), P(x)", "C[src](W[9](P))"),
+    "a vertex message twice": ("Answer(x) <- P(x), P(x)", "C[src](W[9](P))"),
     "and once by an equality": ("Answer(x, y) <- P(x), P(y), x = y", "C[src,src](W[9](P))"),
     "two rows of one vertex": (
         "Answer(x) <- P(x) as p, P(x) as q, p.age < q.age",
@@ -106,10 +106,10 @@ ALGEBRA = {
 
 
 @pytest.mark.parametrize("name", ALGEBRA)
-def test_what_it_becomes(name: str) -> None:
+def test_vertex_atoms_as_algebra(name: str) -> None:
     query, algebra = ALGEBRA[name]
-    found = one_line(translated(query).expression)
-    assert found == algebra
+    text = one_line(translated(query).expression)
+    assert text == algebra
 
 
 @pytest.mark.parametrize("name", ALGEBRA)
@@ -135,7 +135,7 @@ def test_one_term_is_told_from_a_path(written: str, meant: int) -> None:
 
 
 ERRORS = [
-    # query, code, place, text, what is said
+    # query, code, place, text, a part of the message
     ("A(x) <- likes(x)", "E-UNKNOWN", "1:9", "likes", "label of edges: write likes(x, y)"),
     ("A(x) <- Firm(x, y)", "E-UNKNOWN", "1:9", "Firm", "write Firm(x), in G-CORE (x:Firm)"),
     ("A(x) <- Frim(x)", "E-UNKNOWN", "1:9", "Frim", "did you mean Firm?"),
@@ -157,12 +157,14 @@ ERRORS = [
 ]
 
 
-@pytest.mark.parametrize(("query", "code", "place", "offending", "said"), ERRORS)
-def test_what_is_wrong(query: str, code: str, place: str, offending: str, said: str) -> None:
+@pytest.mark.parametrize(("query", "code", "place", "offending", "message"), ERRORS)
+def test_invalid_vertex_atoms_are_refused(
+    query: str, code: str, place: str, offending: str, message: str
+) -> None:
     error = error_of(query)
     assert (error.code, f"{error.line}:{error.column}") == (code, place), str(error)
     assert error.text == offending
-    assert said in str(error)
+    assert message in str(error)
 
 
 # --- in G-CORE ------------------------------------------------------------------------
@@ -239,7 +241,7 @@ PAIRS = {
 
 
 @pytest.mark.parametrize("name", PAIRS)
-def test_it_means_the_same_in_gcore(name: str) -> None:
+def test_vertex_atoms_mean_the_same_in_gcore(name: str) -> None:
     gcore, rq = PAIRS[name]
     windowed = parse(f"A(x, y) <- P(x, y){WINDOW}").windows[0].window
     of_gcore = translate(parse(gcore, "gcore", "second"), CATALOG, windowed)

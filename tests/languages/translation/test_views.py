@@ -57,19 +57,19 @@ def canonical(text: str, window: int | None = None) -> str:
     ],
 )
 def test_a_view_is_inlined_and_keeps_its_intervals_without_a_window(text: str, meant: str) -> None:
-    found = canonical(text).replace("(a)", "(s.a)").replace("(b)", "(s.b)").replace("s_", "s")
-    assert found == meant
+    algebra = canonical(text).replace("(a)", "(s.a)").replace("(b)", "(s.b)").replace("s_", "s")
+    assert algebra == meant
 
 
 def test_views_over_views_and_sets_of_labels() -> None:
-    found = canonical("A(x, y) <- reach(x, y), friends._+(x, y), c(x, y) ON t WINDOW 8")
-    assert found.count("W[9,3]") == 6
-    assert "W[30]" in found
-    assert "W[8](t.c)" in found
+    algebra = canonical("A(x, y) <- reach(x, y), friends._+(x, y), c(x, y) ON t WINDOW 8")
+    assert algebra.count("W[9,3]") == 6
+    assert "W[30]" in algebra
+    assert "W[8](t.c)" in algebra
 
 
 @pytest.mark.parametrize(
-    ("text", "code", "said"),
+    ("text", "code", "message"),
     [
         ("A(x, y) <- bad(x, y)", "E-UNKNOWN", "in the view bad: no stream has this label"),
         ("A(x, y) <- `wide.wide`(x, y)", "E-ARITY", "in the view wide: a view gives edges"),
@@ -79,11 +79,11 @@ def test_views_over_views_and_sets_of_labels() -> None:
         ("A(x, y) <- a(x, y), knows(x, y)", "E-NOWIN", "the stream s has no window"),
     ],
 )
-def test_what_is_wrong_with_a_view(text: str, code: str, said: str) -> None:
+def test_invalid_views_are_refused(text: str, code: str, message: str) -> None:
     with pytest.raises(QueryError) as caught:
         canonical(text)
     assert caught.value.code == code
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_a_view_in_a_file(tmp_path: Path) -> None:
@@ -93,8 +93,8 @@ def test_a_view_in_a_file(tmp_path: Path) -> None:
     streams = STREAMS.partition("views:")[0]
     (tmp_path / "c.yaml").write_text(f"{streams}views: {{v: {{file: v.gcore}}}}", "utf-8")
     catalog = load(tmp_path / "c.yaml")
-    found = translate(parse("A(x, y) <- far(x, y)"), catalog).expression
-    assert one_line(found) == "P[v.far;a+](W[6](a))"
+    expression = translate(parse("A(x, y) <- far(x, y)"), catalog).expression
+    assert one_line(expression) == "P[v.far;a+](W[6](a))"
     dump(catalog, tmp_path / "again.yaml")
     assert load(tmp_path / "again.yaml") == catalog
 
