@@ -74,24 +74,24 @@ def test_the_memo_of_a_query_of_twelve_atoms(page: Page, chain: str) -> None:
     assert 2 < boxes.count() < 78
 
 
-def test_ways_to_a_group_with_the_winner_first(page: Page, chain: str) -> None:
+def test_the_winner_comes_first_among_alternatives(page: Page, chain: str) -> None:
     page.goto(f"/#/memo/{chain}")
     memo = page.locator(".memo")
     memo.locator("[data-box]").filter(has_text="the query").press("Enter")
     details = page.get_by_role("region", name=re.compile(r"Group \d+"))
     details.get_by_role("button", name="coalesced").click()
-    ways = details.get_by_role("listbox", name="Ways to group")
-    expect(ways.get_by_role("option").first).to_contain_text("winner")
-    expect(ways.get_by_role("option").nth(1)).not_to_contain_text("winner")
-    # From an expression to the step of the search that made it.
+    alternatives = details.get_by_role("listbox", name="Alternatives of group")
+    expect(alternatives.get_by_role("option").first).to_contain_text("winner")
+    expect(alternatives.get_by_role("option").nth(1)).not_to_contain_text("winner")
+    # From an expression to the step of the search that created it.
     details.get_by_role("button", name="expressions").click()
     members = details.get_by_role("listbox", name="Expressions of group")
     made = members.get_by_role("option").filter(has_text="by Pattern").first
     rule = re.search(r"by (\w+)", made.inner_text())
     assert rule
-    made.get_by_text("birth").click()
+    made.get_by_text("created").click()
     expect(page.get_by_role("tab", name="Search")).to_have_attribute("aria-selected", "true")
     step = page.locator("article.step")
     expect(step.get_by_role("heading")).to_have_text(rule[1])
-    # The one that was asked for is among what the step added, which is marked in the memo then.
+    # The memo marks the expressions that the step added, with the one that was clicked among them.
     expect(page.locator(".fresh").first).to_be_visible()

@@ -211,6 +211,12 @@ def test_a_phone_shows_all_of_it(page: Page) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
+def test_a_desktop_shows_the_page_without_scrolling(page: Page) -> None:
+    opened(page)
+    expect(page.get_by_role("slider", name="rate").first).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollHeight") <= 900
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_colours_follow_the_system_and_can_be_chosen(page: Page, scheme: str) -> None:
     page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")

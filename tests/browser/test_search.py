@@ -58,9 +58,9 @@ def test_steps_give_the_same_state_forwards_and_backwards(search: Page) -> None:
     assert state(search) == seen[-1]
 
 
-def test_where_an_operator_of_the_plan_was_born(search: Page) -> None:
-    births = search.get_by_role("group", name="Where the operators of the plan came from")
-    births.get_by_role("button", name="HASH_JOIN").first.click()
+def test_the_step_that_created_an_operator_of_the_plan(search: Page) -> None:
+    origins = search.get_by_role("group", name="Where the operators of the plan came from")
+    origins.get_by_role("button", name="HASH_JOIN").first.click()
     step = search.locator("article.step")
     expect(step.get_by_text("matched", exact=True)).to_be_visible()
     expect(step.get_by_role("img")).to_have_count(2)
@@ -75,6 +75,17 @@ def test_where_an_operator_of_the_plan_was_born(search: Page) -> None:
     steps = search.get_by_role("listbox", name="Steps").get_by_role("option")
     expect(steps.first).to_contain_text(rule)
     assert set(steps.locator(".head").all_inner_texts()) == {rule}
+
+
+def test_keys_go_along_the_search_after_a_click_on_its_tab(page: Page, plan: str) -> None:
+    page.goto(f"/#/plan/{plan}")
+    tab = page.get_by_role("tab", name="Search")
+    tab.click()
+    line = page.get_by_role("slider", name="Step of the search")
+    expect(line).to_have_attribute("aria-valuenow", "1")
+    page.keyboard.press("ArrowRight")
+    expect(line).to_have_attribute("aria-valuenow", "2")
+    expect(tab).to_have_attribute("aria-selected", "true")
 
 
 def test_a_search_plays_to_its_end(search: Page) -> None:
