@@ -2,6 +2,7 @@
 
 import type { MemoExpression } from "../api/schema";
 import { fitted, font, widthOf } from "../graph/fit";
+import { counted } from "../text/numbers";
 import type { GraphBox, GraphLine } from "../graph/elements";
 import { lineKey, type MemoIndex, type Place } from "./memo";
 import type { DrawnGroups } from "./drawn";
@@ -122,7 +123,7 @@ function boxOf(
   const chosen = index.chosenGroups.has(group.id);
   const best = Math.min(...group.winners.map((winner) => winner.cost));
   const count = group.expressions.length;
-  const expressions = `${count} expression${count === 1 ? "" : "s"}`;
+  const expressions = counted(count, "expression");
   const note = open && Number.isFinite(best) ? cost(best) : String(count);
   const head = `G${group.id}`;
   const [bold, small, mono] = ["head", "name", "code"] as const;

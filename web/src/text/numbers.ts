@@ -14,6 +14,13 @@ export function number(value: number): string {
   return `${Number((value / 1000 ** power).toPrecision(3))}${" kMGT"[power] ?? ""}`;
 }
 
+/** A count with all its digits, and what is counted: `1 group`, `1,204 groups`. */
+export const counted = (count: number, noun: string): string =>
+  `${count.toLocaleString("en")} ${plural(count, noun)}`;
+
+/** The plural of a noun, unless there is one. */
+export const plural = (count: number, noun: string): string => (count === 1 ? noun : `${noun}s`);
+
 /** A rate or cost per time unit of the catalog, in the unit of the plan. */
 export const per = (value: number, unit: Unit): string => number(value * unit.factor);
 
