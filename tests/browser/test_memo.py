@@ -1,4 +1,4 @@
-"""The memo in a real browser: readable when it is large, the plan lit up, found and gone to."""
+"""The memo in a real browser: a large one, its chosen plan, its search and its lists."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.waiting import PATIENCE
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A service that lets a search end by itself, so that the memo is always the same."""
+    """A service that never cuts a search, so that the memo is always the same."""
     home = tmp_path_factory.mktemp("home")
     made = settings(home, hosts=LOOPBACK, longest_search_ms=1000 * PATIENCE)
     with served(create_app(made)) as client:
@@ -44,20 +44,20 @@ def test_the_memo_of_a_query_of_twelve_atoms(page: Page, chain: str) -> None:
     memo = page.locator(".memo")
     boxes = memo.locator("[data-box]")
     groups = page.get_by_role("listbox", name="Groups")
-    # At first the plan alone: twelve scans and eleven joins.
+    # The view begins with the plan: twelve scans and eleven joins.
     expect(boxes).to_have_count(23)
     expect(memo.get_by_role("status")).to_contain_text("78 groups")
     query = boxes.filter(has_text="the query")
     expect(query.locator(".run")).to_have_count(1)
     page.get_by_role("button", name="All", exact=True).click()
     expect(boxes).to_have_count(78)
-    # Keys go along the list, which shows what is known of a group.
+    # Keys go along the list, and the details show the group.
     groups.focus()
     for key in ("Home", "ArrowDown", "End"):
         groups.press(key)
     details = page.get_by_role("region", name=re.compile(r"Group \d+"))
     expect(details).to_contain_text("Cheapest plans")
-    # What is searched for is left in the list, and what is picked comes into the picture.
+    # The list keeps the groups that were found; one that is picked is drawn.
     page.get_by_role("button", name="Plan", exact=True).last.click()
     expect(boxes).to_have_count(23)
     page.get_by_label("Find groups and expressions").fill("PatternCommute a3")
@@ -68,7 +68,7 @@ def test_the_memo_of_a_query_of_twelve_atoms(page: Page, chain: str) -> None:
     chosen = re.sub(r"\D", "", details.get_attribute("aria-label") or "")
     focused = memo.locator(f'[data-box="{chosen}"]')
     expect(focused).to_have_attribute("aria-label", re.compile("open$"))
-    # What is around it: neither the plan with it, nor all.
+    # The group and those around it are drawn: neither the plan with it, nor all groups.
     expect(boxes).not_to_have_count(23)
     expect(boxes).not_to_have_count(24)
     assert 2 < boxes.count() < 78
