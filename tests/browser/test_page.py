@@ -135,6 +135,22 @@ def test_a_link_shows_the_plan_again(page: Page) -> None:
     expect(page.get_by_role("alert")).to_contain_text("is kept")
 
 
+def test_back_leads_to_the_query_before(page: Page) -> None:
+    """And not to each position of a slider."""
+    opened(page)
+    example = page.url
+    optimize(page, TRIANGLE)
+    expect(page).not_to_have_url(example)
+    triangle = page.url
+    with page.expect_response(QUESTION):
+        page.get_by_role("slider", name="rate").first.press("End")
+    expect(page).not_to_have_url(triangle)
+    page.go_back()
+    expect(page).to_have_url(example)
+    expect(page.locator(".cm-content")).to_contain_text("(a2q/c2a)+")
+    expect(boxes(page, "S_PATH")).to_be_visible()
+
+
 def test_plans_are_saved_as_files(page: Page, tmp_path: Path) -> None:
     opened(page)
     optimize(page, TRIANGLE)
