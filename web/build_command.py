@@ -13,7 +13,7 @@ import build_page
 
 
 class BuildPage(Command):
-    """A step of the build, for wheels and editable installations alike."""
+    """The build step for wheels and editable installations."""
 
     user_options = ()
     editable_mode = False

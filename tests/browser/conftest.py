@@ -1,4 +1,7 @@
-"""Chromium as the distribution has it, driven by Playwright, and a service to look at."""
+"""The Chromium of the distribution, driven by Playwright, and a service with the page.
+
+Both end with each module: while Playwright runs, no other test can start an event loop.
+"""
 
 from __future__ import annotations
 
@@ -25,10 +28,10 @@ from tests.api.serving import LOOPBACK, served, settings
 from tests.waiting import PATIENCE
 
 SHOTS = Path(__file__).parent / "shots"
-"""What was seen last in each test; not committed."""
+"""The last screenshot of each test; not committed."""
 
 PATIENCE_MS = 1000 * PATIENCE
-"""The limit of each wait for the page, in milliseconds: it only ends what hangs."""
+"""The limit of each wait for the page, in milliseconds; only a page that hangs reaches it."""
 
 expect.set_options(timeout=PATIENCE_MS)
 
@@ -37,13 +40,12 @@ _NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """A browser without a window; it is not downloaded."""
+    """A browser without a window; one that is installed."""
     found = next((path for name in _NAMES if (path := shutil.which(name))), None)
     if found is None:
         pytest.skip("there is no Chromium on PATH: apt-get install chromium")
     with sync_playwright() as playwright:
-        # The pages are our own, and in containers there is no sandbox to be had, and little
-        # shared memory.
+        # The pages are our own; containers have no sandbox and little shared memory.
         given = ["--no-sandbox", "--disable-dev-shm-usage"]
         browser = playwright.chromium.launch(executable_path=found, args=given)
         yield browser
@@ -52,7 +54,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A service whose searches are short, whatever the query."""
+    """The address of a service that ends each search early."""
     made = settings(
         tmp_path_factory.mktemp("home"),
         catalog=load(CATALOG),
@@ -65,7 +67,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture
 def page(browser: Browser, address: str, request: pytest.FixtureRequest) -> Iterator[Page]:
-    """A page of the service, which asks no other host and has no fault of its own."""
+    """A page of the service, which may contact no other host and log no error."""
     page = browser.new_page(base_url=address, viewport={"width": 1440, "height": 900})
     page.set_default_timeout(PATIENCE_MS)
     faults: list[str] = []
@@ -83,7 +85,7 @@ def page(browser: Browser, address: str, request: pytest.FixtureRequest) -> Iter
 
 
 def _fault(message: ConsoleMessage) -> list[str]:
-    # The browser itself tells of each answer that is a problem, and of a service that is away.
+    # The browser itself logs each failed request.
     if message.type != "error" or message.text.startswith("Failed to load resource"):
         return []
     return [message.text]

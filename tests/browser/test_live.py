@@ -1,4 +1,4 @@
-"""The whole way in a real browser: a query is typed, run on Spark, and its results are watched."""
+"""A query in a real browser: typed, run on Spark, its results watched."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ def test_from_a_query_to_its_results(page: Page) -> None:
     chip = page.locator("header .chip").filter(has_text="finished")
     expect(chip).to_be_visible()
     expect(page.locator(".tiles")).to_contain_text("1.6k")
-    # Measured beside estimated, on the plan that ran.
+    # The plan shows measured beside estimated numbers.
     expect(page.locator(".measured").first).to_contain_text(re.compile(r"measured [\d.]+/h"))
     results.first.click()
     drawn = page.get_by_role("group", name="Results", exact=True)
-    # Of the one that is looked at: there is one vertex in the column x.
+    # Only the result that was clicked is drawn: it has one vertex in the column x.
     expect(drawn.get_by_role("button", name=re.compile("^vertex [0-9]+ x"))).to_have_count(1)
-    # Whoever gets the link sees it too, and the query in the editor.
+    # The link shows the same, with the query in the editor.
     page.reload()
     expect(results.first).to_be_visible()
     expect(page.locator(".cm-content")).to_contain_text("c2q(z, x)")

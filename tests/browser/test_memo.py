@@ -1,4 +1,4 @@
-"""The memo in a real browser: readable when it is large, the plan lit up, found and gone to."""
+"""The memo in a real browser: a large one, its chosen plan, its search and its lists."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.waiting import PATIENCE
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A service that lets a search end by itself, so that the memo is always the same."""
+    """A service that never cuts a search, so that the memo is always the same."""
     home = tmp_path_factory.mktemp("home")
     made = settings(home, hosts=LOOPBACK, longest_search_ms=1000 * PATIENCE)
     with served(create_app(made)) as client:
@@ -44,20 +44,20 @@ def test_the_memo_of_a_query_of_twelve_atoms(page: Page, chain: str) -> None:
     memo = page.locator(".memo")
     boxes = memo.locator("[data-box]")
     groups = page.get_by_role("listbox", name="Groups")
-    # At first the plan alone: twelve scans and eleven joins.
+    # The view begins with the plan: twelve scans and eleven joins.
     expect(boxes).to_have_count(23)
     expect(memo.get_by_role("status")).to_contain_text("78 groups")
     query = boxes.filter(has_text="the query")
     expect(query.locator(".run")).to_have_count(1)
     page.get_by_role("button", name="All", exact=True).click()
     expect(boxes).to_have_count(78)
-    # Keys go along the list, which shows what is known of a group.
+    # Keys go along the list, and the details show the group.
     groups.focus()
     for key in ("Home", "ArrowDown", "End"):
         groups.press(key)
     details = page.get_by_role("region", name=re.compile(r"Group \d+"))
     expect(details).to_contain_text("Cheapest plans")
-    # What is searched for is left in the list, and what is picked comes into the picture.
+    # The list keeps the groups that were found; one that is picked is drawn.
     page.get_by_role("button", name="Plan", exact=True).last.click()
     expect(boxes).to_have_count(23)
     page.get_by_label("Find groups and expressions").fill("PatternCommute a3")
@@ -68,30 +68,30 @@ def test_the_memo_of_a_query_of_twelve_atoms(page: Page, chain: str) -> None:
     chosen = re.sub(r"\D", "", details.get_attribute("aria-label") or "")
     focused = memo.locator(f'[data-box="{chosen}"]')
     expect(focused).to_have_attribute("aria-label", re.compile("open$"))
-    # What is around it: neither the plan with it, nor all.
+    # The group and those around it are drawn: neither the plan with it, nor all groups.
     expect(boxes).not_to_have_count(23)
     expect(boxes).not_to_have_count(24)
     assert 2 < boxes.count() < 78
 
 
-def test_ways_to_a_group_with_the_winner_first(page: Page, chain: str) -> None:
+def test_the_winner_comes_first_among_alternatives(page: Page, chain: str) -> None:
     page.goto(f"/#/memo/{chain}")
     memo = page.locator(".memo")
     memo.locator("[data-box]").filter(has_text="the query").press("Enter")
     details = page.get_by_role("region", name=re.compile(r"Group \d+"))
     details.get_by_role("button", name="coalesced").click()
-    ways = details.get_by_role("listbox", name="Ways to group")
-    expect(ways.get_by_role("option").first).to_contain_text("winner")
-    expect(ways.get_by_role("option").nth(1)).not_to_contain_text("winner")
-    # From an expression to the step of the search that made it.
+    alternatives = details.get_by_role("listbox", name="Alternatives of group")
+    expect(alternatives.get_by_role("option").first).to_contain_text("winner")
+    expect(alternatives.get_by_role("option").nth(1)).not_to_contain_text("winner")
+    # From an expression to the step of the search that created it.
     details.get_by_role("button", name="expressions").click()
     members = details.get_by_role("listbox", name="Expressions of group")
     made = members.get_by_role("option").filter(has_text="by Pattern").first
     rule = re.search(r"by (\w+)", made.inner_text())
     assert rule
-    made.get_by_text("birth").click()
+    made.get_by_text("created").click()
     expect(page.get_by_role("tab", name="Search")).to_have_attribute("aria-selected", "true")
     step = page.locator("article.step")
     expect(step.get_by_role("heading")).to_have_text(rule[1])
-    # The one that was asked for is among what the step added, which is marked in the memo then.
+    # The memo marks the expressions that the step added, with the one that was clicked among them.
     expect(page.locator(".fresh").first).to_be_visible()

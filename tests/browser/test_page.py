@@ -1,4 +1,4 @@
-"""The page in a real browser: from a query to its plan, and what can be done with that."""
+"""The page in a real browser: from a query to its plan, links, exports, keyboard, tokens."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ QUESTION = re.compile(r"/optimize$")
 
 
 def write(page: Page, query: str) -> None:
-    """Puts a query in place of what is there."""
+    """Replaces the text of the editor."""
     page.locator(".cm-content").click()
     page.keyboard.press("Control+A")
     page.keyboard.insert_text(query)
@@ -48,9 +48,9 @@ def settled(page: Page) -> None:
 
 
 def asked(answer: Response) -> dict[str, Any]:
-    """The question that an answer is to."""
-    question: dict[str, Any] = answer.request.post_data_json or {}
-    return question
+    """The body of the request of a response."""
+    body: dict[str, Any] = answer.request.post_data_json or {}
+    return body
 
 
 def boxes(page: Page, operator: str) -> Locator:
@@ -76,7 +76,7 @@ def test_from_typing_a_query_to_its_plan(page: Page) -> None:
     expect(page.get_by_text("Number 3", exact=True)).to_be_visible()
 
 
-def test_an_error_is_underlined_where_it_is(page: Page) -> None:
+def test_an_error_is_underlined_in_place(page: Page) -> None:
     opened(page)
     write(page, "Answer(x, y) <- a2q(x y)")
     expect(page.locator(".cm-lintRange-error")).to_have_text("y")
@@ -100,7 +100,7 @@ def test_every_example_is_planned(page: Page) -> None:
         expect(page.get_by_role("alert"), example.name).to_have_count(0)
 
 
-def test_what_if_a_stream_were_another(page: Page) -> None:
+def test_sliders_and_rules_change_the_plan(page: Page) -> None:
     opened(page)
     optimize(page, TRIANGLE)
     cost = page.locator(".summary strong")
@@ -133,6 +133,22 @@ def test_a_link_shows_the_plan_again(page: Page) -> None:
     page.goto(link[:-4] + "0000")
     page.reload()
     expect(page.get_by_role("alert")).to_contain_text("is kept")
+
+
+def test_back_leads_to_the_query_before(page: Page) -> None:
+    """And not to each position of a slider."""
+    opened(page)
+    example = page.url
+    optimize(page, TRIANGLE)
+    expect(page).not_to_have_url(example)
+    triangle = page.url
+    with page.expect_response(QUESTION):
+        page.get_by_role("slider", name="rate").first.press("End")
+    expect(page).not_to_have_url(triangle)
+    page.go_back()
+    expect(page).to_have_url(example)
+    expect(page.locator(".cm-content")).to_contain_text("(a2q/c2a)+")
+    expect(boxes(page, "S_PATH")).to_be_visible()
 
 
 def test_plans_are_saved_as_files(page: Page, tmp_path: Path) -> None:
@@ -211,6 +227,12 @@ def test_a_phone_shows_all_of_it(page: Page) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
+def test_a_desktop_shows_the_page_without_scrolling(page: Page) -> None:
+    opened(page)
+    expect(page.get_by_role("slider", name="rate").first).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollHeight") <= 900
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_colours_follow_the_system_and_can_be_chosen(page: Page, scheme: str) -> None:
     page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
@@ -269,7 +291,7 @@ VIEWS = {
     "Search": "article.step",
     "Live": "text=No query runs here yet",
 }
-"""The views, and what is there once one is drawn."""
+"""The views, and an element of each that appears once it is drawn."""
 
 NOTHING_MOVES = """
 document.getAnimations().every(
@@ -278,7 +300,7 @@ document.getAnimations().every(
 
 
 def test_nothing_is_in_the_way_of_assistive_technology(page: Page) -> None:
-    """By the rules of axe-core for WCAG 2 A and AA, in each view and both looks."""
+    """The rules of axe-core for WCAG 2 A and AA hold in each view, light and dark."""
     build_page.install(tests=True)
     axe = (build_page.WEB / "node_modules" / "axe-core" / "axe.min.js").read_text("utf-8")
     opened(page)
@@ -305,7 +327,7 @@ def test_nothing_is_in_the_way_of_assistive_technology(page: Page) -> None:
 
 
 def test_the_description_of_the_api_needs_nothing_from_elsewhere(page: Page) -> None:
-    # The fixture sees to it that no other host is asked, and that no policy is violated.
+    # The fixture fails if another host is contacted or the policy is violated.
     page.goto("/docs")
     expect(page.get_by_text("Counters for Prometheus")).to_be_visible()
     page.get_by_text("The cheapest plan of a query").click()
@@ -318,7 +340,7 @@ def test_a_drawing_of_a_plan_runs_no_script(page: Page) -> None:
     asked = {"query": "Answer(x, y) <- x (a2q/c2a)+ y WINDOW 3d", "format": "html"}
     drawn = page.request.post("/explain", data=asked)
     policy = drawn.headers["content-security-policy"]
-    # As a browser has it that looks at the answer itself.
+    # A browser that opens the answer gets it with this policy.
     page.route(
         "**/drawing",
         lambda route: route.fulfill(

@@ -1,4 +1,4 @@
-"""The search in a real browser, step by step: the same state forwards and backwards."""
+"""The search in a real browser, step by step."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.waiting import PATIENCE
 
 @pytest.fixture(scope="module")
 def plan(address: str) -> str:
-    """The id of the plan of an example in which rules do much."""
+    """The id of the plan of an example to which many rules apply."""
     query = Path(EXAMPLES / "chains.rq").read_text("utf-8")
     body = {"query": query}
     answer = httpx.post(f"{address}/optimize", json=body, timeout=PATIENCE, trust_env=False)
@@ -24,7 +24,7 @@ def plan(address: str) -> str:
 
 @pytest.fixture
 def search(page: Page, plan: str) -> Page:
-    """The page at the first step of the search, all kinds of steps looked at."""
+    """The page at the first step of the search, with all kinds of steps."""
     page.goto(f"/#/search/{plan}")
     expect(page.locator("article.step")).to_be_visible()
     for kind in ("Duplicate", "Pruned"):
@@ -33,7 +33,7 @@ def search(page: Page, plan: str) -> Page:
 
 
 def state(page: Page) -> tuple[str, str]:
-    """What is shown of a step, and of the memo then."""
+    """The texts of the step and of the memo after it."""
     memo = page.get_by_role("region", name="The memo after this step")
     return page.locator("article.step").inner_text(), memo.inner_text()
 
@@ -58,15 +58,15 @@ def test_steps_give_the_same_state_forwards_and_backwards(search: Page) -> None:
     assert state(search) == seen[-1]
 
 
-def test_where_an_operator_of_the_plan_was_born(search: Page) -> None:
-    births = search.get_by_role("group", name="Where the operators of the plan came from")
-    births.get_by_role("button", name="HASH_JOIN").first.click()
+def test_the_step_that_created_an_operator_of_the_plan(search: Page) -> None:
+    origins = search.get_by_role("group", name="Where the operators of the plan came from")
+    origins.get_by_role("button", name="HASH_JOIN").first.click()
     step = search.locator("article.step")
     expect(step.get_by_text("matched", exact=True)).to_be_visible()
     expect(step.get_by_role("img")).to_have_count(2)
     memo = search.get_by_role("region", name="The memo after this step")
     expect(memo.locator(".fresh").first).to_be_visible()
-    # The rule's steps alone, from the table of what each rule did.
+    # The table of rules leads to the steps of one rule.
     rule = step.get_by_role("heading").inner_text()
     search.get_by_role("button", name="Rules", exact=True).last.click()
     row = search.get_by_role("row").filter(has_text=rule)
@@ -75,6 +75,17 @@ def test_where_an_operator_of_the_plan_was_born(search: Page) -> None:
     steps = search.get_by_role("listbox", name="Steps").get_by_role("option")
     expect(steps.first).to_contain_text(rule)
     assert set(steps.locator(".head").all_inner_texts()) == {rule}
+
+
+def test_keys_go_along_the_search_after_a_click_on_its_tab(page: Page, plan: str) -> None:
+    page.goto(f"/#/plan/{plan}")
+    tab = page.get_by_role("tab", name="Search")
+    tab.click()
+    line = page.get_by_role("slider", name="Step of the search")
+    expect(line).to_have_attribute("aria-valuenow", "1")
+    page.keyboard.press("ArrowRight")
+    expect(line).to_have_attribute("aria-valuenow", "2")
+    expect(tab).to_have_attribute("aria-selected", "true")
 
 
 def test_a_search_plays_to_its_end(search: Page) -> None:

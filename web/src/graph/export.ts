@@ -1,4 +1,4 @@
-/** A graph as a file: its SVG with the styles that it is seen in, or a PNG of that. */
+/** A graph as a file: an SVG with the styles of the page, or a PNG of it. */
 
 const STYLES = [
   "fill",
@@ -20,7 +20,7 @@ const STYLES = [
 ];
 const MARGIN = 24;
 
-/** The drawing as a document of its own; `drawing` is the group that is panned and zoomed. */
+/** The drawing as an SVG document; `drawing` is the group that is panned and zoomed. */
 export function svgOf(drawing: SVGGElement, width: number, height: number, title: string): string {
   const ground = getComputedStyle(document.body).backgroundColor;
   const copy = drawing.cloneNode(true) as SVGGElement;
@@ -43,7 +43,7 @@ export function svgOf(drawing: SVGGElement, width: number, height: number, title
   return new XMLSerializer().serializeToString(svg);
 }
 
-/** The same as pixels, twice as many as on a plain screen. */
+/** An SVG document as a PNG with two pixels for each of its own, or fewer if it is very large. */
 export async function pngOf(svg: string): Promise<Blob> {
   const address = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
   try {
@@ -67,7 +67,7 @@ export async function pngOf(svg: string): Promise<Blob> {
   }
 }
 
-/** Has the browser save a file. */
+/** Downloads a file. */
 export function save(name: string, content: Blob | string, type = "application/json"): void {
   const blob = typeof content === "string" ? new Blob([content], { type }) : content;
   const link = document.createElement("a");

@@ -5,6 +5,7 @@ import { eventsOf, EventParser } from "./events";
 import { withSample, sparkline } from "./history";
 import { drawingOf, bindingsText, type Result } from "./match";
 import { measuredTexts } from "./measured";
+import { titleOf } from "./title";
 import { bytes, clock, instant } from "../text/time";
 
 describe("events", () => {
@@ -124,4 +125,12 @@ it("times and sizes are for people", () => {
   expect(instant(17, null)).toBe("17");
   expect([999, 174176, 1e9].map(bytes)).toEqual(["999 B", "174 kB", "1 GB"]);
   expect([0.25, 84.28, 600, 7200].map(clock)).toEqual(["250 ms", "84.3 s", "10 min", "2.0 h"]);
+});
+
+it("a query without a name is called by its first line that is no comment", () => {
+  const title = (query: string, name: string | null = null) => titleOf({ name, query });
+  expect(title("% chains\nAnswer(x, y) <- a(x, y).")).toBe("Answer(x, y) <- a(x, y).");
+  expect(title("/* of\npays */ // now\n\n SELECT a MATCH (a)")).toBe("SELECT a MATCH (a)");
+  expect(title("% only this")).toBe("% only this");
+  expect(title("Answer(x, y) <- a(x, y)", "chains.rq")).toBe("chains.rq");
 });

@@ -17,9 +17,9 @@ export interface Result {
 export interface Vertex {
   readonly id: string;
   readonly text: string;
-  /** The columns that it stands in. */
+  /** The columns that have it as a value. */
   readonly columns: readonly string[];
-  /** The query names no column for it: it is there, and which one it is was not asked for. */
+  /** The query has no column for the vertex: it exists, but the result does not tell which one it is. */
   readonly unknown: boolean;
 }
 

@@ -1,15 +1,16 @@
-/** The groups that are drawn as boxes and lines. */
+/** The drawn groups as boxes and lines of a graph. */
 
 import type { MemoExpression } from "../api/schema";
 import { fitted, font, widthOf } from "../graph/fit";
+import { counted } from "../text/numbers";
 import type { GraphBox, GraphLine } from "../graph/elements";
 import { lineKey, type MemoIndex, type Place } from "./memo";
-import type { Shown } from "./shown";
+import type { DrawnGroups } from "./drawn";
 
 export interface Row {
   readonly expression: number;
   readonly text: string;
-  /** Whether the chosen plan runs it, or it is the best of its group for something. */
+  /** Whether the chosen plan runs it, and whether it is the best of its group for a goal. */
   readonly chosen: boolean;
   readonly winner: boolean;
 }
@@ -18,13 +19,13 @@ export interface GroupBox extends GraphBox {
   readonly group: number;
   readonly head: string;
   readonly name: string;
-  /** Beside the head: how many expressions, or what its cheapest plan costs. */
+  /** Beside the head: the number of expressions, or the cost of the cheapest plan. */
   readonly note: string;
   readonly open: boolean;
   readonly chosen: boolean;
   readonly root: boolean;
   readonly rows: readonly Row[];
-  /** How many expressions have no row. */
+  /** The number of expressions that have no row. */
   readonly more: number;
 }
 
@@ -34,7 +35,7 @@ const MOST_ROWS = 6;
 const WIDEST = 330;
 const NARROWEST = 96;
 
-/** How wide a text is, as the head of a box, its name or an expression. */
+/** The width of a text in the font of the head of a box, of its name, or of an expression. */
 export type Measure = (text: string, as: string) => number;
 
 const onScreen: Measure = (text, as) =>
@@ -45,17 +46,17 @@ const onScreen: Measure = (text, as) =>
 
 export function boxesOf(
   index: MemoIndex,
-  shown: Shown,
+  drawn: DrawnGroups,
   cost: (value: number) => string,
   width: Measure = onScreen,
 ): readonly GroupBox[] {
-  return [...shown.groups].flatMap((id) => {
+  return [...drawn.groups].flatMap((id) => {
     const place = index.places.get(id);
-    return place ? [boxOf(index, place, shown.open.has(id), cost, width)] : [];
+    return place ? [boxOf(index, place, drawn.open.has(id), cost, width)] : [];
   });
 }
 
-/** More lines than these, and nobody can follow one. */
+/** With more lines than these, none can be followed. */
 const MOST_LINES = 110;
 
 /** Which lines are drawn beside those of the plan: none, those of the selected group, all, or, where
@@ -65,34 +66,34 @@ export type DrawnLines = "plan" | "selected" | "best" | "all";
 /** Lines from groups to those that read them, thicker and lit where the plan goes. */
 export function linesOf(
   index: MemoIndex,
-  shown: Shown,
+  drawn: DrawnGroups,
   wanted: Exclude<DrawnLines, "best">,
   selected: number | null = null,
 ): { readonly lines: readonly GraphLine[]; readonly drawn: DrawnLines } {
-  if (wanted === "plan") return { lines: between(index, shown, () => []), drawn: "plan" };
+  if (wanted === "plan") return { lines: between(index, drawn, () => []), drawn: "plan" };
   if (wanted === "selected") {
     const ends = ({ group, inputs }: Place) =>
       group.id === selected ? inputs : inputs.filter((input) => input === selected);
-    return { lines: between(index, shown, ends), drawn: "selected" };
+    return { lines: between(index, drawn, ends), drawn: "selected" };
   }
-  const all = between(index, shown, (place) => place.inputs);
+  const all = between(index, drawn, (place) => place.inputs);
   if (all.length <= MOST_LINES) return { lines: all, drawn: "all" };
-  return { lines: between(index, shown, (place) => best(index, place)), drawn: "best" };
+  return { lines: between(index, drawn, (place) => best(index, place)), drawn: "best" };
 }
 
 function between(
   index: MemoIndex,
-  shown: Shown,
+  drawn: DrawnGroups,
   inputs: (place: Place) => readonly number[],
 ): readonly GraphLine[] {
   const found = new Map<string, GraphLine>();
   const draw = (from: number, to: number, lit: boolean) => {
-    if (from === to || !shown.groups.has(from) || !shown.groups.has(to)) return;
+    if (from === to || !drawn.groups.has(from) || !drawn.groups.has(to)) return;
     const id = lineKey(from, to);
     const line = { id, from: String(from), to: String(to) };
     found.set(id, lit ? { ...line, width: 2.5, tone: "lit" } : { ...line, width: 1 });
   };
-  for (const to of shown.groups) {
+  for (const to of drawn.groups) {
     const place = index.places.get(to);
     if (place) for (const from of inputs(place)) draw(from, to, false);
   }
@@ -105,7 +106,7 @@ function between(
   return [...found.values()];
 }
 
-/** What the best expression of a group reads; the first one's if none was costed. */
+/** The inputs of the best expression of a group, or of the first one if none was costed. */
 function best(index: MemoIndex, { group }: Place): readonly number[] {
   const winner = group.expressions.find(({ id }) => index.winners.has(id));
   return (winner ?? group.expressions[0])?.inputs ?? [];
@@ -122,7 +123,7 @@ function boxOf(
   const chosen = index.chosenGroups.has(group.id);
   const best = Math.min(...group.winners.map((winner) => winner.cost));
   const count = group.expressions.length;
-  const expressions = `${count} expression${count === 1 ? "" : "s"}`;
+  const expressions = counted(count, "expression");
   const note = open && Number.isFinite(best) ? cost(best) : String(count);
   const head = `G${group.id}`;
   const [bold, small, mono] = ["head", "name", "code"] as const;
@@ -151,7 +152,7 @@ function boxOf(
   };
 }
 
-/** The expressions that there is room for: those of the plan, then other winners, then the rest. */
+/** The expressions that have room: those of the plan, then other winners, then the rest. */
 function rowsOf(index: MemoIndex, expressions: readonly MemoExpression[]): readonly Row[] {
   const rank = (id: number) =>
     index.chosenExpressions.has(id) ? 0 : index.winners.has(id) ? 1 : 2;

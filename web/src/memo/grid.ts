@@ -1,4 +1,4 @@
-/** Many groups as rows of boxes: where each is does not depend on the lines, so that there can be
+/** Many groups as rows of boxes. Their places do not depend on the lines, so that there can be
  * hundreds, and the lines of the selected group can be shown without moving a box. */
 
 import type { Line, Placed, Point } from "../graph/layout";
@@ -8,7 +8,7 @@ import type { MemoIndex } from "./memo";
 const BETWEEN = 14;
 const ROWS = 12;
 const LAYERS = 46;
-/** How much wider than high it is to be. */
+/** The wanted ratio of width to height. */
 const ASPECT = 1.5;
 
 /** A row or several for each layer of the memo, the root on top, the plan in the middle. */

@@ -1,4 +1,4 @@
-/** All groups of a memo as small cells, a row for each layer: where one is, at a glance. */
+/** A map of a memo: a small cell for each group, in a row for each layer. */
 
 import type { MemoIndex } from "./memo";
 
@@ -15,7 +15,7 @@ export interface GroupMap {
   readonly cells: readonly Cell[];
 }
 
-/** Lays the cells out in a width: the root on top; long layers are broken into several rows. */
+/** Places the cells within a width: the root on top, long layers in several rows. */
 export function mapOf(index: MemoIndex, width: number, largest = 14, smallest = 5): GroupMap {
   const layers = new Map<number, number[]>();
   for (const { group, layer } of index.places.values()) {

@@ -6,7 +6,7 @@ import { boxesOf, linesOf } from "./boxes";
 import { gridOf } from "./grid";
 import { around, indexed, search } from "./memo";
 import { cellAt, mapOf } from "./map";
-import { atFirst, chosenPlan, everything, focused, MOST_DRAWN, toggled, withGroups, without } from "./shown";
+import { atFirst, chosenPlan, everything, focused, MOST_DRAWN, withToggled, withGroups, without } from "./drawn";
 
 const memo = sample as unknown as Memo;
 const index = indexed(memo);
@@ -123,8 +123,8 @@ describe("what is drawn", () => {
     const more = withGroups(one, index.places.get(memo.root)!.inputs);
     expect(more.groups.size).toBeGreaterThan(1);
     expect([...without(more, memo.root).groups]).not.toContain(memo.root);
-    expect(toggled(one, memo.root).open.size).toBe(0);
-    expect(toggled(toggled(one, memo.root), memo.root)).toEqual(one);
+    expect(withToggled(one, memo.root).open.size).toBe(0);
+    expect(withToggled(withToggled(one, memo.root), memo.root)).toEqual(one);
     expect([...chosenPlan(index).groups].sort()).toEqual([...index.chosenGroups].sort());
   });
 });

@@ -1,16 +1,16 @@
-/** A memo to be walked through: who reads whom, what the plan takes, and what fits a search. */
+/** A memo with its cross references: inputs and readers of groups, the chosen plan, and a search. */
 
 import type { Group, Memo, MemoExpression } from "../api/schema";
 
-/** A group with what it reads, who reads it, and its place in the plan. */
+/** A group with its inputs, its readers and its place in the memo. */
 export interface Place {
   readonly group: Group;
-  /** The groups that its expressions read, each once, nearest to the first expression first. */
+  /** The groups that its expressions read, in the order of the expressions. */
   readonly inputs: readonly number[];
   readonly readers: readonly number[];
-  /** The most groups on the way to a leaf, so that a group stands above all that it reads. */
+  /** The length of the longest way to a leaf: a group stands above all its inputs. */
   readonly layer: number;
-  /** What it is made of, short: `a·b·c`. */
+  /** The labels that it reads, in short: `a·b·c`. */
   readonly name: string;
 }
 
@@ -19,11 +19,11 @@ export interface MemoIndex {
   readonly places: ReadonlyMap<number, Place>;
   readonly expressions: ReadonlyMap<number, MemoExpression>;
   readonly groupOf: ReadonlyMap<number, number>;
-  /** The groups of the chosen plan, the expressions that it runs, and from whom it reads. */
+  /** The groups, the expressions and the lines (by `lineKey`) of the chosen plan. */
   readonly chosenGroups: ReadonlySet<number>;
   readonly chosenExpressions: ReadonlySet<number>;
   readonly chosenLines: ReadonlySet<string>;
-  /** The expressions that are the best of their group, for whatever is required. */
+  /** The expressions that are the best of their group for some required properties. */
   readonly winners: ReadonlySet<number>;
 }
 
@@ -79,7 +79,7 @@ function chosenOf(memo: Memo) {
   };
 }
 
-/** The length of the longest way to a leaf; what would close a circle is left out. */
+/** The length of the longest way to a leaf, leaving out inputs that would close a circle. */
 function layersOf(inputs: ReadonlyMap<number, readonly number[]>): ReadonlyMap<number, number> {
   const layers = new Map<number, number>();
   const open = new Set<number>();
@@ -112,7 +112,7 @@ function layersOf(inputs: ReadonlyMap<number, readonly number[]>): ReadonlyMap<n
 
 const MOST_LABELS = 4;
 
-/** What groups are made of, `a·b·c`, without the stream where there is but one. */
+/** The labels of groups, `a·b·c`, without the stream where there is only one. */
 function namesOf(groups: readonly Group[]): ReadonlyMap<number, string> {
   const stream = (leaf: string) => leaf.slice(0, leaf.lastIndexOf("."));
   const streams = new Set(groups.flatMap(({ reads }) => reads.map(stream)));
@@ -126,7 +126,7 @@ function namesOf(groups: readonly Group[]): ReadonlyMap<number, string> {
   );
 }
 
-/** The groups that are at most so many steps away, over what they read or who reads them. */
+/** The groups that are at most `hops` steps away, over inputs, readers or both. */
 export function around(
   index: MemoIndex,
   start: Iterable<number>,
@@ -155,15 +155,15 @@ export function around(
   return found;
 }
 
-/** What a search found in a group: the group itself, or expressions of it. */
+/** A group that a search found: by itself if there are no expressions, else by those. */
 export interface Hit {
   readonly group: number;
   readonly expressions: readonly number[];
 }
 
 /**
- * The groups that all words fit: `G12` and `e34` are a group and an expression, anything else is
- * looked for in labels, expressions and the names of rules.
+ * The groups that all words match. `G12` and `e34` are a group and an expression; other words are
+ * looked for in labels, expressions and names of rules.
  */
 export function search(index: MemoIndex, sought: string): readonly Hit[] {
   const words = sought.toLowerCase().split(/\s+/).filter(Boolean);

@@ -11,10 +11,10 @@ describe("a plan's colours", () => {
     ({ nodes: costs.map((cost) => ({ estimate: { cost } })) }) as unknown as PlanDocument;
 
   it("are on the plan's own scale", () => expect(heats(plan([1, 4, 0]))).toEqual([0.25, 1, 0]));
-  it("say nothing where nothing costs", () => expect(heats(plan([0, 0]))).toEqual([0, 0]));
+  it("are all cold where nothing costs", () => expect(heats(plan([0, 0]))).toEqual([0, 0]));
 });
 
-it("lines tell orders of magnitude", () => {
+it("lines are as wide as the order of magnitude of their rate", () => {
   expect(thickness(100, 100)).toBe(7);
   expect(thickness(10, 100)).toBeCloseTo(5.5);
   expect(thickness(1e-9, 100)).toBe(1);
@@ -28,7 +28,7 @@ it("arguments are broken at spaces, and cut at the end", () => {
   expect(cut).toEqual(["one two", "three fo…"]);
 });
 
-describe("reasons", () => {
+describe("the reasons of an operator", () => {
   const reason = {
     group: 2,
     required: "[coalesced]",
@@ -56,13 +56,13 @@ describe("reasons", () => {
     decided: "own cost",
   } as const;
 
-  it("tell the way from the query as written", () =>
+  it("give its lineage from the query as written", () =>
     expect(lineage(reason)).toEqual([
       { text: "G2 = PATH[(G0·G1)+]", by: "as written" },
       { text: "G2 = PATH[G3+]", by: "by StarDecompose" },
     ]));
 
-  it("tell what the next best way would cost", () => {
+  it("compare the cost of the next best alternative", () => {
     expect(nextBest(reason, UNIT)).toBe(
       "S_PATH[(G0·G1)+] at 10.8k/h, 1.5 times as much: 5.4k more for itself, 1.8k less for its inputs",
     );

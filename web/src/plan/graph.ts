@@ -1,4 +1,4 @@
-/** A plan as boxes and lines: what stands in them, and how large they are. */
+/** A plan as boxes and lines of a graph: their texts and sizes. */
 
 import type { BoxDocument, Estimate, PictureDocument, PlanDocument } from "../api/schema";
 import { fitted, font, widthOf } from "../graph/fit";
@@ -9,19 +9,21 @@ export interface PlanBox extends GraphBox {
   readonly node: number;
   readonly operator: string;
   readonly symbol: string;
-  /** The arguments, line by line, as there is room for them. */
+  /** The lines of the arguments, as many as have room. */
   readonly summary: readonly string[];
   readonly numbers: string;
   readonly share: string;
-  /** The cost of the operator by that of the dearest of the plan: 0 to 1. */
+  /** The cost of the operator as a part of that of the dearest one: 0 to 1. */
   readonly heat: number;
-  /** Operators that only hand rows on are drawn small. */
+  /** Operators that only pass rows on are drawn small. */
   readonly slim: boolean;
-  readonly where: string;
+  /** How its rows are distributed. */
+  readonly distribution: string;
+  /** The digest of what the operator computes. */
   readonly alike: string;
-  /** Whether the other plan has it as well; null if there is none to compare with. */
+  /** Whether the other plan computes the same; null if there is no other plan. */
   readonly common: boolean | null;
-  /** What was measured of it in a run. */
+  /** What was measured of the operator. */
   readonly measured?: string;
 }
 
@@ -32,25 +34,25 @@ const PADDING = 12;
 export const HEAD = 46;
 export const ROW = 15;
 
-/** What a graph of a plan is drawn from. */
-export interface Drawn {
+/** A plan, and how it is drawn. */
+export interface DrawnPlan {
   readonly plan: PlanDocument;
   readonly picture: PictureDocument;
 }
 
-/** The shares of cost that the colours show, by node: 1 is the dearest operator. */
+/** The heat of each node: its cost as a part of that of the dearest one. */
 export function heats(plan: PlanDocument): readonly number[] {
   const costs = plan.nodes.map(({ estimate }) => estimate.cost);
   const most = Math.max(...costs, 0);
   return costs.map((cost) => (most > 0 ? cost / most : 0));
 }
 
-/** The digests of what a plan makes, to mark what another one has too. */
-export const makes = (picture: PictureDocument): ReadonlySet<string> =>
+/** The digests of what the operators of a plan compute, to compare it with another one. */
+export const digestsOf = (picture: PictureDocument): ReadonlySet<string> =>
   new Set(picture.boxes.map(({ alike }) => alike));
 
 export function planBoxes(
-  { plan, picture }: Drawn,
+  { plan, picture }: DrawnPlan,
   other: ReadonlySet<string> | null = null,
   measured: ReadonlyMap<number, string> = new Map(),
 ): readonly PlanBox[] {
@@ -60,8 +62,8 @@ export function planBoxes(
   return picture.boxes.map((box) => {
     const node = plan.nodes[box.id];
     if (node === undefined) throw new Error(`the picture has a box ${box.id} that is no node`);
-    const part = share(node.estimate.cost, whole);
-    const where = node.properties.distribution;
+    const costShare = share(node.estimate.cost, whole);
+    const { distribution } = node.properties;
     const numbers = numbersOf(node.estimate, picture);
     const shown = {
       id: String(box.id),
@@ -69,23 +71,23 @@ export function planBoxes(
       operator: box.operator,
       symbol: box.symbol,
       numbers,
-      share: part,
+      share: costShare,
       heat: heat[box.id] ?? 0,
       slim: SLIM.has(box.operator),
-      where,
+      distribution,
       alike: box.alike,
       common: other === null ? null : other.has(box.alike),
-      label: `${box.operator} ${box.summary}; ${numbers}; ${part} of the cost${
+      label: `${box.operator} ${box.summary}; ${numbers}; ${costShare} of the cost${
         other !== null && !other.has(box.alike) ? "; only in this plan" : ""
       }`,
-      text: `${box.operator} ${box.summary} ${where} ${box.facts.map((f) => f.value).join(" ")}`,
+      text: `${box.operator} ${box.summary} ${distribution} ${box.facts.map((f) => f.value).join(" ")}`,
       ...(measured.has(box.id) ? { measured: measured.get(box.id)! } : {}),
     };
     return { ...shown, ...sized(box, shown.slim, numbers, shown.measured) };
   });
 }
 
-export function planLines({ plan, picture }: Drawn): readonly GraphLine[] {
+export function planLines({ plan, picture }: DrawnPlan): readonly GraphLine[] {
   const rates = plan.nodes.map(({ estimate }) => estimate.rate);
   const most = Math.max(...rates, 0);
   return plan.nodes.flatMap((node) =>
@@ -103,7 +105,7 @@ export function planLines({ plan, picture }: Drawn): readonly GraphLine[] {
   );
 }
 
-/** From a hair to 7 pixels: rates differ by orders of magnitude. */
+/** The width of a line in pixels, 1 to 7, by the order of magnitude of its rate. */
 export function thickness(rate: number, most: number): number {
   if (rate <= 0 || most <= 0) return 1;
   return Math.max(1, 7 + 1.5 * Math.log10(rate / most));
@@ -140,7 +142,7 @@ function sized(
   return { width, height: HEAD + rows * ROW + 8, summary: lines };
 }
 
-/** A text in lines of a width, broken where there is a space; no more than `most` of them. */
+/** A text in at most `most` lines, broken at spaces and cut where there is no room. */
 export function wrapped(
   text: string,
   room: number,

@@ -1,4 +1,4 @@
-/** Why an operator is what it is, in sentences (as `headrace explain --why` says it). */
+/** Why an operator was chosen, in the sentences of `headrace explain --why`. */
 
 import type { Reason, Unit } from "../api/schema";
 import { number, per } from "../text/numbers";
@@ -8,22 +8,22 @@ export interface Ancestry {
   readonly by: string;
 }
 
-/** The expressions from the query as written to the one that is run. */
+/** The expressions from that of the query as written to the one that the plan runs. */
 export const lineage = ({ lineage: all }: Reason): readonly Ancestry[] =>
   all.map(({ group, text, rule }) => ({
     text: `G${group} = ${text}`,
     by: rule === null ? "as written" : `by ${rule}`,
   }));
 
-/** The next best way to the same rows; null if there is no other. */
+/** The next best alternative for the same rows; null if there is none. */
 export function nextBest(reason: Reason, unit: Unit): string | null {
   const other = reason.runner_up;
   if (other === null) return null;
   const name = [...other.enforcers, other.text].join(" over ");
   if (other.cost === null)
-    return `${name}: it costs at least ${rate(other.at_least, unit)}, and was not searched further`;
+    return `${name}: costs at least ${rate(other.at_least, unit)}, and was not searched further`;
   const cost = `${other.exact ? "" : "at most "}${rate(other.cost, unit)}`;
-  if (reason.decided === "order") return `${name} at ${cost}, which is as much`;
+  if (reason.decided === "order") return `${name} at ${cost}, which is the same`;
   const ratio = other.cost / reason.cost;
   const times = Number.isFinite(ratio) ? `, ${number(ratio)} times as much` : "";
   const [own, inputs] = [signed(other.own, unit), signed(other.inputs, unit)];
@@ -32,12 +32,12 @@ export function nextBest(reason: Reason, unit: Unit): string | null {
 }
 
 export const DECIDED: Readonly<Record<Reason["decided"], string>> = {
-  "own cost": "It is cheaper itself.",
+  "own cost": "The operator itself is cheaper.",
   inputs: "Its inputs are cheaper.",
-  order: "Both cost the same: the first that was found stays.",
-  "only way": "There is no other way to these rows.",
-  bound: "The other way is certain to cost more.",
-  budget: "The search was cut before it knew.",
+  order: "Both cost the same; the one found first stays.",
+  "only way": "There is no alternative for these rows.",
+  bound: "The other alternative is certain to cost more.",
+  budget: "The search ended before the other alternative was costed.",
 };
 
 const rate = (value: number, unit: Unit): string => `${per(value, unit)}/${unit.sign}`;

@@ -20,7 +20,7 @@ export interface Catalog {
   readonly streams: Readonly<Record<string, Stream>>;
 }
 
-/** A number that can be turned: of a label of a stream. */
+/** A number of a label that a slider can scale. */
 export interface Knob {
   readonly stream: string;
   readonly label: string;
@@ -35,7 +35,7 @@ export const labelsOf = (catalog: Catalog | null): readonly string[] => [
   ...new Set(Object.values(catalog?.streams ?? {}).flatMap((s) => Object.keys(s.labels ?? {}))),
 ];
 
-/** What can be turned of the labels that a plan reads. */
+/** The numbers of the labels that a plan reads. */
 export function knobs(
   catalog: Catalog,
   reads: readonly { readonly name: string; readonly labels: readonly string[] }[],
@@ -59,7 +59,8 @@ export function knobs(
   );
 }
 
-/** The catalog with some of its numbers times a factor; what would contradict them follows. */
+/** The catalog with some of its numbers scaled; numbers that would contradict them are adapted or left
+ * out. */
 export function scaledCatalog(catalog: Catalog, factors: Readonly<Record<string, number>>): Catalog {
   const streams = Object.entries(catalog.streams).map(([name, stream]) => {
     const labels = Object.entries(stream.labels ?? {}).map(([label, known]) => {

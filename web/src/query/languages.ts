@@ -1,5 +1,5 @@
-/** The query languages as the editor reads them: enough to colour words, no more. The service
- * parses; these follow languages/rq/rq.lark and languages/gcore/gcore.lark. */
+/** The query languages as the editor colours them; only the service parses. The words follow
+ * languages/rq/rq.lark and languages/gcore/gcore.lark. */
 
 import { StreamLanguage, type StreamParser } from "@codemirror/language";
 
@@ -23,7 +23,7 @@ const FUNCTIONS = new Set("count sum avg min max abs".split(" "));
 
 export interface State {
   comment: boolean;
-  /** What was before, as far as it says what a word is. */
+  /** The sign before a word that tells a label or a property from other words. */
   after: string;
 }
 
@@ -31,6 +31,8 @@ function parser(words: ReadonlySet<string>, gcore: boolean): StreamParser<State>
   return {
     startState: () => ({ comment: false, after: "" }),
     token(stream, state) {
+      // A query may end with a dot; a property stands on the line of its dot.
+      if (stream.sol() && state.after === ".") state.after = "";
       if (state.comment) {
         if (stream.skipTo("*/")) {
           stream.match("*/");
@@ -87,14 +89,14 @@ export const EDITED: Readonly<Record<LanguageName, StreamLanguage<State>>> = {
   gcore: StreamLanguage.define(PARSERS.gcore),
 };
 
-/** Which of them a text looks like, as long as the service has not said. */
+/** The language of a text, by its first word. */
 export function looksLike(text: string): LanguageName {
   return /^\s*(?:(?:\/\/[^\n]*|\/\*[\s\S]*?\*\/)\s*)*(?:select|construct|match|path)\b/i.test(text)
     ? "gcore"
     : "rq";
 }
 
-/** What may be completed besides labels. */
+/** The words that the editor completes besides labels. */
 export const KEYWORDS: Readonly<Record<LanguageName, readonly string[]>> = {
   rq: ["WINDOW", "SLIDE", "ON", "as", "EMIT", "EVERY"],
   gcore: ["SELECT", "CONSTRUCT", "MATCH", "ON", "WINDOW", "SLIDE", "WHERE", "AND", "OR", "NOT"],

@@ -1,4 +1,4 @@
-/** Places in a text. */
+/** The place of a problem in a text. */
 
 import type { Problem } from "../api/problems";
 
@@ -7,7 +7,7 @@ export interface Span {
   readonly to: number;
 }
 
-/** Where a problem is: its line and column count from 1, in characters as Python has them. */
+/** The text to underline for a problem, whose line and column count from 1, in code points. */
 export function spanOf(text: string, problem: Problem): Span | null {
   const { line, column } = problem.position ?? {};
   if (line === undefined || column === undefined) return null;
@@ -18,7 +18,7 @@ export function spanOf(text: string, problem: Problem): Span | null {
   const word = problem.text ?? "";
   const long = word && text.startsWith(word, from) ? word.length : wordAt(text, from);
   const to = Math.min(from + Math.max(long, 1), text.length);
-  // At the end of a text there is nothing to underline but what is before.
+  // At the end of the text, the character before is underlined.
   return to > from ? { from, to } : { from: Math.max(0, from - 1), to: from };
 }
 

@@ -22,8 +22,8 @@ describe("the place of a problem", () => {
     expect(span(2, 3, "a2q")).toBe("a2q");
     expect(span(2, 3)).toBe("a2q");
   });
-  it("at the end is what is before", () => expect(span(2, 11)).toBe(")"));
-  it("may be beyond what is there now", () => expect(span(9, 9)).toBe(")"));
+  it("at the end of the text is the word before", () => expect(span(2, 11)).toBe(")"));
+  it("may lie beyond the text", () => expect(span(9, 9)).toBe(")"));
   it("counts characters, not halves of them", () => {
     const found = spanOf("😀😀 x", at(1, 4, "x"));
     expect(found).toEqual({ from: 5, to: 6 });
@@ -44,14 +44,14 @@ describe("what to do about a problem", () => {
     );
     expect(found).toBe(
       "add WINDOW 24h at its end, or give a default window (the field Window: 24h), " +
-        "or evaluate at every instant (the field Results right: at once)",
+        "or evaluate at every instant (the field Evaluate: at once)",
     );
   });
-  it("leaves out what the page cannot set", () =>
+  it("leaves out settings that the page has no field for", () =>
     expect(adviceOf(problem([{ text: "mend it" }, { text: "name files", setting: "input" }]))).toBe(
       "mend it",
     ));
-  it("is the hint of the service where there is no more", () => {
+  it("is the hint of the service if there is no other advice", () => {
     expect(adviceOf(problem(null))).toBe("of the service");
     expect(adviceOf({} as Problem)).toBe("");
   });
@@ -74,7 +74,7 @@ function words(language: LanguageName, text: string): Record<string, string | nu
 
 describe("the editor colours", () => {
   it("RQ", () => {
-    const found = words("rq", "Answer(x, e.amount) <- x (a2q/^c2a)+ y. % likes\nWINDOW 3d SLIDE 1d");
+    const found = words("rq", "Answer(x, e.amount) <- x (a2q/^c2a)+ y.\nWINDOW 3d SLIDE 1d % likes");
     expect(found).toMatchObject({
       Answer: "typeName",
       amount: "propertyName",
@@ -83,6 +83,7 @@ describe("the editor colours", () => {
       x: "variableName",
       "% likes": "comment",
       WINDOW: "keyword",
+      SLIDE: "keyword",
       "3d": "number",
     });
   });
@@ -126,7 +127,7 @@ describe("a catalog", () => {
     { name: "stored", labels: ["k", "gone"] },
   ];
 
-  it("has numbers to turn, of what is read", () => {
+  it("has numbers to scale, of the labels that are read", () => {
     const found = knobs(catalog, reads).map(({ label, what, value }) => `${label} ${what} ${value}`);
     expect(found).toEqual([
       "a rate 2",
@@ -140,7 +141,7 @@ describe("a catalog", () => {
     expect(labelsOf(catalog)).toEqual(["a", "b", "k"]);
   });
 
-  it("that is turned is still one", () => {
+  it("with scaled numbers is still a catalog", () => {
     const key = (what: "rate" | "distinct_src") => keyOf({ stream: "so", label: "a", what });
     const after = scaledCatalog(catalog, { [key("rate")]: 10, [key("distinct_src")]: 5 });
     // There are as many vertices at least as sources; pairs are not known any more.

@@ -1,20 +1,20 @@
-/** What to do about a problem, with the page's own names of what can be set. */
+/** Advice about a problem, with the names of the fields of the page. */
 import type { Problem } from "../api/problems";
 
 type Advice = NonNullable<Problem["advice"]>[number];
 
-/** Fields of the page, by the setting that a remedy speaks of. What is not here cannot be set. */
+/** Fields of the page by the setting that an advice names; the page has no field for others. */
 const FIELDS: Readonly<Record<string, { field: string; values?: Readonly<Record<string, string>> }>> =
   {
     window: { field: "Window" },
     path_semantics: { field: "Paths" },
     evaluate: {
-      field: "Results right",
+      field: "Evaluate",
       values: { eager: "at once", slide: "once per slide" },
     },
   };
 
-/** The hint of a problem; the service's own where it has no advice as data. */
+/** The advice about a problem in one sentence; the hint of the service if there is no advice. */
 export function adviceOf(problem: Problem): string {
   if (!problem.advice?.length) return problem.hint ?? "";
   return problem.advice.flatMap(worded).join(", or ");

@@ -25,7 +25,10 @@ interface ReplayedGroup {
 
 type Undo = () => void;
 
-/** Applies steps one by one, and takes them back: either takes as long as a step changes things. */
+/**
+ * Applies steps one by one, and takes them back, in a time that depends only on what a step changes.
+ * Each call returns a copy of the memo, which stays as it is.
+ */
 export class Replay {
   readonly steps: readonly Step[];
   readonly #groups = new Map<number, ReplayedGroup>();

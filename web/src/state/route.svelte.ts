@@ -1,18 +1,18 @@
-/** Where the page is: `#/<view>/<id of the plan>`, so that a link names what is seen. */
+/** The address of the page, `#/<view>/<id>`: it names the view, and the plan or the running query. */
 
 export const VIEWS = ["plan", "memo", "search", "live"] as const;
 export type View = (typeof VIEWS)[number];
 
 export interface Place {
   readonly view: View;
-  /** Of the plan, or in `live` of the running query. */
+  /** The id of the plan, or in `live` of the running query. */
   readonly id: string | null;
 }
 
 export function parsePlace(hash: string): Place {
   const [view = "", id = ""] = hash.replace(/^#?\/?/, "").split("/");
   return {
-    view: VIEWS.find((known) => known === view) ?? "plan",
+    view: VIEWS.find((one) => one === view) ?? "plan",
     id: /^[0-9A-Za-z_-]{1,64}$/.test(id) ? id : null,
   };
 }
@@ -26,7 +26,7 @@ class Route {
     addEventListener("hashchange", () => (this.place = parsePlace(location.hash)));
   }
 
-  /** Goes there; with `replace` there is no way back to where we are. */
+  /** Goes to a place; with `replace`, Back does not lead to the present one. */
   go(place: Place, replace = false): void {
     const hash = textOfPlace(place);
     if (hash === location.hash) return;

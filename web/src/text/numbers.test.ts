@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { duration, more, number, per, share, times } from "./numbers";
+import { counted, duration, more, number, per, share, times } from "./numbers";
 
 describe("numbers are written as by headrace explain", () => {
   // The cases are those of tests/api/test_numbers.py.
@@ -29,6 +29,12 @@ describe("numbers are written as by headrace explain", () => {
 
   it("rates are in the unit of the plan", () =>
     expect(per(0.000889, { factor: 3600, sign: "h" })).toBe("3.2"));
+
+  it("counts have their noun in the singular or plural", () => {
+    expect(counted(1, "group")).toBe("1 group");
+    expect(counted(0, "edge")).toBe("0 edges");
+    expect(counted(1204, "step")).toBe("1,204 steps");
+  });
 
   it("shares are percent", () => {
     expect(share(0.001, 1)).toBe("<1%");

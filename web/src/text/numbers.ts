@@ -14,6 +14,13 @@ export function number(value: number): string {
   return `${Number((value / 1000 ** power).toPrecision(3))}${" kMGT"[power] ?? ""}`;
 }
 
+/** A count with all its digits, and what is counted: `1 group`, `1,204 groups`. */
+export const counted = (count: number, noun: string): string =>
+  `${count.toLocaleString("en")} ${plural(count, noun)}`;
+
+/** The plural of a noun, unless there is one. */
+export const plural = (count: number, noun: string): string => (count === 1 ? noun : `${noun}s`);
+
 /** A rate or cost per time unit of the catalog, in the unit of the plan. */
 export const per = (value: number, unit: Unit): string => number(value * unit.factor);
 
@@ -27,8 +34,8 @@ const LENGTHS = [
   [1e-9, "ns"],
 ] as const;
 
-/** A length of time in the largest unit that does not make it smaller than one; `seconds` is how
- * long a tick is, null if that is not known. */
+/** A length of time in the largest unit in which it is at least one; `seconds` is the length of a tick,
+ * null if it is not known. */
 export function duration(ticks: number | null, seconds: number | null): string {
   if (ticks === null || ticks === Infinity) return "∞";
   if (seconds === null) return number(ticks);
@@ -45,7 +52,7 @@ export function share(part: number, whole: number): string {
   return percent < 0.5 ? "<1%" : `${Math.round(percent)}%`;
 }
 
-/** How much more than the least: `+0.3%`, `1.30×`; null if it is as much. */
+/** How much dearer a cost is than the least one: `+0.3%`, `1.30×`; null if it is the same. */
 export function more(cost: number, least: number): string | null {
   if (least <= 0 || cost / least < 1 + 1e-6) return null;
   const percent = 100 * (cost / least - 1);
@@ -53,7 +60,7 @@ export function more(cost: number, least: number): string | null {
   return percent < 0.01 ? "+<0.01%" : `+${Number(percent.toPrecision(2))}%`;
 }
 
-/** How many times cheaper: `1.30×`; null if it is as good. */
+/** How many times cheaper: `1.30×`; null if it is not. */
 export function times(before: number, after: number): string | null {
   if (after <= 0 || before / after < 1.005) return null;
   const ratio = before / after;

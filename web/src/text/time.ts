@@ -1,15 +1,15 @@
 /** Instants of application time. */
 
-/** As a date where ticks count real time since 1970, else as they are. */
+/** An instant as a date if ticks count real time since 1970, else as its number. */
 export function instant(ticks: number, seconds: number | null): string {
   const since = seconds === null ? 0 : ticks * seconds;
-  // Before 1980 it is no date but a count of something.
+  // A smaller number counts something else.
   if (since < 315_532_800 || since > 253_402_300_799) return String(ticks);
   const text = new Date(since * 1000).toISOString();
   return text.endsWith("T00:00:00.000Z") ? text.slice(0, 10) : text.slice(0, 16).replace("T", " ");
 }
 
-/** `1.2 MB`. */
+/** A size in bytes: `1.2 MB`. */
 export function bytes(count: number): string {
   if (count < 1000) return `${count} B`;
   const units = ["kB", "MB", "GB", "TB"];

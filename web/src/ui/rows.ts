@@ -1,11 +1,11 @@
-/** Which rows of a long list are in sight. */
+/** The rows of a long list that are in sight. */
 
 export interface Sight {
   readonly first: number;
   readonly end: number;
 }
 
-/** The rows from `first` to before `end` that a list shows, and some beyond either edge. */
+/** The rows in sight and `beyond` more on either side: from `first` to before `end`. */
 export function inSight(
   count: number,
   height: number,
@@ -18,8 +18,8 @@ export function inSight(
   return { first: Math.min(first, Math.max(0, end)), end };
 }
 
-/** Where to scroll so that a row is wholly in sight: nowhere if it is already, no further than
- * needed to a row nearby, and a row far away comes into the middle. */
+/** The scroll position that brings a row into sight: the same if it is in sight, the nearest one for a
+ * row nearby, and the one with the row in the middle for a row far away. */
 export function scrolledTo(row: number, height: number, top: number, room: number): number {
   const [above, below] = [row * height - top, (row + 1) * height - top - room];
   if (above >= 0 && below <= 0) return top;

@@ -11,7 +11,7 @@ describe("sliders", () => {
     for (let k = -40; k <= 40; k += 1) expect(positionOf(factorOf(k))).toBe(k);
     for (let k = 0; k <= LAST; k += 1) expect(valueAt(positionFor(valueAt(k)))).toBe(valueAt(k));
   });
-  it("say how far they are turned", () =>
+  it("have a text for their factor", () =>
     expect([1, 10, 2.5, 0.25].map(factorText)).toEqual(["", "×10", "×2.5", "÷4"]));
 });
 

@@ -1,12 +1,12 @@
-/** The windows that a query says, and the query with another one. */
+/** Finds the windows in the text of a query, and replaces one. */
 
 export interface WindowText {
-  /** Where its number stands in the text. */
+  /** The place of its number in the text. */
   readonly from: number;
   readonly to: number;
   readonly value: number;
   readonly unit: string;
-  /** The slide beside it, if it has the same unit: a window is no shorter. */
+  /** Its slide if that has the same unit, else 0: a window is not shorter than its slide. */
   readonly slide: number;
 }
 

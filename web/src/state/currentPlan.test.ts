@@ -1,0 +1,99 @@
+import { beforeEach, describe, expect, it, vi } from "vitest";
+
+import { ProblemError, UnreachableError } from "../api/problems";
+import type { Explanation, Optimized } from "../api/schema";
+
+const service = vi.hoisted(() => ({
+  optimize: vi.fn<(body: { query: string }) => Promise<Optimized>>(),
+  getExplanation: vi.fn<(id: string) => Promise<Explanation>>(),
+  getMemo: vi.fn(),
+  getTrace: vi.fn(),
+  getAlternatives: vi.fn(),
+}));
+vi.mock("../api/service", () => service);
+vi.stubGlobal("location", { hash: "" });
+vi.stubGlobal("addEventListener", () => undefined);
+const history: string[] = [];
+vi.stubGlobal("history", {
+  pushState: (_: unknown, __: string, hash: string) => history.push(hash),
+  replaceState: (_: unknown, __: string, hash: string) => history.splice(-1, 1, hash),
+});
+const { route } = await import("./route.svelte");
+const { currentPlan } = await import("./currentPlan.svelte");
+
+/** The id of a plan is its query in lower case; a number at its end is no part of the query. */
+const queryOf = (id: string) => id.replace(/\d+$/, "").toUpperCase();
+
+beforeEach(() => {
+  vi.clearAllMocks();
+  service.optimize.mockImplementation(({ query }) =>
+    Promise.resolve({ id: query.toLowerCase() } as Optimized),
+  );
+  service.getExplanation.mockImplementation((id) =>
+    Promise.resolve({ id, query: queryOf(id) } as Explanation),
+  );
+});
+
+describe("a query that is planned", () => {
+  it("goes to the address of its plan, another plan of it replaces that", async () => {
+    await currentPlan.optimize({ query: "A" });
+    expect(route.place).toEqual({ view: "plan", id: "a" });
+    await currentPlan.optimize({ query: "B" });
+    service.optimize.mockResolvedValueOnce({ id: "b2" } as Optimized);
+    await currentPlan.optimize({ query: "B" });
+    expect(history).toEqual(["#/plan/a", "#/plan/b2"]);
+    expect(currentPlan.id).toBe("b2");
+  });
+
+  it("is not fetched again by its address", async () => {
+    await currentPlan.optimize({ query: "C" });
+    service.getExplanation.mockClear();
+    expect(await currentPlan.open("c")).toBeNull();
+    expect(service.getExplanation).not.toHaveBeenCalled();
+    expect((await currentPlan.open("a"))?.query).toBe("A");
+    expect(currentPlan.id).toBe("a");
+  });
+
+  it("leaves the address of a running query as it is", async () => {
+    route.go({ view: "live", id: "run" });
+    await currentPlan.optimize({ query: "D" });
+    expect(currentPlan.id).toBe("d");
+    expect(route.place).toEqual({ view: "live", id: "run" });
+    route.go({ view: "plan", id: "d" });
+  });
+
+  it("gives way to a later one", async () => {
+    let answer: (found: Optimized) => void = () => undefined;
+    service.optimize.mockReturnValueOnce(new Promise((resolve) => (answer = resolve)));
+    const first = currentPlan.optimize({ query: "E" });
+    await currentPlan.optimize({ query: "F" });
+    answer({ id: "e" } as Optimized);
+    await first;
+    expect(currentPlan.id).toBe("f");
+    expect(route.place.id).toBe("f");
+  });
+});
+
+describe("a failure", () => {
+  const problem = { type: "about:blank", title: "", status: 422, detail: "a comma is missing" };
+
+  it("keeps the plan that is shown, and tells which query it is about", async () => {
+    await currentPlan.optimize({ query: "G" });
+    service.optimize.mockRejectedValueOnce(new ProblemError(problem));
+    await currentPlan.optimize({ query: "H" });
+    expect(currentPlan).toMatchObject({ id: "g", problem, problemQuery: "H", busy: false });
+    await currentPlan.retry();
+    expect(currentPlan.id).toBe("g");
+  });
+
+  it("of the service is followed by another attempt", async () => {
+    service.optimize.mockRejectedValueOnce(new UnreachableError("away"));
+    await currentPlan.optimize({ query: "I" });
+    expect(currentPlan.problem?.detail).toBe("away");
+    await currentPlan.retry();
+    expect(currentPlan).toMatchObject({ id: "i", problem: null });
+    service.getExplanation.mockRejectedValueOnce(new UnreachableError("away"));
+    expect(await currentPlan.open("a")).toBeNull();
+    expect((await currentPlan.open("a"))?.id).toBe("a");
+  });
+});
