@@ -13,11 +13,19 @@ documents; every error that a user can do something about is a `HeadraceError`.
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
+from .lazy import lazily
+
 if TYPE_CHECKING:
+    from .algebra.plan import PhysicalPlan
+    from .catalog.model import Catalog
     from .documents.explained import explain_document
+    from .executor.local import Result
+    from .executor.spark.options import RunOptions
+    from .executor.spark.report import Progress, RunReport
+    from .executor.spark.results.sinks import ToFile, ToFolder, ToFunction, ToStdout
+    from .executor.spark.session.session import SessionOptions
     from .planning.errors import (
         HeadraceError,
         InvalidQueryError,
@@ -25,59 +33,73 @@ if TYPE_CHECKING:
         StoppedError,
         UsageError,
     )
+    from .planning.loading import load_catalog, load_plan
     from .planning.planner import Planned, Translated, optimize, translate_query
     from .planning.query_text import QueryText, load_query
     from .planning.requests import PlanningOptions, PlanRequest
-    from .running.runs import inputs_of_plan, read_inputs, run_plan, stream
-
-_HOME = {
-    "HeadraceError": "planning.errors",
-    "InvalidQueryError": "planning.errors",
-    "PlanRequest": "planning.requests",
-    "Planned": "planning.planner",
-    "PlanningOptions": "planning.requests",
-    "QueryText": "planning.query_text",
-    "RunError": "planning.errors",
-    "StoppedError": "planning.errors",
-    "Translated": "planning.planner",
-    "UsageError": "planning.errors",
-    "explain_document": "documents.explained",
-    "inputs_of_plan": "running.runs",
-    "load_query": "planning.query_text",
-    "optimize": "planning.planner",
-    "read_inputs": "running.runs",
-    "run_plan": "running.runs",
-    "stream": "running.runs",
-    "translate_query": "planning.planner",
-}
-"""The module of each name, imported when it is first asked for: to plan a query needs no
-Spark, and a command line should answer at once."""
+    from .running.analysis import analyze, results
+    from .running.runs import inputs_of_plan, read_inputs, run_plan, spark_session, stream
 
 __all__ = [
+    "Catalog",
     "HeadraceError",
     "InvalidQueryError",
+    "PhysicalPlan",
     "PlanRequest",
     "Planned",
     "PlanningOptions",
+    "Progress",
     "QueryText",
+    "Result",
     "RunError",
+    "RunOptions",
+    "RunReport",
+    "SessionOptions",
     "StoppedError",
+    "ToFile",
+    "ToFolder",
+    "ToFunction",
+    "ToStdout",
     "Translated",
     "UsageError",
+    "analyze",
     "explain_document",
     "inputs_of_plan",
+    "load_catalog",
+    "load_plan",
     "load_query",
     "optimize",
     "read_inputs",
+    "results",
     "run_plan",
+    "spark_session",
     "stream",
     "translate_query",
 ]
 
-
-def __getattr__(name: str) -> object:
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value: object = getattr(import_module(f".{_HOME[name]}", __name__), name)
-    globals()[name] = value
-    return value
+__getattr__ = lazily(
+    __name__,
+    {
+        "algebra.plan": ("PhysicalPlan",),
+        "catalog.model": ("Catalog",),
+        "documents.explained": ("explain_document",),
+        "executor.local": ("Result",),
+        "executor.spark.options": ("RunOptions",),
+        "executor.spark.report": ("Progress", "RunReport"),
+        "executor.spark.session.session": ("SessionOptions",),
+        "executor.spark.results.sinks": ("ToFile", "ToFolder", "ToFunction", "ToStdout"),
+        "planning.errors": (
+            "HeadraceError",
+            "InvalidQueryError",
+            "RunError",
+            "StoppedError",
+            "UsageError",
+        ),
+        "planning.loading": ("load_catalog", "load_plan"),
+        "planning.planner": ("Planned", "Translated", "optimize", "translate_query"),
+        "planning.query_text": ("QueryText", "load_query"),
+        "planning.requests": ("PlanRequest", "PlanningOptions"),
+        "running.analysis": ("analyze", "results"),
+        "running.runs": ("inputs_of_plan", "read_inputs", "run_plan", "spark_session", "stream"),
+    },
+)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ..catalog.model import Catalog
 from ..planning.errors import UsageError
+from ..planning.loading import load_catalog
 from ..planning.planner import Translated
 from ..planning.query_text import QueryText, load_query
 from ..planning.requests import PlanRequest
@@ -32,14 +33,7 @@ def read_catalog(path: Path | None) -> Catalog | None:
     Raises:
         UsageError: if it cannot be used, with file and line.
     """
-    if path is None:
-        return None
-    from ..catalog import CatalogError, load
-
-    try:
-        return load(path)
-    except CatalogError as error:
-        raise UsageError(str(error), code="E-CATALOG") from error
+    return None if path is None else load_catalog(path)
 
 
 def plan_request(query: QueryText, asked: QueryOptions) -> PlanRequest:

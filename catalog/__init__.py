@@ -19,8 +19,9 @@ Start reading at: `model`, then `document` for catalogs in YAML, or `edges` for 
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from ..lazy import lazily
 
 if TYPE_CHECKING:
     from .defaults import DEFAULT_STATISTICS, default_catalog
@@ -31,38 +32,6 @@ if TYPE_CHECKING:
     from .measurement import Measurement, measure, measure_files
     from .model import Catalog, LabelStatistics, Source, Stream
     from .store import dump, dumps, load, loads
-
-_HOME = {
-    "DEFAULT_STATISTICS": "defaults",
-    "default_catalog": "defaults",
-    "CatalogError": "document",
-    "from_document": "document",
-    "to_document": "document",
-    "EdgeBatch": "edges",
-    "EdgeFile": "edges",
-    "EdgeFileError": "edges",
-    "Rejected": "edges",
-    "RejectedRowError": "edges",
-    "Layout": "inputs",
-    "files_of_inputs": "inputs",
-    "files_of_stream": "inputs",
-    "measured_catalog": "inputs",
-    "LiveSource": "live",
-    "live_source": "live",
-    "Measurement": "measurement",
-    "measure": "measurement",
-    "measure_files": "measurement",
-    "Catalog": "model",
-    "LabelStatistics": "model",
-    "Source": "model",
-    "Stream": "model",
-    "dump": "store",
-    "dumps": "store",
-    "load": "store",
-    "loads": "store",
-}
-"""The module of each name, imported when it is first asked for: to plan a query needs no
-reader of files, and a command line should answer at once."""
 
 __all__ = [
     "DEFAULT_STATISTICS",
@@ -94,10 +63,16 @@ __all__ = [
     "to_document",
 ]
 
-
-def __getattr__(name: str) -> object:
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value: object = getattr(import_module(f".{_HOME[name]}", __name__), name)
-    globals()[name] = value
-    return value
+__getattr__ = lazily(
+    __name__,
+    {
+        "defaults": ("DEFAULT_STATISTICS", "default_catalog"),
+        "document": ("CatalogError", "from_document", "to_document"),
+        "edges": ("EdgeBatch", "EdgeFile", "EdgeFileError", "Rejected", "RejectedRowError"),
+        "inputs": ("Layout", "files_of_inputs", "files_of_stream", "measured_catalog"),
+        "live": ("LiveSource", "live_source"),
+        "measurement": ("Measurement", "measure", "measure_files"),
+        "model": ("Catalog", "LabelStatistics", "Source", "Stream"),
+        "store": ("dump", "dumps", "load", "loads"),
+    },
+)

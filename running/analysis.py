@@ -19,7 +19,8 @@ import pyarrow.compute as pc
 
 from ..algebra.plan import PhysicalPlan, PlanError, PlanStream
 from ..catalog.edges import EdgeFile, EdgeFileError, read
-from ..executor.local import LocalRun
+from ..catalog.live import LiveSource
+from ..executor.local import LocalRun, Result
 from ..executor.operators.simple_path import StepBudgetError
 from ..executor.scans import property_column
 from ..executor.spark.host.errors import BudgetError
@@ -28,7 +29,7 @@ from ..executor.spark.reading.time_sort import TimeSorter
 from ..executor.values import ARROW_TYPES
 from ..planning.errors import UsageError
 from .measures import Measured, measured
-from .runs import as_headrace_error
+from .runs import as_headrace_error, files_alone
 
 _ROWS = 8_192
 
@@ -70,10 +71,7 @@ def analyze(
         UsageError: if the plan cannot be run, or a file cannot be read.
         RunError: if the search for simple paths takes more steps than the plan allows.
     """
-    try:
-        run = LocalRun(plan)
-    except PlanError as error:
-        raise UsageError(f"the plan cannot be run: {error}", code="E-PLAN") from error
+    run = _local_run(plan)
     with TemporaryDirectory(prefix="headrace-") as folder, _translate_budget_errors():
         sorter = TimeSorter(_schema(plan), Path(folder))
         edges, rejected = _read(plan, inputs, sorter)
@@ -99,6 +97,35 @@ def analyze(
         ticks,
         time.perf_counter() - started,
     )
+
+
+def results(
+    plan: PhysicalPlan, inputs: Mapping[str, Sequence[EdgeFile] | LiveSource]
+) -> Iterator[Result]:
+    """Runs a plan to the end of its inputs in this process, and yields its results.
+
+    Args:
+        plan: what to run.
+        inputs: the files of each stream, merged by time (:func:`headrace.inputs_of_plan`).
+
+    Raises:
+        UsageError: if the plan cannot be run, a file cannot be read, or an input has no end.
+        RunError: if the search for simple paths takes more steps than the plan allows.
+    """
+    run = _local_run(plan)
+    with TemporaryDirectory(prefix="headrace-") as folder, _translate_budget_errors():
+        sorter = TimeSorter(_schema(plan), Path(folder))
+        _read(plan, files_alone(inputs), sorter)
+        for chunk in _chunks(sorter.sorted()):
+            yield from run.results(run.push(_by_stream(plan, chunk)))
+        yield from run.results(run.end())
+
+
+def _local_run(plan: PhysicalPlan) -> LocalRun:
+    try:
+        return LocalRun(plan)
+    except PlanError as error:
+        raise UsageError(f"the plan cannot be run: {error}", code="E-PLAN") from error
 
 
 @contextmanager

@@ -6,7 +6,8 @@ In: a plan, the files of its streams, a place for the results. Out: a `RunReport
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,9 +33,10 @@ from ..planning.errors import HeadraceError, RunError, StoppedError, UsageError
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from ..executor.spark.options import RunOptions
     from ..executor.spark.report import Progress, RunReport
     from ..executor.spark.results.sinks import Output
-    from ..executor.spark.run import RunOptions
+    from ..executor.spark.session.session import SessionOptions
 
 _USAGE: Mapping[type[ExecutionError], str] = {
     InputError: "E-FILE",
@@ -242,7 +244,7 @@ def run_plan(
     Args:
         plan: what to run.
         inputs: the files of each stream, or its live source (:func:`inputs_of_plan`).
-        output: where the results go (:func:`headrace.executor.spark.results.sinks.output_of`).
+        output: where the results go: `ToFolder`, `ToFile`, `ToStdout` or `ToFunction`.
         options: how.
         spark: a session to run in; by default the one that runs in this process, or else one
             that is started, and stopped at the end.
@@ -264,6 +266,23 @@ def run_plan(
         raise UsageError(f"the plan cannot be run: {error}", code="E-PLAN") from error
     except ExecutionError as error:
         raise as_headrace_error(error) from error
+
+
+@contextmanager
+def spark_session(options: SessionOptions | None = None) -> Iterator[SparkSession]:
+    """Starts Spark in local mode for several runs, and stops it at the end.
+
+    Raises:
+        RunError: if there is no Java to run on, or Spark does not start.
+    """
+    from ..executor.spark.session.session import spark_session as started
+
+    with ExitStack() as stack:
+        try:
+            session = stack.enter_context(started(options))
+        except ExecutionError as error:
+            raise as_headrace_error(error) from error
+        yield session
 
 
 def stream(

@@ -17,7 +17,7 @@ A, B, C = Symbol(0), Symbol(1), Symbol(2)
 
 
 @given(regexes)
-def test_it_accepts_exactly_the_words_of_the_regex(r: regex.Regex) -> None:
+def test_an_automaton_accepts_exactly_the_words_of_its_regex(r: regex.Regex) -> None:
     dfa, words = minimal_dfa(r), language(r)
     assert {spelled(word) for word in WORDS if dfa.accepts(word)} == words
 
@@ -35,7 +35,7 @@ def test_the_fresh_start_is_never_entered_and_only_loses_the_empty_word(r: regex
 
 
 @given(regexes)
-def test_it_is_minimal_trimmed_and_deterministic(r: regex.Regex) -> None:
+def test_an_automaton_is_minimal_trimmed_and_deterministic(r: regex.Regex) -> None:
     dfa = minimal_dfa(r)
     assert len(dfa.moves) == len(dfa.transitions)
     assert _reached(dfa, {0}, forward=True) == set(range(dfa.states))
@@ -80,7 +80,9 @@ def test_equal_languages_have_equal_automata(r: regex.Regex) -> None:
         (regex.NOTHING, 1, 1),
     ],
 )
-def test_sizes(r: regex.Regex, states: int, fresh: int) -> None:
+def test_an_automaton_has_as_many_states_as_expected(
+    r: regex.Regex, states: int, fresh: int
+) -> None:
     assert minimal_dfa(r).states == states
     assert minimal_dfa(r).with_fresh_start().states == fresh
 
@@ -113,7 +115,7 @@ def test_an_automaton_beyond_reason_is_refused() -> None:
         minimal_dfa(concat([star(either), A, *[either] * 20]))
 
 
-def test_labels_must_be_resolved_first() -> None:
+def test_an_automaton_over_unresolved_labels_is_refused() -> None:
     with pytest.raises(TypeError, match="likes"):
         minimal_dfa(Symbol("likes"))
 

@@ -32,7 +32,9 @@ from tests.strategies.amount import examples
         ("c0 < 7 AND c1 = 'u'", set()),
     ],
 )  # fmt: skip
-def test_what_follows(sql: str, expected: set[tuple[int, int, int]]) -> None:
+def test_a_predicate_bounds_differences_of_columns(
+    sql: str, expected: set[tuple[int, int, int]]
+) -> None:
     assert set(differences(Predicate(sql).normal)) == expected
 
 
@@ -54,7 +56,7 @@ VALUES = st.recursive(
     rows=st.lists(st.tuples(*[st.integers(-6, 6)] * 3), min_size=1, max_size=60),
 )
 @examples(200)
-def test_it_holds_where_the_predicate_does(
+def test_derived_bounds_hold_wherever_the_predicate_holds(
     left: str, sign: str, right: str, rows: list[tuple[int, int, int]]
 ) -> None:
     predicate = Predicate(f"{left} {sign} {right}").normal

@@ -34,7 +34,7 @@ from headrace.algebra.durations import DurationError, unit
         ("0", "second", 0),
     ],
 )
-def test_reads(text: str, time_unit: str, ticks: int) -> None:
+def test_a_duration_is_read_in_ticks(text: str, time_unit: str, ticks: int) -> None:
     assert durations.ticks(text, time_unit) == ticks
 
 
@@ -58,7 +58,7 @@ def test_reads(text: str, time_unit: str, ticks: int) -> None:
         ("99999999999999w", "second", "is too long"),
     ],
 )
-def test_refuses(text: str, time_unit: str, reason: str) -> None:
+def test_a_text_that_is_no_duration_is_refused(text: str, time_unit: str, reason: str) -> None:
     with pytest.raises(DurationError, match=reason):
         durations.ticks(text, time_unit)
 
@@ -67,7 +67,7 @@ def test_refuses(text: str, time_unit: str, reason: str) -> None:
     st.integers(0, 10**12),
     st.sampled_from(["microsecond", "millisecond", "second", "minute", "hour", "day", "tick"]),
 )
-def test_what_is_written_is_read_back(count: int, time_unit: str) -> None:
+def test_a_written_duration_reads_as_the_same_ticks(count: int, time_unit: str) -> None:
     assert durations.ticks(durations.text(count, time_unit), time_unit) == count
 
 
@@ -90,7 +90,7 @@ def test_any_text_is_a_number_of_ticks_or_refused(text: str) -> None:
         (5, "step", "5"),
     ],
 )
-def test_writes(count: int, time_unit: str, text: str) -> None:
+def test_a_duration_is_written_in_its_largest_unit(count: int, time_unit: str, text: str) -> None:
     assert durations.text(count, time_unit) == text
 
 

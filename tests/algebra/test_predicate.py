@@ -61,7 +61,7 @@ SIGNS = ["=", "<>", "<", "<=", ">", ">="]
         ("c0 NOT IN ('b', TRUE)", "c0 <> 'b' AND c0 <> TRUE"),
     ],
 )
-def test_normal_form(sql: str, normal: str) -> None:
+def test_equal_predicates_have_one_normal_form(sql: str, normal: str) -> None:
     assert Predicate(sql).normal == Predicate(normal)
 
 
@@ -80,7 +80,7 @@ def test_the_normal_form_means_the_same(condition: Condition, rows: list[Row]) -
 
 @given(case=typed_cases())
 @examples(150)
-def test_so_it_does_over_properties(case: TypedCase) -> None:
+def test_the_normal_form_over_properties_means_the_same(case: TypedCase) -> None:
     normal = Predicate(case.condition.sql).normal
     assert normal.normal == normal
     assert predicates.mask(normal.sql, case.columns).tolist() == case.satisfied
@@ -103,7 +103,7 @@ def test_parts_make_the_whole_again(condition: Condition, rows: list[Row]) -> No
     assert Predicate.all_of([whole, whole]) == whole.normal
 
 
-def test_parts() -> None:
+def test_a_predicate_has_conjuncts_and_disjuncts() -> None:
     both = Predicate("c1 = 2 AND (c0 = 1 OR c0 = 3)")
     assert both.conjuncts == (Predicate("c0 = 1 OR c0 = 3"), Predicate("c1 = 2"))
     assert both.disjuncts == (both.normal,)
@@ -120,7 +120,7 @@ def test_what_an_index_could_answer() -> None:
     assert not TRUE.is_sargable
 
 
-def test_columns_are_moved() -> None:
+def test_renumbering_moves_columns() -> None:
     moved = Predicate("c0 = c2 AND c2 > 1").renumbered({0: 3, 2: 1})
     assert moved.normal == Predicate("c1 = c3 AND c1 > 1")
     assert moved.columns == {1, 3}
@@ -138,7 +138,7 @@ def test_columns_are_moved() -> None:
         "x",
     ],
 )
-def test_what_is_not_on_the_list_is_refused(sql: str) -> None:
+def test_sql_that_is_not_allowed_in_a_predicate_is_refused(sql: str) -> None:
     with pytest.raises(PredicateError, match="predicate"):
         _ = Predicate(sql).normal
 

@@ -98,7 +98,7 @@ JOIN = Pattern(((0, 1), (1, 2)), (0, 2))
         (over(Project((0, 0)), over(Project((1,)), A)), "C[src,src](C[trg](W[100](a)))"),
     ],
 )
-def test_one_line(expression: LogicalExpression, line: str) -> None:
+def test_an_expression_is_written_in_one_line(expression: LogicalExpression, line: str) -> None:
     assert one_line(expression) == line
 
 

@@ -66,7 +66,7 @@ def test_repair_goes_on_until_nothing_changes() -> None:
     memo.check()
 
 
-def test_what_equals_its_own_input_is_not_kept() -> None:
+def test_an_expression_equal_to_its_own_input_is_not_kept() -> None:
     memo = Memo(operators=OwnForms())
     a = memo.insert(A).group
     assert not memo.insert(f(a), into=a).new
@@ -149,7 +149,7 @@ def test_check_finds_a_wrong_winner() -> None:
         memo.check(lambda group, properties: iter([(6.0, ())]))
 
 
-def test_provenance_is_kept() -> None:
+def test_an_expression_keeps_the_rule_and_expression_it_came_from() -> None:
     memo = Memo(operators=OwnForms())
     source = memo.insert(f(A, B)).expression
     made = memo.insert(f(B, A), rule="Commute", source=source).expression
@@ -157,7 +157,7 @@ def test_provenance_is_kept() -> None:
     assert (made.rule, made.source) == ("Commute", source)
 
 
-def test_the_printed_memo() -> None:
+def test_a_memo_is_printed_by_groups() -> None:
     memo = Memo(operators=OwnForms())
     root = memo.insert(f(f(A, B), C)).group
     memo.insert(f(C, f(A, B)), into=root, rule="Commute")

@@ -64,13 +64,13 @@ def check(graph: Graph) -> None:
 
 @examples(200)
 @given(graphs(circles=False))
-def test_plans_without_circles(graph: Graph) -> None:
+def test_plans_of_an_acyclic_graph_are_counted_and_ranked_as_by_listing(graph: Graph) -> None:
     check(graph)
 
 
 @examples(200)
 @given(graphs(circles=True))
-def test_plans_with_circles(graph: Graph) -> None:
+def test_plans_of_a_cyclic_graph_are_counted_and_ranked_as_by_listing(graph: Graph) -> None:
     check(graph)
 
 
@@ -116,5 +116,5 @@ def test_a_sample_is_uniform_and_repeatable() -> None:
     assert all(850 < n < 1150 for n in counts.values())
 
 
-def test_nothing_to_draw_from() -> None:
+def test_sampling_without_a_plan_gives_none() -> None:
     assert space({0: []}).sample(0, 5, Random(1)) == []

@@ -22,7 +22,7 @@ from tests.oracles.query import (
 A, B = Step("a"), Step("b")
 
 
-def test_regexes() -> None:
+def test_a_regex_is_written_with_the_brackets_it_needs() -> None:
     assert regex_text(Seq((A, star(B)))) == "a/b*"
     assert regex_text(plus(Alt((A, B)))) == "(a|b)+"
     assert regex_text(Seq((Alt((A, B)), star(B)))) == "(a|b)/b*"
@@ -35,7 +35,7 @@ def test_regexes() -> None:
     assert regex_text(Repeat(A, 2, None)) == "a{2,}"
 
 
-def test_terms_and_windows() -> None:
+def test_terms_and_windows_are_written_as_rq_reads_them() -> None:
     body = (Atom("a", Var("x"), Const('say "\\"')), Atom("b", Const(7), Var("x")))
     rule = Rule("Answer", ("x",), body)
     head = 'Answer(x) <- a(x, "say \\"\\\\\\""), b(7, x).\n'

@@ -196,13 +196,13 @@ def paid(*conditions: Compare, body: tuple[Atom, ...] = (E,), **columns: Prop) -
     return set(answer_at(Query((rule,), (("a", Source("s", 9)),)), PAID, 3))
 
 
-def test_properties_of_parallel_edges() -> None:
+def test_parallel_edges_have_properties_of_their_own() -> None:
     assert paid(m=Prop("e", "n")) == {("u", 5), ("u", 7), ("v", 2)}
     assert paid(m=Prop("e", "ts")) == {("u", 0), ("u", 1), ("v", 2)}
     assert paid(m=Prop("e", "r")) == {("u", 2.0), ("u", None), ("v", None)}
 
 
-def test_conditions() -> None:
+def test_conditions_select_edges_by_their_properties() -> None:
     n, r, s = Prop("e", "n"), Prop("e", "r"), Prop("e", "s")
     assert paid(Compare(n, ">=", Lit(5)), m=n) == {("u", 5), ("u", 7)}
     assert paid(Compare(Calc("/", (n, r)), "=", Lit(2.5)), m=n) == {("u", 5)}
@@ -214,7 +214,7 @@ def test_conditions() -> None:
     assert paid(Compare(Calc("*", (n, Lit(2**62))), ">", Lit(0))) == set()
 
 
-def test_conditions_over_two_edges() -> None:
+def test_conditions_compare_properties_of_two_edges() -> None:
     n, m = Prop("e", "n"), Prop("f", "n")
     apart = Calc("abs", (Calc("-", (Prop("e", "ts"), Prop("f", "ts"))),))
     assert paid(Compare(n, ">", m), body=(E, F), p=n) == {("u", 5), ("u", 7)}

@@ -90,7 +90,7 @@ def _is_free(plan: PhysicalPlan, node: PlanNode) -> bool:
 
 @given(case=property_cases())
 @examples(150)
-def test_every_column_is_needed(case: Case) -> None:
+def test_plans_carry_no_column_that_nothing_above_reads(case: Case) -> None:
     note(text(case.query))
     plan = optimized(case, Options()).plan
     # Whether something is done inside or above a join is no matter where both cost nothing.

@@ -33,7 +33,7 @@ def _check(case: Case, found: LogicalQuery) -> None:
 
 @given(case=counted_cases())
 @examples(300)
-def test_in_rq(case: Case) -> None:
+def test_an_rq_query_counts_what_the_oracle_counts(case: Case) -> None:
     note(text(case.query))
     parsed = parse(text(case.query))
     assert parse(printer.text(parsed)) == parsed
@@ -42,7 +42,7 @@ def test_in_rq(case: Case) -> None:
 
 @given(case=counted_cases(gcore=True), style=STYLES)
 @examples(300)
-def test_in_gcore(case: Case, style: Style) -> None:
+def test_a_gcore_query_counts_what_the_oracle_counts(case: Case, style: Style) -> None:
     window = case.query.source["a"]
     on = f"ON s WINDOW ({window.range}) SLIDE ({window.slide})"
     written = printing.text((), case.query.rules, on, style)
@@ -62,7 +62,9 @@ def test_all_plans_mean_the_same(case: Case, seed: int) -> None:
 
 @given(case=counted_cases(), partitions=st.integers(1, 3), seed=st.integers(0, 999))
 @examples(60)
-def test_plans_say_the_same(case: Case, partitions: int, seed: int) -> None:
+def test_plans_with_counts_give_the_results_of_the_oracle(
+    case: Case, partitions: int, seed: int
+) -> None:
     note(text(case.query))
     truth = Truth(case.query, case.edges)
     options = replace(THOROUGH, parallelism=partitions)

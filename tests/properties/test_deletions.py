@@ -112,7 +112,7 @@ def check(of: Deleting, plans: Sequence[PhysicalPlan]) -> None:
 
 @given(case=cases(), seed=SEEDS)
 @examples(30)
-def test_plans_of_random_queries(case: Case, seed: int) -> None:
+def test_plans_of_random_queries_retract_what_deletions_end(case: Case, seed: int) -> None:
     of = deleting(case, seed)
     found = optimized(case, deletions=of.streams)
     check(of, [read_back(plan) for plan in plans_of(found, most=6, seed=seed)])
@@ -120,14 +120,14 @@ def test_plans_of_random_queries(case: Case, seed: int) -> None:
 
 @given(case=property_cases(), seed=SEEDS)
 @examples(20)
-def test_plans_over_properties(case: Case, seed: int) -> None:
+def test_plans_over_properties_retract_what_deletions_end(case: Case, seed: int) -> None:
     of = deleting(case, seed)
     found = optimized(case, deletions=of.streams)
     check(of, [read_back(plan) for plan in plans_of(found, most=6, seed=seed)])
 
 
 @pytest.mark.parametrize("name", NAMED)
-def test_plans_of_named_queries(name: str) -> None:
+def test_plans_of_named_queries_retract_what_deletions_end(name: str) -> None:
     @given(case=cases(st.just(NAMED[name])), seed=SEEDS)
     @examples(2)
     def holds(case: Case, seed: int) -> None:
@@ -139,7 +139,9 @@ def test_plans_of_named_queries(name: str) -> None:
 
 @given(case=cases(), seed=SEEDS, partitions=st.integers(2, 4))
 @examples(20)
-def test_plans_for_several_partitions(case: Case, seed: int, partitions: int) -> None:
+def test_partitioned_plans_retract_what_deletions_end(
+    case: Case, seed: int, partitions: int
+) -> None:
     of = deleting(case, seed)
     options = replace(THOROUGH, parallelism=partitions)
     found = optimized(case, options, deletions=of.streams)
@@ -148,7 +150,7 @@ def test_plans_for_several_partitions(case: Case, seed: int, partitions: int) ->
 
 @given(case=root_cases(), seed=SEEDS, partitions=st.integers(1, 2))
 @examples(30)
-def test_what_is_final_takes_nothing_back(case: Case, seed: int, partitions: int) -> None:
+def test_final_results_are_never_retracted(case: Case, seed: int, partitions: int) -> None:
     """Aggregates and reports over deletions."""
     of = deleting(case, seed)
     found = optimized(case, replace(THOROUGH, parallelism=partitions), deletions=of.streams)

@@ -49,7 +49,9 @@ def _instants(truth: Truth, lines: list[Line]) -> list[int]:
 
 
 @pytest.mark.parametrize("name", examples.QUERIES)
-def test_chosen_and_canonical_plan(name: str, edges: tuple[Edge, ...]) -> None:
+def test_chosen_and_canonical_plan_give_the_results_of_the_oracle(
+    name: str, edges: tuple[Edge, ...]
+) -> None:
     found = _optimized(examples.FOLDER / f"{name}.rq")
     truth = Truth(examples.QUERIES[name], edges)
     plans: dict[str, PhysicalPlan] = {p.digest: p for p in (found.plan, found.canonical_plan)}
@@ -73,7 +75,9 @@ def test_several_windows_beside_stored_data() -> None:
 
 
 @pytest.mark.parametrize("name", examples.WITH_PROPERTIES)
-def test_chosen_and_canonical_plan_over_properties(name: str) -> None:
+def test_chosen_and_canonical_plan_over_properties_give_the_results_of_the_oracle(
+    name: str,
+) -> None:
     example = examples.WITH_PROPERTIES[name]
     found = _optimized(example.text)
     truth = Truth(example.query, example.edges())

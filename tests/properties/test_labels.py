@@ -19,7 +19,7 @@ from tests.strategies.queries import Case
 
 @given(case=label_cases())
 @examples(60)
-def test_the_canonical_expression(case: Case) -> None:
+def test_canonical_expressions_over_sets_of_labels_mean_what_the_query_means(case: Case) -> None:
     parsed = parse(text(case.query))
     assert parse(printer.text(parsed)) == parsed
     query = translate(parsed, catalog_of(case.query, case.integers))
@@ -31,7 +31,7 @@ def test_the_canonical_expression(case: Case) -> None:
 
 @given(case=label_cases(), seed=st.integers(0, 999))
 @examples(8)
-def test_plans(case: Case, seed: int) -> None:
+def test_plans_over_sets_of_labels_give_the_results_of_the_oracle(case: Case, seed: int) -> None:
     note(text(case.query))
     truth = Truth(case.query, case.edges)
     for plan in plans_of(optimized(case), most=6, seed=seed):

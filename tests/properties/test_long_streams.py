@@ -30,7 +30,7 @@ def _case(name: str, seed: int) -> Case:
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("name", NAMED)
-def test_long_streams(name: str, seed: int) -> None:
+def test_plans_give_the_results_of_the_oracle_over_long_streams(name: str, seed: int) -> None:
     case = _case(name, seed)
     truth = Truth(case.query, case.edges)
     assert any(map(truth.at, truth.changes))
@@ -39,7 +39,7 @@ def test_long_streams(name: str, seed: int) -> None:
 
 
 @pytest.mark.parametrize("name", NAMED)
-def test_nothing_is_held_when_nothing_is_valid(name: str) -> None:
+def test_operators_keep_no_state_when_nothing_is_valid(name: str) -> None:
     case = _case(name, 0)
     for plan in plans_of(optimized(case), 4):
         run = LocalRun(plan)

@@ -220,7 +220,7 @@ def judge(plan: PhysicalPlan, expression: LogicalExpression, edges: list[Edge]) 
     seed=st.integers(0, 10**6),
     disabled=st.frozensets(st.sampled_from(NAMES), max_size=12),
 )
-def test_the_plan_chosen_says_what_was_asked(
+def test_the_chosen_plan_of_a_random_query_gives_the_results_of_the_oracle(
     expression: LogicalExpression, edges: list[Edge], seed: int, disabled: frozenset[str]
 ) -> None:
     event(type(expression.operator).__name__)
@@ -231,7 +231,7 @@ def test_the_plan_chosen_says_what_was_asked(
 
 @examples(60)
 @given(expression=EXPRESSIONS, edges=streams(), seed=st.integers(0, 10**6))
-def test_so_do_plans_drawn_from_all(
+def test_sampled_plans_of_a_random_query_give_the_results_of_the_oracle(
     expression: LogicalExpression, edges: list[Edge], seed: int
 ) -> None:
     outcome = searched(expression, seed, prune=False)

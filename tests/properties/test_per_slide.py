@@ -61,7 +61,7 @@ def judge(case: Case, plan: PhysicalPlan, lines: list[Line]) -> None:
     seed=st.integers(0, 999),
 )
 @examples(25)
-def test_plans_of_random_queries(case: Case, seed: int) -> None:
+def test_plans_of_random_queries_are_right_at_each_slide(case: Case, seed: int) -> None:
     note(text(case.query))
     for plan in plans_of(optimized(case, per_slide(case)), most=8, seed=seed):
         for rows in BATCH_ROWS:
@@ -81,7 +81,7 @@ def test_plans_over_stored_graphs_and_simple_paths(case: Case, rows: int, seed: 
 
 
 @pytest.mark.parametrize("name", ["Table 4.2 Q3", "Table 5.1 Q7", "Example 5"])
-def test_plans_of_named_queries(name: str) -> None:
+def test_plans_of_named_queries_are_right_at_each_slide(name: str) -> None:
     @given(case=cases(st.just(NAMED[name])), seed=st.integers(0, 999), rows=ROWS)
     @examples(2)
     def check(case: Case, seed: int, rows: int) -> None:

@@ -68,7 +68,7 @@ def test_plans_of_named_queries(name: str) -> None:
 
 @given(case=cases(), seed=st.integers(0, 999))
 @examples(60)
-def test_plans_with_rules_disabled(case: Case, seed: int) -> None:
+def test_plans_without_some_rules_mean_the_same(case: Case, seed: int) -> None:
     note(text(case.query))
     options = some_disabled(RULES, seed)
     note(f"without {sorted(options.disabled_rules)}")
@@ -90,7 +90,9 @@ COST_MODELS = [
 
 @given(case=cases(), seed=st.integers(0, 999), cost_model=st.sampled_from(COST_MODELS))
 @examples(60)
-def test_best_plans_under_other_costs(case: Case, seed: int, cost_model: CostModel) -> None:
+def test_plans_under_other_costs_mean_the_same_and_cost_no_more_than_as_written(
+    case: Case, seed: int, cost_model: CostModel
+) -> None:
     note(text(case.query))
     found = optimized(case, Options(check=True), seed, cost_model)
     check_plans(case, [found.plan, found.canonical_plan])
@@ -104,7 +106,9 @@ def test_best_plans_under_other_costs(case: Case, seed: int, cost_model: CostMod
 
 @given(case=cases(), budget=st.integers(1, 40))
 @examples(60)
-def test_plans_of_a_search_cut_short(case: Case, budget: int) -> None:
+def test_a_search_that_was_cut_short_has_a_plan_of_the_same_meaning(
+    case: Case, budget: int
+) -> None:
     note(text(case.query))
     found = optimized(case, Options(budget_expressions=budget, check=True))
     check_plans(case, plans_of(found, 10))

@@ -71,7 +71,7 @@ def check(of: Returned, plan: PhysicalPlan, lines: Sequence[Line]) -> None:
 
 @given(of=returned(), seed=st.integers(0, 999), rows=ROWS)
 @examples(30)
-def test_plans_that_are_run(of: Returned, seed: int, rows: int) -> None:
+def test_plans_return_a_valid_path_with_each_row(of: Returned, seed: int, rows: int) -> None:
     note(text(of.case.query))
     for plan in plans_of(optimized(of.case), most=8, seed=seed):
         check(of, plan, lines_of(of.case, read_back(plan), rows))
@@ -96,7 +96,9 @@ def test_plans_made_for_several_partitions(
     rows=ROWS,
 )
 @examples(20)
-def test_per_slide(of: Returned, simple: bool, partitions: int, seed: int, rows: int) -> None:
+def test_plans_evaluated_per_slide_return_a_valid_path_with_each_row(
+    of: Returned, simple: bool, partitions: int, seed: int, rows: int
+) -> None:
     note(text(of.case.query))
     if simple:
         of = replace(of, plain=_simple(of.plain), case=_simple(of.case))
@@ -111,7 +113,9 @@ def _simple(case: Case) -> Case:
 
 @given(of=returned(), seed=st.integers(0, 999), rows=ROWS)
 @examples(15)
-def test_simple_paths(of: Returned, seed: int, rows: int) -> None:
+def test_plans_of_simple_paths_return_a_simple_path_with_each_row(
+    of: Returned, seed: int, rows: int
+) -> None:
     note(text(of.case.query))
     plain, case = _simple(of.plain), _simple(of.case)
     simple = replace(of, plain=plain, case=case)
@@ -119,7 +123,7 @@ def test_simple_paths(of: Returned, seed: int, rows: int) -> None:
         check(simple, plan, lines_of(case, plan, rows))
 
 
-def test_two_paths_in_one_answer() -> None:
+def test_an_answer_may_return_two_paths() -> None:
     """Each is looked for by an operator of its own; the ends of neither need be kept."""
     edges = (
         Edge(0, "1", "2", "a"), Edge(1, "2", "3", "b"), Edge(2, "3", "4", "b"),

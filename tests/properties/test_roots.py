@@ -50,7 +50,7 @@ def test_plans_made_for_several_partitions(case: Case, partitions: int, seed: in
     hops=st.integers(1, 3),
 )
 @examples(60)
-def test_nothing_is_lost_or_said_twice_when_state_is_rebuilt(
+def test_rebuilt_state_loses_and_repeats_no_result(
     case: Case, partitions: int, seed: int, hops: int
 ) -> None:
     note(text(case.query))
@@ -87,7 +87,7 @@ def _rebuilt_each_time(head: str, emit: Emit | None) -> list[Line]:
     return [Line(*result) for result in chain.results]
 
 
-def test_what_left_before_a_rebuild_is_reported_after_it() -> None:
+def test_rows_that_left_before_a_rebuild_are_reported_after_it() -> None:
     said = _rebuilt_each_time("y", Emit("exit", 10))
     assert Line(("x", "y"), 20, 30) in said
 

@@ -65,7 +65,9 @@ def check_costs(found: SearchResult, plan: PhysicalPlan) -> None:
     rows=st.sampled_from(BATCH_ROWS),
 )
 @examples(80)
-def test_sampled_plans(case: Case, parallelism: int, seed: int, rows: int) -> None:
+def test_sampled_plans_give_the_results_of_the_oracle(
+    case: Case, parallelism: int, seed: int, rows: int
+) -> None:
     note(text(case.query))
     options = Options(parallelism=parallelism, budget_expressions=400)
     found = optimized(case, options, seed)
@@ -78,7 +80,9 @@ def test_sampled_plans(case: Case, parallelism: int, seed: int, rows: int) -> No
 
 @given(case=property_cases() | vertex_cases(), seed=st.integers(0, 999))
 @examples(40)
-def test_sampled_plans_over_properties(case: Case, seed: int) -> None:
+def test_sampled_plans_over_properties_give_the_results_of_the_oracle(
+    case: Case, seed: int
+) -> None:
     note(text(case.query))
     found = optimized(case, Options(budget_expressions=400), seed)
     truth = Truth(case.query, case.edges)

@@ -46,7 +46,9 @@ def test_plans_with_rules_disabled(case: Case, seed: int) -> None:
 
 @given(case=SIMPLE_CASES, seed=st.integers(0, 999), rows=ROWS)
 @examples(12)
-def test_plans_that_are_run(case: Case, seed: int, rows: int) -> None:
+def test_plans_of_simple_paths_give_the_results_of_the_oracle(
+    case: Case, seed: int, rows: int
+) -> None:
     note(text(case.query))
     truth = Truth(case.query, case.edges)
     for plan in plans_of(optimized(case), most=8, seed=seed):

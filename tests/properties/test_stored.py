@@ -42,7 +42,9 @@ def _check(case: Case, plan: PhysicalPlan, truth: Truth, rows: int) -> None:
     cost_model=st.sampled_from(COST_MODELS),
 )
 @examples(30)
-def test_plans(case: Case, seed: int, rows: int, cost_model: CostModel) -> None:
+def test_plans_over_stored_graphs_give_the_results_of_the_oracle(
+    case: Case, seed: int, rows: int, cost_model: CostModel
+) -> None:
     note(text(case.query))
     truth = Truth(case.query, case.edges)
     for plan in plans_of(optimized(case, THOROUGH, seed, cost_model), most=8, seed=seed):
@@ -56,7 +58,9 @@ def test_plans(case: Case, seed: int, rows: int, cost_model: CostModel) -> None:
     rows=ROWS,
 )
 @examples(15)
-def test_plans_over_several_partitions(case: Case, partitions: int, seed: int, rows: int) -> None:
+def test_partitioned_plans_over_stored_graphs_give_the_results_of_the_oracle(
+    case: Case, partitions: int, seed: int, rows: int
+) -> None:
     """Exchanges at random places, and where the optimizer wants them."""
     note(text(case.query))
     truth = Truth(case.query, case.edges)

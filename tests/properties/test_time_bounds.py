@@ -72,7 +72,7 @@ def bounded_cases(draw: st.DrawFn) -> Case:
 
 @given(case=bounded_cases(), seed=st.integers(0, 999))
 @examples(60)
-def test_plans_say_what_they_said(case: Case, seed: int) -> None:
+def test_bounds_on_time_change_no_result(case: Case, seed: int) -> None:
     note(text(case.query))
     truth = Truth(case.query, case.edges)
     for plan in plans_of(optimized(case, statistics=seed), most=6, seed=seed):

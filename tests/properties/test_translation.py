@@ -35,18 +35,18 @@ def test_canonical_expressions_mean_what_the_rules_mean(case: Case) -> None:
 
 @given(case=property_cases())
 @examples(150)
-def test_so_they_do_over_properties(case: Case) -> None:
+def test_canonical_expressions_over_properties_mean_what_the_rules_mean(case: Case) -> None:
     _check(case)
 
 
 @given(case=vertex_cases())
 @examples(150)
-def test_and_over_vertices(case: Case) -> None:
+def test_canonical_expressions_over_vertices_mean_what_the_rules_mean(case: Case) -> None:
     _check(case)
 
 
 @pytest.mark.parametrize("name", NAMED)
-def test_named_queries(name: str) -> None:
+def test_canonical_expressions_of_named_queries_mean_what_the_rules_mean(name: str) -> None:
     @given(case=cases(st.just(NAMED[name])))
     @examples(5)
     def check(case: Case) -> None:

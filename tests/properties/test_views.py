@@ -18,7 +18,7 @@ from tests.strategies.views import view_cases
 
 @given(case=view_cases(), seed=st.integers(0, 999), rows=st.sampled_from([1, 3, 1000]))
 @examples(12)
-def test_plans(case: Case, seed: int, rows: int) -> None:
+def test_plans_over_views_give_the_results_of_the_oracle(case: Case, seed: int, rows: int) -> None:
     note(text(case.query))
     parsed = parse(text(case.query))
     assert parse(printer.text(parsed)) == parsed
@@ -29,7 +29,7 @@ def test_plans(case: Case, seed: int, rows: int) -> None:
 
 @given(case=view_cases(), seed=st.integers(0, 999))
 @examples(6)
-def test_plans_over_partitions(case: Case, seed: int) -> None:
+def test_partitioned_plans_over_views_give_the_results_of_the_oracle(case: Case, seed: int) -> None:
     note(text(case.query))
     truth = truth_of(case.query, case.edges)
     options = THOROUGH.__class__(parallelism=2)
@@ -59,7 +59,7 @@ NAMED = {
 
 
 @pytest.mark.parametrize("name", NAMED)
-def test_long_streams(name: str) -> None:
+def test_plans_over_views_give_the_results_of_the_oracle_over_long_streams(name: str) -> None:
     query = Query(NAMED[name], tuple((label, Source("s", 12, 2)) for label in "abc"))
     case = Case(query, long_stream(3, "abc", ["u", "v", "w", "x"], 160, pace=1.2))
     truth = truth_of(query, case.edges)
