@@ -60,8 +60,8 @@ def _group(group: FoundGroup, names: Names) -> dict[str, Any]:
         ],
         "winners": sorted(
             (
-                _winner(names.required(required), winner, names, group.delivered.get(required))
-                for required, winner in group.winners.items()
+                _winner(names.required(required), winner, names, delivers)
+                for required, (winner, delivers) in group.winners.items()
             ),
             key=lambda winner: str(winner["required"]),
         ),
