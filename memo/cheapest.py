@@ -37,13 +37,13 @@ class Settled(Generic[G]):
 
 
 def cheapest(
-    alternatives: Mapping[G, Sequence[Priced[G]]], known: Mapping[G, float] | None = None
+    alternatives: Mapping[G, Sequence[Priced[G]]], priced: Mapping[G, float] | None = None
 ) -> Iterator[Settled[G]]:
-    """Settles goals, the cheapest first; goals without a plan of finite cost never come.
+    """Settles goals, the cheapest first; a goal without a plan of finite cost is left out.
 
     Args:
         alternatives: the goals to settle, each with its alternatives.
-        known: the costs of other goals, which alternatives may read.
+        priced: the costs of other goals, which alternatives may read.
 
     Of alternatives with equal costs the first one wins that was ready, then the first in order.
     """
@@ -52,15 +52,15 @@ def cheapest(
     unsettled: dict[tuple[int, int], int] = {}
     # Entries are (cost, number of the goal, number of the alternative, the goal).
     ready: list[tuple[float, int, int, G]] = []
-    for number, (goal, priced) in enumerate(alternatives.items()):
-        for index, (local, inputs) in enumerate(priced):
+    for number, (goal, choices) in enumerate(alternatives.items()):
+        for index, (local, inputs) in enumerate(choices):
             different = set(inputs)
             unsettled[number, index] = len(different)
             for below in different:
                 readers[below].append((number, goal, index))
             if not different and local < inf:
                 ready.append((local, number, index, goal))
-    for goal, cost in (known or {}).items():
+    for goal, cost in (priced or {}).items():
         if cost < inf:
             ready.append((cost, -1, len(ready), goal))
     heapify(ready)

@@ -73,7 +73,7 @@ class PlanSpace(Generic[G, A]):
         self._alternatives_of = alternatives
         self._group = group
         self._check = check
-        self._known: dict[G, Sequence[Alternative[G, A]]] = {}
+        self._alternatives_by_goal: dict[G, Sequence[Alternative[G, A]]] = {}
         self._circles: dict[Hashable, frozenset[Hashable]] = {}
         self._expanded: dict[Node[G], list[tuple[Alternative[G, A], tuple[Node[G], ...]]]] = {}
         self._counts: dict[Node[G], int] = {}
@@ -110,10 +110,10 @@ class PlanSpace(Generic[G, A]):
     # -- the graph --------------------------------------------------------------------
 
     def _alternatives(self, goal: G) -> Sequence[Alternative[G, A]]:
-        known = self._known.get(goal)
-        if known is None:
-            known = self._known[goal] = tuple(self._alternatives_of(goal))
-        return known
+        alternatives = self._alternatives_by_goal.get(goal)
+        if alternatives is None:
+            alternatives = self._alternatives_by_goal[goal] = tuple(self._alternatives_of(goal))
+        return alternatives
 
     def _root(self, root: G) -> Node[G]:
         if self._group(root) not in self._circles:
@@ -143,13 +143,13 @@ class PlanSpace(Generic[G, A]):
     def _options(self, node: Node[G]) -> list[tuple[Alternative[G, A], tuple[Node[G], ...]]]:
         """The alternatives of a goal that put no group below itself."""
         self._check()
-        known = self._expanded.get(node)
-        if known is None:
+        options = self._expanded.get(node)
+        if options is None:
             goal, above = node
             group = self._group(goal)
             circle = self._circles[group]
             passed: Context = above | {group} if len(circle) > 1 else frozenset()
-            known = []
+            options = []
             for alternative in self._alternatives(goal):
                 below: list[Node[G]] = []
                 for inner in alternative.inputs:
@@ -161,9 +161,9 @@ class PlanSpace(Generic[G, A]):
                     else:
                         below.append((inner, passed if other in circle else frozenset()))
                 else:
-                    known.append((alternative, tuple(below)))
-            self._expanded[node] = known
-        return known
+                    options.append((alternative, tuple(below)))
+            self._expanded[node] = options
+        return options
 
     # -- counting ---------------------------------------------------------------------
 

@@ -12,6 +12,7 @@ A task that needs the result of another one pushes itself, then that one, and ru
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from itertools import islice
 from math import inf
 
@@ -152,14 +153,12 @@ class Task(ABC):
         """Does the step; may push further tasks."""
 
 
+@dataclass(slots=True)
 class OptimizeGroup(Task):
     """Finds the cheapest plan for a goal that costs at most ``limit``."""
 
-    __slots__ = ("goal", "limit")
-
-    def __init__(self, goal: Goal, limit: float) -> None:
-        self.goal = goal
-        self.limit = limit
+    goal: Goal
+    limit: float
 
     def run(self, search: BranchAndBound) -> None:
         """Explores the group, then tries every alternative, cheap ones first."""
@@ -179,13 +178,11 @@ class OptimizeGroup(Task):
             search.push(OptimizeInputs(goal, alternative))
 
 
+@dataclass(slots=True)
 class Enforce(Task):
     """Tries the enforcers that close the gap to the goal's requirements."""
 
-    __slots__ = ("goal",)
-
-    def __init__(self, goal: Goal) -> None:
-        self.goal = goal
+    goal: Goal
 
     def run(self, search: BranchAndBound) -> None:
         """Each enforcer reads a weaker goal of the same group, so it never feeds itself."""
@@ -249,13 +246,11 @@ class OptimizeInputs(Task):
         search.push(OptimizeGroup(missing, allowed))
 
 
+@dataclass(slots=True)
 class FinishGoal(Task):
     """Marks a goal as solved, or as failed under its cost bound."""
 
-    __slots__ = ("goal",)
-
-    def __init__(self, goal: Goal) -> None:
-        self.goal = goal
+    goal: Goal
 
     def run(self, search: BranchAndBound) -> None:
         """A plan within the bound is the cheapest of all; that there is none is worth keeping."""

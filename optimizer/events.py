@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -141,17 +141,17 @@ class Events(MemoListener):
     def group_added(self, group: Group) -> None:
         """Tells of a new group."""
         if self.wanted:
-            self._tell(GroupAdded(self._next(), group.id))
+            self._tell(GroupAdded, group.id)
 
     def expression_added(self, expression: GroupExpression) -> None:
         """Tells of a new member."""
         if self.wanted:
-            self._tell(ExpressionAdded(self._next(), expression.group, expression))
+            self._tell(ExpressionAdded, expression.group, expression)
 
     def groups_merged(self, survivor: Group, absorbed: Group) -> None:
         """Tells that groups merged."""
         if self.wanted:
-            self._tell(GroupsMerged(self._next(), survivor.id, absorbed.id))
+            self._tell(GroupsMerged, survivor.id, absorbed.id)
 
     def rule_applied(
         self, rule: str, match: Match, results: int, new: int, known: Sequence[int]
@@ -159,7 +159,7 @@ class Events(MemoListener):
         """Tells that a rule was applied."""
         if self.wanted:
             matched = tuple(e.id for e in match.expressions)
-            self._tell(RuleApplied(self._next(), rule, matched, results, new, tuple(known)))
+            self._tell(RuleApplied, rule, matched, results, new, tuple(known))
 
     def winner_changed(
         self, group: GroupId, goal: Goal, inputs: Sequence[Goal], before: float | None
@@ -167,8 +167,7 @@ class Events(MemoListener):
         """Tells that a cheaper plan was found for a goal of the group."""
         if self.wanted and goal.best is not None:
             costs = tuple([below.best.cost for below in inputs if below.best is not None])
-            found = (group, goal.required, goal.best, costs, before)
-            self._tell(WinnerChanged(self._next(), *found))
+            self._tell(WinnerChanged, group, goal.required, goal.best, costs, before)
 
     def pruned(self, goal: Goal, alternative: Alternative, cost: float, bound: float) -> None:
         """Tells that an alternative was left at ``cost``, as it cannot be the cheapest."""
@@ -176,19 +175,16 @@ class Events(MemoListener):
             choice, inputs = alternative
             costs = [below.best.cost for below in inputs if below.done and below.best is not None]
             exact = len(costs) == len(inputs) and cost == sum(costs, choice.local)
-            found = (goal.group, goal.required, choice, cost, exact, bound)
-            self._tell(AlternativePruned(self._next(), *found))
+            self._tell(AlternativePruned, goal.group, goal.required, choice, cost, exact, bound)
 
     def costs_forgotten(self) -> None:
         """Tells that all winners were forgotten."""
         if self.wanted:
-            self._tell(CostsForgotten(self._next()))
+            self._tell(CostsForgotten)
 
-    def _next(self) -> int:
+    def _tell(self, kind: Callable[..., Event], *details: object) -> None:
         self._step += 1
-        return self._step
-
-    def _tell(self, event: Event) -> None:
+        event = kind(self._step, *details)
         for listener in self._listeners:
             listener(event)
 

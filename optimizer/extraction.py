@@ -27,23 +27,23 @@ def winning_plan(coster: Coster, root: GroupId, required: RequiredProperties) ->
         CannotPlanError: if a goal has no winner, or winners read each other in a circle; the
             message names the groups that lead to it.
     """
-    known: dict[GoalKey, Step] = {}
+    steps: dict[GoalKey, Step] = {}
     start: GoalKey = (coster.groups.find(root), required)
     # The goals on the way down to the one at hand, with what their winners still need.
     path: dict[GoalKey, _Opened] = {}
     _open(coster, start, path)
     while path:
         key, opened = next(reversed(path.items()))
-        following = next((goal for goal in opened.missing if goal not in known), None)
+        following = next((goal for goal in opened.missing if goal not in steps), None)
         if following is None:
-            inputs = tuple(known[goal] for goal in opened.below)
-            known[key] = _step(coster, key[0], opened.winner, inputs)
+            inputs = tuple(steps[goal] for goal in opened.below)
+            steps[key] = _step(coster, key[0], opened.winner, inputs)
             del path[key]
         elif following in path:
             raise CannotPlanError(f"a plan reads itself: {_chain([*path, following])}")
         else:
             _open(coster, following, path)
-    return known[start]
+    return steps[start]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,17 +66,17 @@ def _open(coster: Coster, key: GoalKey, path: dict[GoalKey, _Opened]) -> None:
 def delivered_by_winners(coster: Coster) -> dict[GoalKey, DeliveredProperties]:
     """The delivered properties of each winner whose inputs have winners too."""
     goals = {goal: winner for g in coster.groups for goal, winner in _winners(g)}
-    known: dict[GoalKey, DeliveredProperties] = {}
+    delivered: dict[GoalKey, DeliveredProperties] = {}
     begun: set[GoalKey] = set()
     pending = list(goals)
     while pending:
         key = pending[-1]
         winner = goals.get(key)
-        if key in known or winner is None:
+        if key in delivered or winner is None:
             pending.pop()
             continue
         below = [_goal_key(coster, goal) for goal in winner.inputs]
-        missing = [goal for goal in below if goal not in known]
+        missing = [goal for goal in below if goal not in delivered]
         if missing and key not in begun:
             begun.add(key)
             pending += missing
@@ -85,9 +85,9 @@ def delivered_by_winners(coster: Coster) -> dict[GoalKey, DeliveredProperties]:
         if not missing:
             choice = winner.choice
             assert isinstance(choice, Choice)
-            inputs = tuple(known[goal] for goal in below)
-            known[key] = coster.delivered(choice, inputs)
-    return known
+            inputs = tuple(delivered[goal] for goal in below)
+            delivered[key] = coster.delivered(choice, inputs)
+    return delivered
 
 
 def plan_of_tree(coster: Coster, tree: PlanTree[PlanGoal, Choice]) -> Step:

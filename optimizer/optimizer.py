@@ -86,7 +86,7 @@ class Optimizer:
         if budget.interruptible:
             # The plan to return if there is no time to cost what exploring finds.
             found.append((search.start_plan(root, acceptable), None))
-        if (winner := search.best.optimize_any(root, acceptable)) is not None:
+        if (winner := search.branch_and_bound.optimize_any(root, acceptable)) is not None:
             found.insert(0, (winning_plan(search.coster, root, winner), winner))
         best, required = min(found, key=lambda plan: plan[0].cost)
         space = SearchSpace(memo, search.goals)
@@ -114,7 +114,7 @@ class Optimizer:
             space=space,
             physical_expressions=search.coster.choices_priced,
             stop_reason=budget.stop_reason,
-            circular=search.best.circular,
+            circular=search.branch_and_bound.circular,
             optimize_ms=budget.elapsed_ms(),
             rules=search.rules.statistics,
             plans=Plans(search.explorer, search.coster, budget.check, root, document),

@@ -58,8 +58,8 @@ class FoundGroup:
         scans: the windowed scans that it reads, without their predicates.
         estimate: what is estimated of its rows.
         expressions: its members.
-        winners: its cheapest plans, by required properties.
-        delivered: the properties that winners deliver, of those whose inputs have winners too.
+        winners: its cheapest plans by required properties, with the properties that they deliver;
+            None where an input has no winner.
         goals: the requirements under which the search wanted it.
     """
 
@@ -68,8 +68,7 @@ class FoundGroup:
     scans: tuple[WScan, ...]
     estimate: Characteristics
     expressions: tuple[GroupExpression, ...]
-    winners: Mapping[RequiredProperties, Winner]
-    delivered: Mapping[RequiredProperties, DeliveredProperties]
+    winners: Mapping[RequiredProperties, tuple[Winner, DeliveredProperties | None]]
     goals: tuple[FoundGoal, ...]
 
 
@@ -82,15 +81,12 @@ class SearchSpace:
 
     def groups(self) -> tuple[FoundGroup, ...]:
         """All groups, by their numbers."""
-        delivered: dict[GroupId, dict[RequiredProperties, DeliveredProperties]] = {}
-        for (group, required), properties in delivered_by_winners(self._goals.coster).items():
-            delivered.setdefault(group, {})[required] = properties
+        delivered = delivered_by_winners(self._goals.coster)
         wanted: dict[GroupId, list[Goal]] = {}
         for goal in self._goals:
             wanted.setdefault(goal.group, []).append(goal)
         return tuple(
-            self._group(group, wanted.get(group.id, []), delivered.get(group.id, {}))
-            for group in self._memo.groups
+            self._group(group, wanted.get(group.id, []), delivered) for group in self._memo.groups
         )
 
     def requirements(
@@ -118,11 +114,11 @@ class SearchSpace:
         self,
         group: Group,
         goals: list[Goal],
-        delivered: Mapping[RequiredProperties, DeliveredProperties],
+        delivered: Mapping[tuple[GroupId, RequiredProperties], DeliveredProperties],
     ) -> FoundGroup:
         coster = self._goals.coster
         winners = {
-            required: winner
+            required: (winner, delivered.get((group.id, required)))
             for required, winner in group.winners.items()
             if isinstance(required, RequiredProperties)
         }
@@ -133,7 +129,6 @@ class SearchSpace:
             coster.estimate(group.id),
             tuple(group.expressions),
             winners,
-            delivered,
             tuple(map(self._goal, goals)),
         )
 

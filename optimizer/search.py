@@ -35,7 +35,7 @@ from .steps import Step
 
 
 class Search:
-    """The parts of one search; ``best`` finds winners."""
+    """The parts of one search; ``branch_and_bound`` finds winners."""
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class Search:
         )
         self.explorer = Explorer(context, agenda, self.budget, self.events)
         self.goals = GoalTable(self.coster, self.events)
-        self.best = BranchAndBound(
+        self.branch_and_bound = BranchAndBound(
             self.explorer, self.goals, self.budget, self.events, prune=options.prune
         )
 
@@ -84,8 +84,8 @@ class Search:
         unbounded.exploration_over = True
         silent = Events()
         goals = GoalTable(self.coster, silent)
-        best = BranchAndBound(self.explorer, goals, unbounded, silent, prune=self.options.prune)
-        required = best.optimize_any(root, acceptable)
+        solver = BranchAndBound(self.explorer, goals, unbounded, silent, prune=self.options.prune)
+        required = solver.optimize_any(root, acceptable)
         assert required is not None  # nothing cuts this search
         plan = winning_plan(self.coster, root, required)
         self.goals.forget()

@@ -136,7 +136,7 @@ def test_groups_that_read_each_other_in_a_circle_do_no_harm() -> None:
     assert a is not None
     swapped = memo.insert(Expression(Project((1, 0)), (a,))).group
     memo.insert(Expression(Project((1, 0)), (swapped,)), into=a, rule="MadeForATest")
-    winner = search.best.optimize(root, COALESCED)
+    winner = search.branch_and_bound.optimize(root, COALESCED)
     assert winner is not None
     memo.check(SearchSpace(memo, search.goals).alternatives)
     plan = winning_plan(search.coster, root, COALESCED)
@@ -145,7 +145,7 @@ def test_groups_that_read_each_other_in_a_circle_do_no_harm() -> None:
 
 def test_a_plan_that_reads_itself_is_reported_with_its_circle() -> None:
     search, root = explored_by_hand(pattern(((0, 1), (1, 2)), labels="ab"))
-    search.best.optimize(root, COALESCED)
+    search.branch_and_bound.optimize(root, COALESCED)
     anything = RequiredProperties()
     choice = search.coster.choices(root)[0]
     group = search.memo.group(choice.inputs[0])

@@ -34,7 +34,7 @@ def traced(
     recorder = Recorder(Tracing(most, tried))
     search = Search(thesis_model(), Options(), [recorder])
     root = Entry(search.memo, search.algebra.flat).insert(expression)
-    search.best.optimize(root, COALESCED)
+    search.branch_and_bound.optimize(root, COALESCED)
     return search, recorder.trace
 
 

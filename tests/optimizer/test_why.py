@@ -92,7 +92,7 @@ def test_the_runner_up_is_the_cheapest_other_way(shape: str, seed: int) -> None:
         assert other.exact
         (goal,) = (g for g in groups[reason.group].goals if g.required == reason.required)
         costs = sorted(
-            sum([groups[g].winners[asked].cost for g, asked in a.inputs], a.choice.local)
+            sum([groups[g].winners[asked][0].cost for g, asked in a.inputs], a.choice.local)
             for a in goal.alternatives
             if a.choice.source >= 0 or reason.choice.source < 0  # no enforcer on itself
         )
