@@ -60,22 +60,18 @@ from .counters import (
 from .dictionary import Dictionary
 from .operators.aggregate import AggregateOperator
 from .operators.base import Operator, Remembering, TimeDriven
-from .operators.coalesce import CoalesceOperator
+from .operators.coalesce import CoalesceOperator, CoalesceWithDeletions
 from .operators.compute import ComputeOperator
 from .operators.filter import FilterOperator
-from .operators.join import JoinOperator
+from .operators.join import JoinOperator, JoinWithDeletions
 from .operators.path import PathOperator
 from .operators.path_with_deletions import PathWithDeletions
 from .operators.report import ReportOperator
+from .operators.retraction import RetractOperator
 from .operators.rewindow import RewindowOperator
 from .operators.simple_path import SimplePathOperator
 from .operators.slide_path import SlidePathOperator
 from .operators.stateless import EmptyOperator, ProjectOperator, UnionOperator
-from .operators.taking_back import (
-    CoalesceWithDeletions,
-    JoinWithDeletions,
-    RetractOperator,
-)
 from .operators.witness import WitnessOperator
 from .placement import Place
 from .widths import width_of
@@ -284,7 +280,7 @@ class Pipeline:
                 )
             last = int(batch.ts[-1])
             latest = last if latest is None else max(latest, last)
-            rows[i] = Batch(*(np.require(a, np.int64, ["C", "W"]) for a in _arrays(batch)))
+            rows[i] = Batch(*(np.require(a, np.int64, ["C", "W"]) for a in batch.arrays))
         if latest is not None:
             self._now = latest if self._now is None else max(self._now, latest)
         return rows
@@ -341,10 +337,6 @@ def _work(
         return done
     tally = after - before
     return replace(done, dropped=int(tally[DROPPED]), validity=float(tally[ADDED_VALIDITY]))
-
-
-def _arrays(batch: Batch) -> tuple[object, object, object]:
-    return batch.columns, batch.ts, batch.exp
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from numba.core.types import unliteral
 
 from headrace.algebra import regex
 from headrace.algebra.physical import Coalesce, HashJoin, ProjectColumns, WindowScan
-from headrace.executor.kernels import coalesce, edges, forest, join, path, rows, tables, vertices
+from headrace.executor.kernels import coalesce, forest, join, path, rows, tables, vertices
 from headrace.executor.local import Edge, run_plan
 from tests.executor.plans import path_over, plan_of
 
