@@ -18,12 +18,12 @@ from .accounts import with_chains
 from .batch import FOREVER, Batch, merged
 from .counters import Counters, given
 from .dictionary import Dictionary
-from .held import Held
 from .instants import come_to
 from .leaves import Leaf, leaves, property_column
 from .operators.rewindow import kept_beyond
 from .partitioned import Partitioned
 from .pipeline import Pipeline
+from .reorder import ReorderBuffer
 from .watermarks import NEVER, Seen, Watermark, streams_read
 
 Vertex = str | int
@@ -72,7 +72,7 @@ class LocalRun:
         self._streams = streams_read(plan)
         self._leaves = leaves(plan)
         self._passed = {leaf.node: [Counters()] * len(leaf.predicates) for leaf in self._leaves}
-        self._held = {leaf.node: Held() for leaf in self._leaves}
+        self._held = {leaf.node: ReorderBuffer() for leaf in self._leaves}
         self.watermark = Watermark()
         self.late: list[LateEdge] = []
 

@@ -29,12 +29,12 @@ from ...algebra.plan import PhysicalPlan
 from ..accounts import of_stage
 from ..batch import FOREVER, Batch, without_repeated_ends
 from ..dictionary import Dictionary
-from ..held import Held, sorted_by_ts
 from ..instants import come_to
 from ..operators.rewindow import kept_beyond
 from ..partitioned import pipeline_of
 from ..pipeline import Pipeline
 from ..placement import Place
+from ..reorder import ReorderBuffer, sorted_by_ts
 from ..stages import Stage, stages_of
 from ..watermarks import NEVER, Seen, streams_read
 from . import snapshot as snapshots
@@ -61,7 +61,7 @@ class Index:
 
     pipeline: Pipeline
     dictionary: Dictionary
-    held: Held = field(default_factory=Held)
+    held: ReorderBuffer = field(default_factory=ReorderBuffer)
 
     def batches(self, wire: Wire, rows: pa.Table) -> dict[int, Batch]:
         """Rows as what the pipeline takes."""

@@ -21,7 +21,7 @@ from typing import Protocol
 import numpy as np
 import pyarrow as pa
 
-from ..held import sorted_by_ts
+from ..reorder import sorted_by_ts
 from .packing import arrow_bytes, table_of
 from .wire import Wire
 
