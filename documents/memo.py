@@ -124,8 +124,8 @@ def memo_document(planned: Planned) -> Memo:
 
 def _group(group: FoundGroup, names: Names) -> Group:
     winners = (
-        _winner(names.required(required), winner, names, group.delivered.get(required))
-        for required, winner in group.winners.items()
+        _winner(names.required(required), winner, names, delivers)
+        for required, (winner, delivers) in group.winners.items()
     )
     goals = (_goal(goal, names) for goal in group.goals)
     return Group(

@@ -43,6 +43,11 @@ class Batch:
         """The number of columns."""
         return int(self.columns.shape[0])
 
+    @property
+    def arrays(self) -> tuple[IntArray, IntArray, IntArray]:
+        """``columns``, ``ts`` and ``exp``."""
+        return self.columns, self.ts, self.exp
+
     @staticmethod
     def empty(width: int) -> Batch:
         """No rows of ``width`` columns."""

@@ -17,10 +17,10 @@ from ..algebra.plan import PhysicalPlan, PlanStream
 from .batch import FOREVER, Batch, merged
 from .counters import Counters, given
 from .dictionary import Dictionary
-from .held import Held
 from .operators.rewindow import kept_beyond
 from .partitioned import Partitioned, plan_counters
 from .pipeline import Pipeline
+from .reorder import ReorderBuffer
 from .scans import Leaf, leaves, property_column
 from .slides import aligned_time
 from .watermarks import NEVER, Seen, Watermark, streams_read
@@ -71,7 +71,7 @@ class LocalRun:
         self._streams = streams_read(plan)
         self._leaves = leaves(plan)
         self._passed = {leaf.node: [Counters()] * len(leaf.predicates) for leaf in self._leaves}
-        self._held = {leaf.node: Held() for leaf in self._leaves}
+        self._held = {leaf.node: ReorderBuffer() for leaf in self._leaves}
         self.watermark = Watermark()
         self.late: list[LateEdge] = []
 

@@ -27,20 +27,13 @@ import numpy as np
 from ..algebra.physical import PhysicalOperator
 from ..algebra.plan import PlanError
 from .batch import FOREVER, Batch, merged
-from .counters import (
-    ADDED_VALIDITY,
-    DROPPED,
-    Coalescing,
-    Counters,
-    Tally,
-    given,
-)
+from .counters import ADDED_VALIDITY, DROPPED, Coalescing, Counters, Tally, given
 from .dictionary import Dictionary
 from .operators.base import Operator, Remembering, TimeDriven
 from .operators.build import Site, build
 from .operators.path_with_deletions import PathWithDeletions
+from .operators.retraction import RetractOperator
 from .operators.rewindow import RewindowOperator
-from .operators.taking_back import RetractOperator
 from .partitions import Partition
 
 ONLY_PARTITION = Partition()
@@ -240,7 +233,7 @@ class Pipeline:
                 )
             last = int(batch.ts[-1])
             latest = last if latest is None else max(latest, last)
-            rows[i] = Batch(*(np.require(a, np.int64, ["C", "W"]) for a in _arrays(batch)))
+            rows[i] = Batch(*(np.require(a, np.int64, ["C", "W"]) for a in batch.arrays))
         if latest is not None:
             self._now = latest if self._now is None else max(self._now, latest)
         return rows
@@ -297,7 +290,3 @@ def _work(
         return done
     tally = after - before
     return replace(done, dropped=int(tally[DROPPED]), validity=float(tally[ADDED_VALIDITY]))
-
-
-def _arrays(batch: Batch) -> tuple[object, object, object]:
-    return batch.columns, batch.ts, batch.exp

@@ -4,44 +4,114 @@ from __future__ import annotations
 
 from ..batch import FOREVER, IntArray
 from ..counters import ADDED_VALIDITY, DROPPED, Tally
+from . import bag
 from .compiling import kernel
-from .rows import find_row, hash_in, insert, is_due
+from .rows import (
+    COPIES,
+    EXPIRY,
+    NEXT,
+    REPORTED,
+    Input,
+    Rows,
+    append,
+    find_value,
+    first_of,
+    hash_in,
+    is_due,
+)
+from .stops import DONE, OUT_FULL, SWEEP_DUE
 from .tables import EMPTY
+
+# The header: the row in work, results, and how many the row may give.
+ROW, OUT, NEED, HEADER_FIELDS = range(4)
 
 
 @kernel
-def advance(
-    start: int,
-    columns: IntArray,
-    ts: IntArray,
-    exp: IntArray,
-    h: IntArray,
-    all_columns: IntArray,
-    rows: IntArray,
-    values: IntArray,
-    keys: IntArray,
-    extends: IntArray,
-    tally: Tally,
-) -> int:
-    """Marks in ``extends`` the rows that expire later than any before them of their value.
-
-    Begins at row ``start``; returns the row at which a sweep is due, or the number of rows.
-    """
-    width = all_columns.shape[0]
-    for i in range(start, ts.shape[0]):
-        if is_due(h, rows, ts[i]):
-            return i
-        hashed = hash_in(columns, i, all_columns)
-        row = values[find_row(values, rows, all_columns, columns, i, all_columns, hashed), 1]
-        said = ts[i]  # until when an earlier row says the same
+def advance(h: IntArray, batch: Input, held: Rows, extends: IntArray, tally: Tally) -> int:
+    """Marks in ``extends`` the rows that expire later than any before them of their value."""
+    columns, ts, exp = batch.columns, batch.ts, batch.exp
+    rows, at = held.rows, held.columns.shape[0] + EXPIRY
+    for i in range(h[ROW], ts.shape[0]):
+        if is_due(held, ts[i]):
+            h[ROW] = i
+            return SWEEP_DUE
+        hashed = hash_in(columns, i, held.columns)
+        slot = find_value(held, columns, i, hashed)
+        row = held.values[slot, 1]
+        reported = ts[i]  # until when an earlier row says the same
         if row == EMPTY:
-            insert(h, rows, values, keys, all_columns, all_columns, columns, i, exp[i], exp[i])
+            append(held, columns, i, exp[i], exp[i], hashed, slot)
         else:
-            said = max(said, rows[row, width])
-            rows[row, width] = max(exp[i], rows[row, width])
-        extends[i] = 1 if said < exp[i] else 0
-        if said >= exp[i]:
+            reported = max(reported, rows[row, at])
+            rows[row, at] = max(exp[i], rows[row, at])
+        extends[i] = 1 if reported < exp[i] else 0
+        if reported >= exp[i]:
             tally[DROPPED] += 1
         elif exp[i] != FOREVER:
-            tally[ADDED_VALIDITY] += exp[i] - said
-    return ts.shape[0]
+            tally[ADDED_VALIDITY] += exp[i] - reported
+    return DONE
+
+
+@kernel
+def _length(held: Rows, first: int) -> int:
+    """The entries of a chain."""
+    length, row = 0, first
+    while row != EMPTY:
+        length += 1
+        row = held.rows[row, held.columns.shape[0] + NEXT]
+    return length
+
+
+@kernel
+def _report_anew(held: Rows, first: int, now: int, holds: int, out: IntArray, written: int) -> int:
+    """Takes back what was reported of a value, and reports that it holds until ``holds`` (``now``:
+    no longer); returns how many rows are written."""
+    rows, width = held.rows, held.columns.shape[0]
+    again, row = EMPTY, first
+    while row != EMPTY:
+        expiry = rows[row, width + EXPIRY]
+        if rows[row, width + REPORTED] != 0 and expiry > now:
+            bag.write(held, row, now, ~expiry, out, written)
+            written += 1
+        rows[row, width + REPORTED] = 0
+        if holds > now and expiry == holds:
+            again = row
+        row = rows[row, width + NEXT]
+    if again != EMPTY:
+        bag.write(held, again, now, holds, out, written)
+        written += 1
+        rows[again, width + REPORTED] = 1
+    return written
+
+
+@kernel
+def with_deletions(h: IntArray, batch: Input, held: Rows, out: IntArray) -> int:
+    """Writes how long the longest row of a value lasts, when that changes.
+
+    A row that lasts longer than what was reported is reported. When the last row that lasts as
+    long is taken back, all that was reported is taken back, and what still holds is reported anew.
+    """
+    columns, ts, exp = batch.columns, batch.ts, batch.exp
+    while h[ROW] < ts.shape[0]:
+        i = h[ROW]
+        now = ts[i]
+        if is_due(held, now):
+            return SWEEP_DUE
+        first = first_of(held, columns, i, held.columns)
+        h[NEED] = _length(held, first) + 1
+        if h[OUT] + h[NEED] > out.shape[1]:
+            return OUT_FULL
+        reported = bag.latest(held, first, REPORTED, now)
+        if exp[i] >= 0:
+            row = bag.add(held, columns, i, exp[i])
+            if exp[i] > reported:
+                bag.write(held, row, now, exp[i], out, h[OUT])
+                h[OUT] += 1
+                held.rows[row, held.columns.shape[0] + REPORTED] = 1
+        else:
+            bag.take(held, columns, i, ~exp[i])
+            holds = bag.latest(held, first, COPIES, now)
+            if holds < reported:
+                h[OUT] = _report_anew(held, first, now, holds, out, h[OUT])
+        h[ROW] += 1
+    return DONE

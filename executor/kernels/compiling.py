@@ -53,7 +53,8 @@ def kernel(function: _Function) -> _Function:
     count references to them (``_nrt``), which costs a fourth of the time where a function is
     given a named tuple of arrays.
     """
-    dispatcher: Any = njit(_nrt=False)(function)
+    options: dict[str, Any] = {"_nrt": False}
+    dispatcher: Any = njit(**options)(function)
     dispatcher._cache = KernelCache(function)
     return dispatcher
 

@@ -10,11 +10,8 @@ from typing import NamedTuple
 
 from ..batch import FOREVER, IntArray
 from .compiling import kernel
+from .store import ADDED, COUNT
 from .tables import EMPTY, find, put
-
-# The header of a store; ADDED counts since the last sweep, and a sweep is due at SWEEP_AT
-# once SWEEP_AFTER rows were added.
-COUNT, ADDED, SWEEP_AT, SWEEP_AFTER, HEADER_FIELDS = range(5)
 
 # Fields of an edge. NEXT_IN is NEXT_OUT + 1 and TARGET is SOURCE + 1: an edge walked against its
 # direction has its ends and lists at `+ inverse` and `- inverse`.
@@ -27,14 +24,14 @@ class Edges(NamedTuple):
     Attributes:
         header: counts, and when a sweep is due.
         rows: an edge in each row; a store may have further fields.
-        index: the edge with a (source, :func:`edge_key`).
+        edge_map: the edge with a (source, :func:`edge_key`).
         adjacency: the first edge in the list of a (vertex, 2 · input + inverse).
         walked: for each 2 · input + inverse, whether lists of it are kept.
     """
 
     header: IntArray
     rows: IntArray
-    index: IntArray
+    edge_map: IntArray
     adjacency: IntArray
     walked: IntArray
 
@@ -53,7 +50,7 @@ def find_edge(edges: Edges, behind: int, ahead: int, number: int, inverse: int) 
     if inverse != 0:
         source, target = ahead, behind
     key = edge_key(target, number, edges.walked.shape[0] // 2)
-    return edges.index[find(edges.index, source, key), 2]
+    return edges.edge_map[find(edges.edge_map, source, key), 2]
 
 
 @kernel
@@ -76,7 +73,7 @@ def enter(edges: Edges, source: int, target: int, number: int, expiry: int, reor
     ``reorders``: an edge that lasts longer than before comes to the front of its lists, as a
     new one; the old one is dead. The caller sees to it that there is room for one more.
     """
-    rows, index = edges.rows, edges.index
+    rows, index = edges.rows, edges.edge_map
     key = edge_key(target, number, edges.walked.shape[0] // 2)
     slot = find(index, source, key)
     edge = index[slot, 2]
@@ -95,12 +92,6 @@ def enter(edges: Edges, source: int, target: int, number: int, expiry: int, reor
     rows[edge, EXPIRY] = expiry
     _link(edges, edge)
     return edge
-
-
-@kernel
-def is_sweep_due(header: IntArray, now: int) -> bool:
-    """Whether enough was added, and enough time has passed, since the last sweep."""
-    return now >= header[SWEEP_AT] and header[ADDED] >= header[SWEEP_AFTER]
 
 
 @kernel
@@ -133,5 +124,5 @@ def copy_valid(old: Edges, fresh: Edges, now: int) -> None:
             for part in range(rows.shape[1]):
                 rows[edge, part] = old.rows[number, part]
             key = edge_key(rows[edge, TARGET], rows[edge, INPUT], fresh.walked.shape[0] // 2)
-            put(fresh.index, rows[edge, SOURCE], key, edge)
+            put(fresh.edge_map, rows[edge, SOURCE], key, edge)
             _link(fresh, edge)

@@ -1,145 +1,120 @@
-"""Symmetric hash join: each arriving row is held, then meets what the other side holds."""
+"""Symmetric hash join: each arriving row is held, then meets what the other side holds.
+
+Over streams with deletions the sides are bags: a row meets each copy of its partners, and one
+that takes a row back takes back its results.
+"""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from ..batch import IntArray
+from . import bag
 from .compiling import kernel
-from .rows import find_row, hash_in, insert, is_due
+from .rows import COPIES, EXPIRY, IS_BAG, NEXT, Input, Rows, first_of, insert, is_due
+from .stops import DONE, OUT_FULL, RIGHT_SWEEP_DUE, SWEEP_DUE
 from .tables import EMPTY
 
-# Why the kernel stopped. The sides are swept only where no row is half done.
-DONE, LEFT_DUE, RIGHT_DUE, OUT_FULL = range(4)
-
-# The header: rows begun on each side, whether one is in work, where it stands, results.
-LEFT_ROW, RIGHT_ROW, IN_WORK, PARTNER, OUT, HEADER_LENGTH = range(6)
+# The header: rows begun on each side, which side's is in work, the partner that is next and
+# how many copies of it were met, results.
+LEFT_ROW, RIGHT_ROW, IN_WORK, PARTNER, MET, OUT, HEADER_FIELDS = range(7)
 FROM_LEFT, FROM_RIGHT = 1, 2
 
 
-@kernel
-def _first_partner(
-    columns: IntArray,
-    i: int,
-    own_keys: IntArray,
-    other_rows: IntArray,
-    other_index: IntArray,
-    other_keys: IntArray,
-) -> int:
-    hashed = hash_in(columns, i, own_keys)
-    slot = find_row(other_index, other_rows, other_keys, columns, i, own_keys, hashed)
-    return other_index[slot, 1]
+class Side(NamedTuple):
+    """One side of a join.
 
-
-@kernel
-def _meet(
-    h: IntArray,
-    columns: IntArray,
-    i: int,
-    now: int,
-    expiry: int,
-    sources: IntArray,
-    other_rows: IntArray,
-    other_width: int,
-    out: IntArray,
-) -> bool:
-    """Writes a result for each partner from ``PARTNER`` on; False when ``out`` is full.
-
-    ``sources[j]`` is the column of the arriving row that is output column ``j``, or -1 - c
-    for column c of the partner.
+    Attributes:
+        held: the rows held, found by what both sides bind.
+        input: the rows that arrive.
+        until: until when each of them is held, which is its expiry or earlier.
+        sources: for each output column the column of an arriving row, or -1 - c for column c of
+            its partner.
     """
-    width = sources.shape[0]
-    partner, written = h[PARTNER], h[OUT]
+
+    held: Rows
+    input: Input
+    until: IntArray
+    sources: IntArray
+
+
+@kernel
+def _enter(h: IntArray, side: Side, i: int, other: Rows) -> bool:
+    """Holds a row, or takes one back, and finds its first partner; False if it changes nothing.
+
+    A row that is not held at all meets the other side all the same.
+    """
+    held, columns, ts, exp = side.held, side.input.columns, side.input.ts[i], side.input.exp[i]
+    if held.header[IS_BAG] != 0:
+        if exp >= 0:
+            bag.add(held, columns, i, exp)
+        elif bag.take(held, columns, i, ~exp) == EMPTY:
+            return False
+    elif side.until[i] > ts and not insert(held, columns, i, exp, side.until[i]):
+        return False
+    h[PARTNER] = first_of(other, columns, i, held.key_columns)
+    h[MET] = 0
+    return True
+
+
+@kernel
+def _meet(h: IntArray, side: Side, i: int, other: Rows, out: IntArray) -> bool:
+    """Writes a result for each copy of each partner from ``PARTNER`` on; False when ``out`` is
+    full. What takes a row back (a negative ``exp``) takes back results."""
+    columns, sources, rows = side.input.columns, side.sources, other.rows
+    now, exp, is_bag = side.input.ts[i], side.input.exp[i], other.header[IS_BAG] != 0
+    width, other_width = sources.shape[0], other.columns.shape[0]
+    expiry = exp if exp >= 0 else ~exp
+    partner, met, written = h[PARTNER], h[MET], h[OUT]
     while partner != EMPTY and written < out.shape[1]:
-        if other_rows[partner, other_width] > now:
+        there = rows[partner, other_width + EXPIRY]
+        copies = rows[partner, other_width + COPIES] if is_bag else 1
+        while there > now and met < copies and written < out.shape[1]:
             for j in range(width):
                 source = sources[j]
                 if source >= 0:
                     out[j, written] = columns[source, i]
                 else:
-                    out[j, written] = other_rows[partner, -1 - source]
+                    out[j, written] = rows[partner, -1 - source]
+            until = min(expiry, there)
             out[width, written] = now
-            out[width + 1, written] = min(expiry, other_rows[partner, other_width])
+            out[width + 1, written] = until if exp >= 0 else ~until
             written += 1
-        partner = other_rows[partner, other_width + 1]
-    h[PARTNER], h[OUT] = partner, written
+            met += 1
+        if there <= now or met >= copies:
+            partner, met = rows[partner, other_width + NEXT], 0
+    h[PARTNER], h[MET], h[OUT] = partner, met, written
     return partner == EMPTY
 
 
 @kernel
-def advance(
-    h: IntArray,
-    left_columns: IntArray,
-    left_ts: IntArray,
-    left_exp: IntArray,
-    left_until: IntArray,
-    right_columns: IntArray,
-    right_ts: IntArray,
-    right_exp: IntArray,
-    right_until: IntArray,
-    left_h: IntArray,
-    left_rows: IntArray,
-    left_values: IntArray,
-    left_index: IntArray,
-    left_all: IntArray,
-    left_keys: IntArray,
-    left_sources: IntArray,
-    right_h: IntArray,
-    right_rows: IntArray,
-    right_values: IntArray,
-    right_index: IntArray,
-    right_all: IntArray,
-    right_keys: IntArray,
-    right_sources: IntArray,
-    out: IntArray,
-) -> int:
+def advance(h: IntArray, left: Side, right: Side, out: IntArray) -> int:
     """Works through both batches, merged by ts, left first, from where the header stands.
 
-    A row is held as long as its ``until`` says, which is its expiry or earlier; one that is not
-    held at all meets the other side all the same.
+    The sides are swept only where no row is half done.
     """
+    left_ts, right_ts = left.input.ts, right.input.ts
     while True:
-        if h[IN_WORK] == EMPTY:
-            left, right = h[LEFT_ROW], h[RIGHT_ROW]
-            if left < left_ts.shape[0] and (
-                right == right_ts.shape[0] or left_ts[left] <= right_ts[right]
-            ):
-                if is_due(left_h, left_rows, left_ts[left]):
-                    return LEFT_DUE
-                h[LEFT_ROW] += 1
-                if left_until[left] <= left_ts[left] or insert(
-                    left_h, left_rows, left_values, left_index, left_all, left_keys,
-                    left_columns, left, left_exp[left], left_until[left],
-                ):  # fmt: skip
-                    h[IN_WORK] = FROM_LEFT
-                    h[PARTNER] = _first_partner(
-                        left_columns, left, left_keys, right_rows, right_index, right_keys
-                    )
-            elif right < right_ts.shape[0]:
-                if is_due(right_h, right_rows, right_ts[right]):
-                    return RIGHT_DUE
-                h[RIGHT_ROW] += 1
-                if right_until[right] <= right_ts[right] or insert(
-                    right_h, right_rows, right_values, right_index, right_all, right_keys,
-                    right_columns, right, right_exp[right], right_until[right],
-                ):  # fmt: skip
-                    h[IN_WORK] = FROM_RIGHT
-                    h[PARTNER] = _first_partner(
-                        right_columns, right, right_keys, left_rows, left_index, left_keys
-                    )
-            else:
-                return DONE
-        elif h[IN_WORK] == FROM_LEFT:
-            i = h[LEFT_ROW] - 1
-            if not _meet(
-                h, left_columns, i, left_ts[i], left_exp[i],
-                left_sources, right_rows, right_all.shape[0], out,
-            ):  # fmt: skip
+        if h[IN_WORK] == FROM_LEFT:
+            if not _meet(h, left, h[LEFT_ROW] - 1, right.held, out):
                 return OUT_FULL
             h[IN_WORK] = EMPTY
+        elif h[IN_WORK] == FROM_RIGHT:
+            if not _meet(h, right, h[RIGHT_ROW] - 1, left.held, out):
+                return OUT_FULL
+            h[IN_WORK] = EMPTY
+        i, j = h[LEFT_ROW], h[RIGHT_ROW]
+        if i < left_ts.shape[0] and (j == right_ts.shape[0] or left_ts[i] <= right_ts[j]):
+            if is_due(left.held, left_ts[i]):
+                return SWEEP_DUE
+            h[LEFT_ROW] += 1
+            if _enter(h, left, i, right.held):
+                h[IN_WORK] = FROM_LEFT
+        elif j < right_ts.shape[0]:
+            if is_due(right.held, right_ts[j]):
+                return RIGHT_SWEEP_DUE
+            h[RIGHT_ROW] += 1
+            if _enter(h, right, j, left.held):
+                h[IN_WORK] = FROM_RIGHT
         else:
-            i = h[RIGHT_ROW] - 1
-            if not _meet(
-                h, right_columns, i, right_ts[i], right_exp[i],
-                right_sources, left_rows, left_all.shape[0], out,
-            ):  # fmt: skip
-                return OUT_FULL
-            h[IN_WORK] = EMPTY
+            return DONE

@@ -20,7 +20,7 @@ from typing import NamedTuple
 from ..batch import FOREVER, IntArray
 from ..counters import ADDED_VALIDITY, DROPPED, Tally
 from .compiling import kernel
-from .edges import ADDED, COUNT, EXPIRY, NEXT_OUT, TARGET, Edges, enter, is_sweep_due
+from .edges import EXPIRY, NEXT_OUT, TARGET, Edges, enter
 from .forest import (
     BLOCK,
     CAPACITY,
@@ -54,6 +54,7 @@ from .stops import (
     POOL_FULL,
     SWEEP_DUE,
 )
+from .store import ADDED, COUNT, is_sweep_due
 from .tables import EMPTY, find
 
 # Fields of an input row are its first index; fields of a move are the columns of `moves`.

@@ -94,7 +94,7 @@ class Region(NamedTuple):
         header: counts and cursors.
         nodes: a product node in each row.
         vertices: a vertex in each row.
-        index: the node of a (vertex, 2 · state + layer), and the number of a (vertex, EMPTY).
+        node_map: the node of a (vertex, 2 · state + layer), and the number of a (vertex, EMPTY).
         arcs: an arc in each row.
         heap: nodes by width.
         ends: in the first half the nodes where paths begin, in the second where they end.
@@ -104,7 +104,7 @@ class Region(NamedTuple):
     header: IntArray
     nodes: IntArray
     vertices: IntArray
-    index: IntArray
+    node_map: IntArray
     arcs: IntArray
     heap: IntArray
     ends: IntArray
@@ -114,7 +114,7 @@ class Region(NamedTuple):
 @kernel
 def _node(region: Region, code: int, state: int, layer: int) -> int:
     """The node of the region, made if there is none yet; EMPTY if there is no room for it."""
-    h, nodes, vertices, index = region.header, region.nodes, region.vertices, region.index
+    h, nodes, vertices, index = region.header, region.nodes, region.vertices, region.node_map
     slot = find(index, code, 2 * state + layer)
     if index[slot, 2] != EMPTY:
         return index[slot, 2]
@@ -142,7 +142,7 @@ def _node(region: Region, code: int, state: int, layer: int) -> int:
 @kernel
 def clear(region: Region) -> None:
     """Forgets the region."""
-    h, nodes, vertices, index = region.header, region.nodes, region.vertices, region.index
+    h, nodes, vertices, index = region.header, region.nodes, region.vertices, region.node_map
     for node in range(h[NODES]):
         index[nodes[node, SLOT], 2] = EMPTY
     for vertex in range(h[VERTICES]):

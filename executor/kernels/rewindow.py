@@ -9,54 +9,45 @@ from __future__ import annotations
 
 from ..batch import FOREVER, IntArray
 from .compiling import kernel
-from .rows import COUNT, UNTIL, find_row, hash_in, insert, is_due
+from .rows import EXPIRY, UNTIL, Input, Rows, append, find_value, hash_in, is_due
+from .stops import DONE, SWEEP_DUE
 from .tables import EMPTY
+
+# The header: the row in work.
+ROW, HEADER_FIELDS = range(2)
 
 
 @kernel
 def advance(
-    begin: int,
-    columns: IntArray,
-    ts: IntArray,
-    exp: IntArray,
-    length: int,
-    slide: int,
-    h: IntArray,
-    all_columns: IntArray,
-    rows: IntArray,
-    values: IntArray,
-    keys: IntArray,
-    end: IntArray,
-    start: IntArray,
+    h: IntArray, batch: Input, length: int, slide: int, held: Rows, end: IntArray, start: IntArray
 ) -> int:
     """For each row that begins or extends a run, where that began, in ``start``, and until when
     the row is valid in its window, in ``end``, 0 if it says nothing new; ``start`` is -1 for
     other rows.
-
-    Begins at row ``begin``; returns the row at which a sweep is due, or the number of rows.
     """
-    since, held = all_columns.shape[0], h[UNTIL]
-    for i in range(begin, ts.shape[0]):
-        if is_due(h, rows, ts[i]):
-            return i
-        hashed = hash_in(columns, i, all_columns)
-        slot = find_row(values, rows, all_columns, columns, i, all_columns, hashed)
-        row = values[slot, 1]
+    columns, ts, exp = batch.columns, batch.ts, batch.exp
+    rows, since, until_at = held.rows, held.columns.shape[0] + EXPIRY, held.header[UNTIL]
+    for i in range(h[ROW], ts.shape[0]):
+        if is_due(held, ts[i]):
+            h[ROW] = i
+            return SWEEP_DUE
+        hashed = hash_in(columns, i, held.columns)
+        slot = find_value(held, columns, i, hashed)
+        row = held.values[slot, 1]
         until = exp[i] + 1 if exp[i] < FOREVER else FOREVER
-        said = ts[i]
-        if row != EMPTY and ts[i] < rows[row, held]:
-            if until <= rows[row, held]:
+        reported = ts[i]
+        if row == EMPTY:
+            row = append(held, columns, i, ts[i], until, hashed, slot)
+        elif ts[i] < rows[row, until_at]:
+            if until <= rows[row, until_at]:
                 start[i], end[i] = -1, 0
                 continue
-            said = rows[row, held] - 1
-        elif row == EMPTY:
-            row = h[COUNT]
-            insert(h, rows, values, keys, all_columns, all_columns, columns, i, ts[i], until)
+            reported = rows[row, until_at] - 1
         else:
             rows[row, since] = ts[i]
-        rows[row, held] = until
+        rows[row, until_at] = until
         first = rows[row, since]
         close = min(exp[i], first // slide * slide + length)
         start[i] = first
-        end[i] = close if close > said else 0
-    return ts.shape[0]
+        end[i] = close if close > reported else 0
+    return DONE

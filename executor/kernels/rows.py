@@ -1,21 +1,64 @@
-"""A set of rows of any width, each held once with its largest expiry.
+"""Stores of rows of any width: sets, and bags for streams with deletions.
 
-``rows`` is int64[capacity, width + 2]: the columns, the expiry, and the next row with the
-same key; in a set that gives rows back before they expire there is a further column, until
-when each is held. A row is found through two indexes, int64[capacity, 2] of (hash, row) with open
-addressing: ``values`` over all columns, and ``keys`` over the key columns, which leads to
-the first row of a chain. A set that nobody looks up by key has no ``keys`` (length 0).
+``rows`` is int64[capacity, width + fields]: the columns, the expiry, the next row with the
+same key, and further fields. A *set* holds each value once, with its largest expiry; one that gives
+rows back before they expire has a further field, until when each is held. A *bag*
+(:mod:`headrace.executor.kernels.bag`) holds a value once for each of its expiries.
+
+A row is found through two indexes, int64[capacity, 2] of (hash, row) with open addressing:
+``values`` over all columns (and the expiry in a bag), and ``keys`` over the key columns, which
+leads to the first row of a chain. A store that nobody looks up by key has no ``keys`` (length 0).
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from ..batch import FOREVER, IntArray
+from . import store
 from .compiling import kernel
+from .store import ADDED, COUNT, is_sweep_due
 from .tables import EMPTY, mixed
 
-# The header of a set.
-COUNT, ADDED, SWEEP_AT, SWEEP_AFTER, UNTIL, SET_FIELDS = range(6)
-# UNTIL is the column that says until when a row is held: its expiry, or the further column.
+# The header of a store of rows: further, the column that says until when a row is held (its
+# expiry, or a field of its own), and whether the store is a bag.
+UNTIL = store.HEADER_FIELDS
+IS_BAG = UNTIL + 1
+HEADER_FIELDS = UNTIL + 2
+
+# Fields of a row after its columns. A set that gives rows back early has HELD_UNTIL; a bag has
+# the number of COPIES, and whether a coalescing has REPORTED the row.
+EXPIRY, NEXT, SET_FIELDS = range(3)
+HELD_UNTIL, EARLY_SET_FIELDS = 2, 3
+COPIES, REPORTED, BAG_FIELDS = 2, 3, 4
+
+
+class Rows(NamedTuple):
+    """The arrays of a store.
+
+    Attributes:
+        header: counts, when a sweep is due, and what kind of store it is.
+        rows: a row in each row.
+        values: the index of whole rows.
+        keys: the index of keys.
+        columns: the numbers of all columns.
+        key_columns: those of the key.
+    """
+
+    header: IntArray
+    rows: IntArray
+    values: IntArray
+    keys: IntArray
+    columns: IntArray
+    key_columns: IntArray
+
+
+class Input(NamedTuple):
+    """A batch of rows (:class:`headrace.executor.batch.Batch`)."""
+
+    columns: IntArray
+    ts: IntArray
+    exp: IntArray
 
 
 @kernel
@@ -56,97 +99,123 @@ def find_row(
 
 
 @kernel
-def insert(
-    h: IntArray,
-    rows: IntArray,
-    values: IntArray,
-    keys: IntArray,
-    all_columns: IntArray,
-    key_columns: IntArray,
-    columns: IntArray,
-    i: int,
-    expiry: int,
-    until: int,
-) -> bool:
-    """Holds row ``i`` of a batch; False if it is held with no smaller an expiry.
+def find_value(held: Rows, columns: IntArray, i: int, hashed: int) -> int:
+    """The slot in ``values`` of batch row ``i`` in a set, or the free slot where it belongs."""
+    return find_row(held.values, held.rows, held.columns, columns, i, held.columns, hashed)
 
-    ``until`` rises with the expiry; it is the expiry in a set without that further column.
 
-    The caller sees to it that there is room.
+@kernel
+def first_of(held: Rows, columns: IntArray, i: int, sought: IntArray) -> int:
+    """The first row whose key equals columns ``sought`` of batch row ``i``, or EMPTY."""
+    hashed = hash_in(columns, i, sought)
+    slot = find_row(held.keys, held.rows, held.key_columns, columns, i, sought, hashed)
+    return held.keys[slot, 1]
+
+
+@kernel
+def append(
+    held: Rows, columns: IntArray, i: int, expiry: int, until: int, hashed: int, slot: int
+) -> int:
+    """Holds batch row ``i`` as a new row, at a free slot of ``values``; returns its number.
+
+    The caller sees to it that there is room, and sets further fields.
     """
-    width = all_columns.shape[0]
-    hashed = hash_in(columns, i, all_columns)
-    slot = find_row(values, rows, all_columns, columns, i, all_columns, hashed)
-    row = values[slot, 1]
-    if row != EMPTY:
-        if rows[row, width] >= expiry:
-            return False
-        rows[row, width] = expiry
-        rows[row, h[UNTIL]] = until
-        return True
+    h, rows, values, keys = held.header, held.rows, held.values, held.keys
+    width = held.columns.shape[0]
     row = h[COUNT]
     h[COUNT] += 1
     h[ADDED] += 1
     values[slot, 0], values[slot, 1] = hashed, row
     for j in range(width):
         rows[row, j] = columns[j, i]
-    rows[row, width] = expiry
+    rows[row, width + EXPIRY] = expiry
     rows[row, h[UNTIL]] = until
     if keys.shape[0] > 0:
-        hashed = hash_in(columns, i, key_columns)
-        slot = find_row(keys, rows, key_columns, columns, i, key_columns, hashed)
-        rows[row, width + 1] = keys[slot, 1]
+        hashed = hash_in(columns, i, held.key_columns)
+        slot = find_row(keys, rows, held.key_columns, columns, i, held.key_columns, hashed)
+        rows[row, width + NEXT] = keys[slot, 1]
         keys[slot, 0], keys[slot, 1] = hashed, row
+    return row
+
+
+@kernel
+def insert(held: Rows, columns: IntArray, i: int, expiry: int, until: int) -> bool:
+    """Holds row ``i`` of a batch in a set; False if it is held with no smaller an expiry.
+
+    ``until`` rises with the expiry; it is the expiry in a set without that further field.
+
+    The caller sees to it that there is room.
+    """
+    hashed = hash_in(columns, i, held.columns)
+    slot = find_value(held, columns, i, hashed)
+    row = held.values[slot, 1]
+    if row == EMPTY:
+        append(held, columns, i, expiry, until, hashed, slot)
+        return True
+    at = held.columns.shape[0] + EXPIRY
+    if held.rows[row, at] >= expiry:
+        return False
+    held.rows[row, at] = expiry
+    held.rows[row, held.header[UNTIL]] = until
     return True
 
 
 @kernel
-def is_due(h: IntArray, rows: IntArray, now: int) -> bool:
-    """Whether the set wants a sweep: it is full, or much may have expired."""
-    return h[COUNT] == rows.shape[0] or (now >= h[SWEEP_AT] and h[ADDED] >= h[SWEEP_AFTER])
+def is_due(held: Rows, now: int) -> bool:
+    """Whether the store wants a sweep: it is full, or much may have expired."""
+    return held.header[COUNT] == held.rows.shape[0] or is_sweep_due(held.header, now)
 
 
 @kernel
-def count_valid_rows(h: IntArray, rows: IntArray, now: int) -> tuple[int, int, int]:
-    """How many rows :func:`sweep_rows` will keep, how many of them are kept forever, and
-    until when the others are held at the latest.
-    """
-    until = h[UNTIL]
-    valid, lasting, latest = 0, 0, now
-    for row in range(h[COUNT]):
-        if rows[row, until] > now:
-            valid += 1
-            if rows[row, until] == FOREVER:
+def _held_until(held: Rows, row: int) -> int:
+    """Until when a row is held; EMPTY if all copies of it in a bag were taken back."""
+    width = held.columns.shape[0]
+    if held.header[IS_BAG] != 0:
+        rows = held.rows
+        if rows[row, width + COPIES] == 0 and rows[row, width + REPORTED] == 0:
+            return EMPTY
+    return held.rows[row, held.header[UNTIL]]
+
+
+@kernel
+def count_valid(held: Rows, now: int) -> tuple[int, int, int]:
+    """How many rows :func:`copy_valid` keeps, how many of them are kept forever, and until when
+    the others are held at the latest."""
+    count, lasting, latest = 0, 0, now
+    for row in range(held.header[COUNT]):
+        until = _held_until(held, row)
+        if until > now:
+            count += 1
+            if until == FOREVER:
                 lasting += 1
             else:
-                latest = max(latest, rows[row, until])
-    return valid, lasting, latest
+                latest = max(latest, until)
+    return count, lasting, latest
 
 
 @kernel
-def sweep_rows(
-    h: IntArray,
-    old: IntArray,
-    rows: IntArray,
-    values: IntArray,
-    keys: IntArray,
-    all_columns: IntArray,
-    key_columns: IntArray,
-    line: IntArray,
-    now: int,
-) -> None:
-    """Copies what is held after ``now`` into fresh arrays; ``line`` is a row to work with."""
-    count, width, until = h[COUNT], all_columns.shape[0], h[UNTIL]
+def copy_valid(old: Rows, fresh: Rows, line: IntArray, now: int) -> None:
+    """Copies what is held after ``now`` into fresh arrays under the same header.
+
+    Each row is put into ``line``, a batch of one, so that there is one way in.
+    """
+    h, rows, values = fresh.header, fresh.rows, fresh.values
+    count, width, mask = h[COUNT], fresh.columns.shape[0], values.shape[0] - 1
     h[COUNT] = 0
-    # One row at a time as a batch of one, so that there is one way in. (The row's number
-    # is no literal, which would have `insert` compiled once more.)
-    first = 0 * count
+    first = 0 * count  # no literal, which would have functions compiled once more
     for row in range(count):
-        if old[row, until] > now:
+        until = _held_until(old, row)
+        if until > now:
             for j in range(width):
-                line[j, first] = old[row, j]
-            insert(
-                h, rows, values, keys, all_columns, key_columns,
-                line, first, old[row, width], old[row, until],
-            )  # fmt: skip
+                line[j, first] = old.rows[row, j]
+            expiry = old.rows[row, width + EXPIRY]
+            hashed = hash_in(line, first, fresh.columns)
+            if h[IS_BAG] != 0:
+                hashed = mixed(hashed + expiry)
+            slot = hashed & mask
+            while values[slot, 1] != EMPTY:  # no equal row is there
+                slot = (slot + 1) & mask
+            there = append(fresh, line, first, expiry, until, hashed, slot)
+            for field in range(width + SET_FIELDS, rows.shape[1]):
+                rows[there, field] = old.rows[row, field]
     h[ADDED] = 0

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from ..batch import FOREVER, IntArray
 from .compiling import kernel
-from .edges import ADDED, COUNT, Edges, enter, is_sweep_due
+from .edges import Edges, enter
 from .path import (
     ROW_EXP,
     ROW_INPUT,
@@ -61,6 +61,7 @@ from .stops import (
     SPACE_FULL,
     SWEEP_DUE,
 )
+from .store import ADDED, COUNT, is_sweep_due
 from .tables import EMPTY, find, put
 
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from ..batch import IntArray
 from .compiling import kernel
-from .edges import COUNT, EXPIRY, NEXT_OUT, SOURCE, TARGET, Edges, enter, is_sweep_due
+from .edges import EXPIRY, NEXT_OUT, SOURCE, TARGET, Edges, enter
 from .path import ROW_EXP, ROW_INPUT, ROW_SOURCE, ROW_TARGET, ROW_TS
 from .region import STEP_KEY, STEP_THERE, Stepping
 from .stops import (
@@ -30,6 +30,7 @@ from .stops import (
     OVER_BUDGET,
     SWEEP_DUE,
 )
+from .store import COUNT, is_sweep_due
 from .tables import EMPTY, find
 
 # The header: the next row of an edge, the next row that wants a path, nodes of the search in
@@ -57,20 +58,20 @@ class Search(NamedTuple):
     Attributes:
         header: cursors.
         nodes: a product node found in each row.
-        index: the node of a (vertex, state).
+        node_map: the node of a (vertex, state).
         stack: the path in work when it must be simple.
     """
 
     header: IntArray
     nodes: IntArray
-    index: IntArray
+    node_map: IntArray
     stack: IntArray
 
 
 @kernel
 def _reach(search: Search, vertex: int, state: int, edge: int, kind: int, next_node: int) -> int:
     """The number of a product node found for the first time; EMPTY if it is known."""
-    h, nodes, index = search.header, search.nodes, search.index
+    h, nodes, index = search.header, search.nodes, search.node_map
     slot = find(index, vertex, state)
     if index[slot, 2] != EMPTY:
         return EMPTY
@@ -85,7 +86,7 @@ def _reach(search: Search, vertex: int, state: int, edge: int, kind: int, next_n
 @kernel
 def _clear(search: Search) -> None:
     """Empties the index of what the search found."""
-    h, nodes, index = search.header, search.nodes, search.index
+    h, nodes, index = search.header, search.nodes, search.node_map
     mask = index.shape[0] - 1
     if 8 * h[FOUND] > index.shape[0]:
         index[:, 2] = EMPTY
@@ -172,7 +173,7 @@ def _simple(
 ) -> int:
     """The length of a simple path from the start, whose steps stand in the stack; 0 if there is
     none, EMPTY beyond the budget."""
-    nodes, index, stack = search.nodes, search.index, search.stack
+    nodes, index, stack = search.nodes, search.node_map, search.stack
     rows, adjacency, forwards = edges.rows, edges.adjacency, stepping.forwards
     depth = taken = 0
     stack[0, ON_PATH], stack[0, NEXT_MOVE], stack[0, NEXT_EDGE] = (

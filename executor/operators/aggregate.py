@@ -23,7 +23,7 @@ from ...algebra.physical import AggregateRows
 from ..batch import FOREVER, Batch, IntArray, lasting
 from ..dictionary import Dictionary
 from .accumulators import Accumulator, accumulator
-from .held import HeldValues, Value, next_multiple, values_of
+from .valid_values import ValidValues, Value, next_multiple, values_of
 
 Row = tuple[Any, ...]
 """The aggregates of a group."""
@@ -71,7 +71,7 @@ class AggregateOperator:
         self._looked_at = sorted({c for _, c in operator.aggregates if c is not None})
         place = {column: i for i, column in enumerate(self._looked_at)}
         self._places = [None if c is None else place[c] for _, c in operator.aggregates]
-        self._held = HeldValues()
+        self._held = ValidValues()
         self._arguments: dict[Value, Row] = {}
         self._groups: dict[Value, _Group] = {}
         self._changed: dict[Value, None] = {}

@@ -8,8 +8,8 @@ from typing import Final, Protocol, runtime_checkable
 import numpy as np
 
 from ..batch import Batch, IntArray
-from ..kernels.edges import COUNT, SWEEP_AFTER, SWEEP_AT
 from ..kernels.stops import DONE
+from ..kernels.store import COUNT, SWEEP_AFTER, SWEEP_AT
 from ..predicates import Mask
 from ..schedule import LEAST_ADDED, Schedule
 
@@ -17,12 +17,8 @@ CHUNK: Final = 1 << 16
 """Rows of a result buffer."""
 
 
-class Operator(Protocol):
-    """A node of a pipeline at work."""
-
-    def process(self, inputs: Sequence[Batch], wanted: bool) -> Batch:
-        """The results of one batch per input; none are gathered unless ``wanted``."""
-        ...
+class Store(Protocol):
+    """A state that expires."""
 
     def tick(self, now: int) -> None:
         """Time has come to ``now``: gives state back if a sweep is due."""
@@ -40,6 +36,14 @@ class Operator(Protocol):
     @property
     def nbytes(self) -> int:
         """Bytes of memory allocated for state."""
+        ...
+
+
+class Operator(Store, Protocol):
+    """A node of a pipeline at work."""
+
+    def process(self, inputs: Sequence[Batch], wanted: bool) -> Batch:
+        """The results of one batch per input; none are gathered unless ``wanted``."""
         ...
 
 
@@ -81,28 +85,6 @@ class Stateless:
         """Nothing to give back."""
 
 
-class Store(Protocol):
-    """Rows that an operator holds until they expire."""
-
-    def tick(self, now: int) -> None:
-        """Sweeps if that is due."""
-        ...
-
-    def sweep(self, now: int) -> None:
-        """Drops what is held no longer at ``now``."""
-        ...
-
-    @property
-    def entries(self) -> int:
-        """Rows held."""
-        ...
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes allocated."""
-        ...
-
-
 def drive(step: Callable[[], int], remedies: Mapping[int, Callable[[], None]]) -> None:
     """Calls a kernel until it is done, and between calls does what it stopped for.
 
@@ -118,7 +100,7 @@ def drive(step: Callable[[], int], remedies: Mapping[int, Callable[[], None]]) -
 class Swept:
     """A state that is swept when enough of it can have expired.
 
-    ``header`` is that of its store (:mod:`headrace.executor.kernels.edges`): it has the kernels
+    ``header`` is that of its store (:mod:`headrace.executor.kernels.store`): it has the kernels
     stop when a sweep is due within a batch.
     """
 
@@ -161,7 +143,7 @@ class Holding:
     def purge(self, now: int) -> None:
         """Drops what is held no longer at ``now``."""
         for store in self._stores:
-            store.sweep(now)
+            store.purge(now)
 
     @property
     def entries(self) -> int:

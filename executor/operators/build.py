@@ -19,18 +19,18 @@ from ..dictionary import Dictionary
 from ..partitions import Partition
 from .aggregate import AggregateOperator
 from .base import Operator
-from .coalesce import CoalesceOperator
+from .coalesce import CoalesceOperator, CoalesceWithDeletions
 from .compute import ComputeOperator
 from .filter import FilterOperator
-from .join import JoinOperator
+from .join import JoinOperator, JoinWithDeletions
 from .path import PathOperator
 from .path_with_deletions import PathWithDeletions
 from .report import ReportOperator
+from .retraction import RetractOperator
 from .rewindow import RewindowOperator
 from .simple_path import SimplePathOperator
 from .slide_path import SlidePathOperator
 from .stateless import EmptyOperator, ProjectOperator, UnionOperator
-from .taking_back import CoalesceWithDeletions, JoinWithDeletions, RetractOperator
 from .witness import WitnessOperator
 
 

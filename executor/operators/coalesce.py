@@ -7,11 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ..batch import Batch
+from ..batch import Batch, IntArray
 from ..counters import Tally, new_tally
 from ..kernels import coalesce as kernel
-from .base import Holding
-from .rowset import RowSet
+from ..kernels import stops
+from ..kernels.rows import Input
+from .base import Holding, Results, drive
+from .rows import Bag, RowSet
 
 
 class CoalesceOperator(Holding):
@@ -20,6 +22,7 @@ class CoalesceOperator(Holding):
     def __init__(self, width: int) -> None:
         self._held = RowSet(width, None)
         self._stores = (self._held,)
+        self._h: IntArray = np.zeros(kernel.HEADER_FIELDS, np.int64)
         self.tally: Tally = new_tally()
 
     def process(self, inputs: Sequence[Batch], wanted: bool) -> Batch:
@@ -30,14 +33,41 @@ class CoalesceOperator(Holding):
 
     def extends(self, batch: Batch) -> NDArray[np.bool_]:
         """Which rows expire later than every earlier row of their value."""
-        held = self._held
+        h, held, rows = self._h, self._held, Input(*batch.arrays)
         extends = np.empty(len(batch), np.int64)
-        row = 0
-        while (
-            row := kernel.advance(
-                row, batch.columns, batch.ts, batch.exp,
-                held.h, held.columns, held.rows, held.values, held.index, extends, self.tally,
-            )
-        ) < len(batch):  # fmt: skip
-            held.sweep(int(batch.ts[row]))
+        h[kernel.ROW] = 0
+        drive(
+            lambda: kernel.advance(h, rows, held.arrays, extends, self.tally),
+            {stops.SWEEP_DUE: lambda: held.purge(int(batch.ts[h[kernel.ROW]]))},
+        )
         return extends.astype(np.bool_)
+
+
+class CoalesceWithDeletions(Holding):
+    """Of each value how long the longest of its rows lasts."""
+
+    def __init__(self, width: int) -> None:
+        self._held = Bag(width, tuple(range(width)))
+        self._stores = (self._held,)
+        self._h: IntArray = np.zeros(kernel.HEADER_FIELDS, np.int64)
+
+    def process(self, inputs: Sequence[Batch], wanted: bool) -> Batch:
+        """Rows that last longer than what was said; what was said, where it holds no more."""
+        (batch,) = inputs
+        h, held, rows = self._h, self._held, Input(*batch.arrays)
+        results = Results(batch.width, wanted)
+
+        def take() -> None:
+            results.take(int(h[kernel.OUT]), int(h[kernel.NEED]))
+            h[kernel.OUT] = 0
+
+        h[kernel.ROW] = 0
+        drive(
+            lambda: kernel.with_deletions(h, rows, held.arrays, results.buffer),
+            {
+                stops.SWEEP_DUE: lambda: held.purge(int(batch.ts[h[kernel.ROW]])),
+                stops.OUT_FULL: take,
+            },
+        )
+        take()
+        return results.batch()

@@ -19,6 +19,7 @@ from ..kernels.path import (
     ROW_ROOTS,
     ROW_TS,
 )
+from ..kernels.store import HEADER_FIELDS
 from ..kernels.tables import enlarged, enlarged_table, new_table
 from .base import Swept
 
@@ -38,7 +39,7 @@ class EdgesOperator(Swept, ABC):
     """
 
     def __init__(self, walked: IntArray, fields: int = kernel.EDGE_FIELDS) -> None:
-        super().__init__(np.zeros(kernel.HEADER_FIELDS, np.int64))
+        super().__init__(np.zeros(HEADER_FIELDS, np.int64))
         self._walked = walked
         self._fields = fields
         self._edges = self._new_edges(SMALLEST)
@@ -57,7 +58,7 @@ class EdgesOperator(Swept, ABC):
         length = 2 * len(edges.rows)
         self._edges = edges._replace(
             rows=enlarged(edges.rows, length),
-            index=enlarged_table(edges.index, length),
+            edge_map=enlarged_table(edges.edge_map, length),
             adjacency=enlarged_table(edges.adjacency, 2 * length),
         )
 

@@ -1,4 +1,4 @@
-"""HASH_JOIN: the symmetric hash join of two inputs."""
+"""HASH_JOIN: the symmetric hash join of two inputs, with deletions or without."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from ...algebra.physical import HashJoin, Horizon
 from ..batch import FOREVER, Batch, IntArray
 from ..dictionary import Dictionary
 from ..kernels import join as kernel
+from ..kernels import stops
+from ..kernels.rows import Input
 from ..kernels.tables import EMPTY
-from .base import Holding, Results
+from .base import Holding, Results, drive
 from .condition import Condition
-from .rowset import RowSet
+from .rows import Bag, RowSet
 
 
 class Pairing:
@@ -68,12 +70,17 @@ class JoinOperator(Holding):
         self._dictionary = dictionary or Dictionary()
         self._pairing = Pairing(join, self._dictionary)
         self._horizons = join.horizon or (None, None)
-        early = [horizon is not None for horizon in self._horizons]
-        self._left = RowSet(len(left), tuple(left.index(v) for v in shared), early=early[0])
-        self._right = RowSet(len(right), tuple(right.index(v) for v in shared), early=early[1])
+        self._left = self._store(left, shared, self._horizons[0])
+        self._right = self._store(right, shared, self._horizons[1])
         self._stores = (self._left, self._right)
-        self._h: IntArray = np.zeros(kernel.HEADER_LENGTH, np.int64)
+        self._h: IntArray = np.zeros(kernel.HEADER_FIELDS, np.int64)
         self._h[kernel.IN_WORK] = EMPTY
+
+    def _store(
+        self, binding: tuple[int, ...], shared: Sequence[int], horizon: Horizon | None
+    ) -> RowSet:
+        keys = tuple(binding.index(v) for v in shared)
+        return RowSet(len(binding), keys, early=horizon is not None)
 
     def process(self, inputs: Sequence[Batch], wanted: bool) -> Batch:
         """A row for each pair of matching rows that are valid together."""
@@ -82,26 +89,32 @@ class JoinOperator(Holding):
             return Batch.empty(self._pairing.width)
         h, left, right = self._h, self._left, self._right
         results = self._pairing.results(wanted)
+        left_rows, right_rows = Input(*a.arrays), Input(*b.arrays)
         left_until, right_until = map(self._until, inputs, self._horizons)
-        h[kernel.LEFT_ROW] = h[kernel.RIGHT_ROW] = 0
-        while True:
-            status = kernel.advance(
-                h, a.columns, a.ts, a.exp, left_until, b.columns, b.ts, b.exp, right_until,
-                left.h, left.rows, left.values, left.index,
-                left.columns, left.keys, self._pairing.left_sources,
-                right.h, right.rows, right.values, right.index,
-                right.columns, right.keys, self._pairing.right_sources,
+
+        def advance() -> int:
+            return kernel.advance(
+                h,
+                kernel.Side(left.arrays, left_rows, left_until, self._pairing.left_sources),
+                kernel.Side(right.arrays, right_rows, right_until, self._pairing.right_sources),
                 results.buffer,
-            )  # fmt: skip
-            if status == kernel.LEFT_DUE:
-                left.sweep(int(a.ts[h[kernel.LEFT_ROW]]))
-            elif status == kernel.RIGHT_DUE:
-                right.sweep(int(b.ts[h[kernel.RIGHT_ROW]]))
-            else:
-                self._pairing.take(results, int(h[kernel.OUT]), wanted)
-                h[kernel.OUT] = 0
-                if status == kernel.DONE:
-                    return results.batch()
+            )
+
+        def take() -> None:
+            self._pairing.take(results, int(h[kernel.OUT]), wanted)
+            h[kernel.OUT] = 0
+
+        h[kernel.LEFT_ROW] = h[kernel.RIGHT_ROW] = 0
+        drive(
+            advance,
+            {
+                stops.SWEEP_DUE: lambda: left.purge(int(a.ts[h[kernel.LEFT_ROW]])),
+                stops.RIGHT_SWEEP_DUE: lambda: right.purge(int(b.ts[h[kernel.RIGHT_ROW]])),
+                stops.OUT_FULL: take,
+            },
+        )
+        take()
+        return results.batch()
 
     def _until(self, batch: Batch, horizon: Horizon | None) -> IntArray:
         """Until when each row is held: until it expires, or none that it can meet will come."""
@@ -112,6 +125,16 @@ class JoinOperator(Holding):
         last = np.where(times < FOREVER - max(bound, 0) - 1, times, FOREVER - max(bound, 0) - 1)
         held = np.where(known, np.minimum(batch.exp, last + bound + 1), batch.exp)
         return np.require(held, np.int64, ["C", "W"])
+
+
+class JoinWithDeletions(JoinOperator):
+    """Holds the rows of both inputs, each as often as it was given, and gives a row for each pair
+    that is given or taken back."""
+
+    def _store(
+        self, binding: tuple[int, ...], shared: Sequence[int], horizon: Horizon | None
+    ) -> RowSet:
+        return Bag(len(binding), tuple(binding.index(v) for v in shared))
 
 
 def _sources(output: Sequence[int], own: tuple[int, ...], other: tuple[int, ...]) -> IntArray:

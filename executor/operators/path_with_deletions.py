@@ -9,12 +9,14 @@ import numpy as np
 from ...algebra.physical import SPath
 from ..batch import IntArray
 from ..kernels import path_deletion as kernel
-from ..kernels import stops, taking_back
+from ..kernels import retraction, stops
 from ..kernels.path import ROW_EXP, ROW_FIELDS, ROW_TS
+from ..kernels.rows import Input
 from ..kernels.tables import enlarged
-from .bag import Bag
+from .base import drive
 from .edges import IsRoot
 from .path import PathOperator
+from .rows import Bag
 
 _SMALLEST = 256
 _EDGE_COLUMNS = 3  # source, target, input
@@ -45,17 +47,14 @@ class PathWithDeletions(PathOperator):
 
     def _changes(self, rows: IntArray) -> IntArray:
         """How long each edge lasts, where that changes; ``~expiry`` where it shrinks."""
-        held = self._held
-        h: IntArray = np.zeros(taking_back.EDGE_FIELDS, np.int64)
-        columns = np.ascontiguousarray(rows[:_EDGE_COLUMNS])
-        ts, exp = rows[ROW_TS], rows[ROW_EXP]
+        held, h = self._held, np.zeros(retraction.HEADER_FIELDS, np.int64)
+        batch = Input(np.ascontiguousarray(rows[:_EDGE_COLUMNS]), rows[ROW_TS], rows[ROW_EXP])
         out: IntArray = np.empty((_EDGE_COLUMNS + 2, rows.shape[1]), np.int64)
-        while taking_back.changes_of_edges(
-            h, columns, ts, exp,
-            held.h, held.columns, held.rows, held.values, held.index, out,
-        ) != taking_back.DONE:  # fmt: skip
-            held.sweep(int(ts[h[taking_back.EDGE_ROW]]))
-        changed = int(h[taking_back.EDGE_OUT])
+        drive(
+            lambda: retraction.changes_of_edges(h, batch, held.arrays, out),
+            {stops.SWEEP_DUE: lambda: held.purge(int(batch.ts[h[retraction.ROW]]))},
+        )
+        changed = int(h[retraction.OUT])
         changes: IntArray = np.empty((ROW_FIELDS, changed), np.int64)
         changes[: _EDGE_COLUMNS + 2] = out[:, :changed]
         return changes
@@ -71,7 +70,7 @@ class PathWithDeletions(PathOperator):
     def purge(self, now: int) -> None:
         """Drops what expired at or before ``now``, and what was taken back."""
         super().purge(now)
-        self._held.sweep(now)
+        self._held.purge(now)
 
     def _state(self) -> Iterable[tuple[IntArray, ...]]:
         return *super()._state(), self._losses

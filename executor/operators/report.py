@@ -14,7 +14,7 @@ import numpy as np
 from ...algebra.physical import ReportRows
 from ..batch import FOREVER, Batch, IntArray, lasting
 from ..dictionary import Dictionary
-from .held import HeldValues, Value, next_multiple, values_of
+from .valid_values import ValidValues, Value, next_multiple, values_of
 
 
 class ReportOperator:
@@ -28,7 +28,7 @@ class ReportOperator:
         self._every = operator.every
         self._width = width
         self._dictionary = dictionary
-        self._held = HeldValues()
+        self._held = ValidValues()
         self._valid: dict[Value, None] = {}
         self._touched: dict[Value, None] = {}
         self._at: int | None = None

@@ -8,10 +8,12 @@ import numpy as np
 
 from ...algebra.physical import Rewindow
 from ...algebra.plan import PhysicalPlan
-from ..batch import FOREVER, Batch
+from ..batch import FOREVER, Batch, IntArray
 from ..kernels import rewindow as kernel
-from .base import Holding
-from .rowset import RowSet
+from ..kernels import stops
+from ..kernels.rows import Input
+from .base import Holding, drive
+from .rows import RowSet
 
 
 def kept_beyond(plan: PhysicalPlan) -> int:
@@ -31,6 +33,7 @@ class RewindowOperator(Holding):
     def __init__(self, width: int, length: int, slide: int) -> None:
         self._held = RowSet(width, None, early=True)
         self._stores = (self._held,)
+        self._h: IntArray = np.zeros(kernel.HEADER_FIELDS, np.int64)
         self._window = length, slide
         self._recalled: Batch | None = None
         self.remembers = False
@@ -51,16 +54,13 @@ class RewindowOperator(Holding):
         return self._advanced(batch, remember=self.remembers)
 
     def _advanced(self, batch: Batch, *, remember: bool) -> Batch:
-        held = self._held
+        h, held, rows = self._h, self._held, Input(*batch.arrays)
         end, start = np.empty(len(batch), np.int64), np.empty(len(batch), np.int64)
-        row = 0
-        while (
-            row := kernel.advance(
-                row, batch.columns, batch.ts, batch.exp, *self._window,
-                held.h, held.columns, held.rows, held.values, held.index, end, start,
-            )
-        ) < len(batch):  # fmt: skip
-            held.sweep(int(batch.ts[row]))
+        h[kernel.ROW] = 0
+        drive(
+            lambda: kernel.advance(h, rows, *self._window, held.arrays, end, start),
+            {stops.SWEEP_DUE: lambda: held.purge(int(batch.ts[h[kernel.ROW]]))},
+        )
         if remember:
             grown = batch.take(start >= 0)
             until = np.where(grown.exp < FOREVER, grown.exp + 1, FOREVER)

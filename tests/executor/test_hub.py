@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 
+from headrace.algebra import regex
 from headrace.catalog.defaults import DEFAULT_STATISTICS
 from headrace.catalog.model import Catalog, Stream
+from headrace.executor.batch import Batch
 from headrace.executor.local import Edge, LocalRun, _record_batches
+from headrace.executor.operators.path_with_deletions import PathWithDeletions
 from headrace.planning.planner import optimize
 from headrace.planning.requests import PlanningOptions, PlanRequest
+from tests.executor.test_path import path_of
 
 EDGES = 100_000
 HUB, END = -1, 10**9
@@ -53,3 +58,22 @@ def test_a_hub_costs_what_its_results_do(
     assert found + len(run.end()) == results
     # No operator gave more rows than the edges and the results together.
     assert all(done.rows_out <= 2 * EDGES + results for done in run.counters.values())
+
+
+@pytest.mark.parametrize("last_first", [False, True])
+def test_deleting_the_edges_into_a_hub_costs_what_its_results_do(last_first: bool) -> None:
+    """One by one; each start loses the hub and what lies behind it, and nothing else."""
+    operator = PathWithDeletions(path_of(regex.plus(regex.Symbol(0))), 1)
+    sources = np.arange(EDGES)
+    ends = np.array([[HUB], [END]]), np.stack([sources, np.full(EDGES, HUB)])
+    columns = np.concatenate(ends, axis=1)
+    ts = np.zeros(EDGES + 1, np.int64)
+    there = operator.process([Batch(columns, ts, np.full(EDGES + 1, 2 * EDGES))], wanted=True)
+    assert len(there) == 2 * EDGES + 1
+    order = sources[::-1] if last_first else sources
+    gone = np.stack([order, np.full(EDGES, HUB)])
+    back = operator.process([Batch(gone, 1 + sources, np.full(EDGES, ~(2 * EDGES)))], wanted=True)
+    assert len(back) == 2 * EDGES
+    assert sorted(zip(*back.columns.tolist(), strict=True)) == sorted(
+        (start, end) for start in range(EDGES) for end in (HUB, END)
+    )

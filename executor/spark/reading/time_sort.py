@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ...held import sorted_by_ts, times_of
+from ...reorder import sorted_by_ts, times_of
 
 RUN_ROWS = 1_000_000
 CHUNK_ROWS = 16_384

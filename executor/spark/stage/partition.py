@@ -29,11 +29,11 @@ import pyarrow as pa
 from ....algebra.plan import PhysicalPlan
 from ...batch import FOREVER, Batch, without_repeated_ends
 from ...dictionary import Dictionary
-from ...held import Held, sorted_by_ts
 from ...operators.rewindow import kept_beyond
 from ...partitioned import pipeline_of, stage_counters
 from ...partitions import Partition
 from ...pipeline import Pipeline
+from ...reorder import ReorderBuffer, sorted_by_ts
 from ...slides import aligned_time
 from ...stages import Stage, stages_of
 from ...watermarks import NEVER, Seen, streams_read
@@ -60,7 +60,7 @@ class Index:
 
     pipeline: Pipeline
     dictionary: Dictionary
-    held: Held = field(default_factory=Held)
+    held: ReorderBuffer = field(default_factory=ReorderBuffer)
 
     def batches(self, wire: Wire, rows: pa.Table) -> dict[int, Batch]:
         """Rows as what the pipeline takes."""

@@ -20,7 +20,7 @@ from typing import Protocol
 import numpy as np
 import pyarrow as pa
 
-from ...held import sorted_by_ts
+from ...reorder import sorted_by_ts
 from ..exchange.packing import arrow_bytes, table_of
 from ..exchange.wire import Wire
 

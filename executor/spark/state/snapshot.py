@@ -187,7 +187,7 @@ _OURS: Final = (
     "headrace.executor.batch",
     "headrace.executor.counters",
     "headrace.executor.dictionary",
-    "headrace.executor.held",
+    "headrace.executor.reorder",
     "headrace.executor.kernels.",
     "headrace.executor.operators.",
     "headrace.executor.pipeline",

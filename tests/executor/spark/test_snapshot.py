@@ -17,8 +17,8 @@ from hypothesis import given, note
 from hypothesis import strategies as st
 
 from headrace.algebra.plan import PhysicalPlan
-from headrace.executor.held import Held
 from headrace.executor.local import Edge
+from headrace.executor.reorder import ReorderBuffer
 from headrace.executor.spark.exchange.packing import table_of
 from headrace.executor.spark.state import snapshot
 from headrace.executor.spark.state.metadata import PartitionMetadata
@@ -240,7 +240,7 @@ def test_a_head_of_before_there_were_snapshots() -> None:
 
 
 def test_an_index_of_waiting_rows_carries_them_alone() -> None:
-    index = Held()
+    index = ReorderBuffer()
     rows = table_of_times(list(range(50_000)))
     index.add(rows)
     index.due(49_990)

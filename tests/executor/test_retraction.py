@@ -10,11 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headrace.algebra.physical import HashJoin
-from headrace.executor.operators.taking_back import (
-    CoalesceWithDeletions,
-    JoinWithDeletions,
-    RetractOperator,
-)
+from headrace.executor.operators.coalesce import CoalesceWithDeletions
+from headrace.executor.operators.join import JoinWithDeletions
+from headrace.executor.operators.retraction import RetractOperator
 from tests.executor.deletions import as_lines, changes, check, ports, valid
 from tests.executor.model import CUTS, Row, Values, joined, run
 from tests.strategies.amount import examples

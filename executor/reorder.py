@@ -1,4 +1,4 @@
-"""Rows that wait for the watermark, and their order.
+"""A reorder buffer: rows that wait for the watermark, and their order.
 
 In: tables with an int64 column ``ts``, in any order. Out: those not later than the watermark.
 
@@ -31,8 +31,8 @@ class _Run:
         return _Run(rows.take(np.arange(len(rows))), len(rows))
 
 
-class Held:
-    """Rows that were taken and not yet given."""
+class ReorderBuffer:
+    """Rows that arrived and wait until the watermark has passed them."""
 
     def __init__(self) -> None:
         self._runs: list[_Run] = []

@@ -6,7 +6,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headrace.executor.held import Held, sorted_by_ts
+from headrace.executor.reorder import ReorderBuffer, sorted_by_ts
 from tests.strategies.amount import examples
 
 TIMES = st.lists(st.integers(0, 40), max_size=12)
@@ -22,7 +22,7 @@ def table(times: list[int], first: int = 0) -> pa.Table:
 @given(steps=st.lists(st.tuples(TIMES, st.integers(-1, 45)), max_size=8))
 @examples(60)
 def test_what_is_due_comes_out_and_nothing_else(steps: list[tuple[list[int], int]]) -> None:
-    held = Held()
+    held = ReorderBuffer()
     waiting: dict[int, int] = {}
     count = 0
     for times, watermark in steps:
@@ -39,7 +39,7 @@ def test_what_is_due_comes_out_and_nothing_else(steps: list[tuple[list[int], int
 
 
 def test_a_row_of_a_far_time_does_not_keep_the_others_in_memory() -> None:
-    held = Held()
+    held = ReorderBuffer()
     held.add(table([*range(10_000), 1_000_000]))
     assert held.nbytes > 100_000
     assert [len(part) for part in held.due(5_000)] == [5_001]

@@ -16,7 +16,7 @@ _SPARE: Final = 1_000
 """So many entries of values removed may be in the queue beside as many as there are values."""
 
 
-class HeldValues:
+class ValidValues:
     """Each value with its largest expiry, and a queue by expiry with an entry for each value.
 
     There may be more entries of values that were removed; they go when they come to the front.

@@ -1,0 +1,74 @@
+"""RETRACT: deletions of edges as rows that take back what the edges gave (negative tuples)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..batch import Batch, IntArray, merged
+from ..kernels import retraction as kernel
+from ..kernels import stops
+from ..kernels.rows import Input
+from .base import Holding, Results, drive
+from .rows import Bag
+
+
+class RetractOperator(Holding):
+    """Expands an edge deletion into one retraction for each live row of the edge.
+
+    In: the edges of a scan; one with a negative expiry is a deletion, of which only source and
+    target count. Out: the edges, and for each deletion rows that take back all open edges
+    from its source to its target, those of its own time included: so it waits until time has
+    passed that.
+    """
+
+    def __init__(self, width: int) -> None:
+        self._held = Bag(width, (0, 1))
+        self._stores = (self._held,)
+        self._waiting = Batch.empty(width)
+        self._h: IntArray = np.zeros(kernel.HEADER_FIELDS, np.int64)
+        self._h[kernel.CHAIN] = kernel.NOT_BEGUN
+
+    def process(self, inputs: Sequence[Batch], wanted: bool) -> Batch:
+        """Edges, and what is taken back; deletions of the latest instant wait."""
+        (batch,) = inputs
+        if not len(batch):
+            return Batch.empty(batch.width)
+        rows = merged([self._waiting, batch])
+        rows = rows.take(np.lexsort((rows.exp < 0, rows.ts)))
+        waits = (rows.exp < 0) & (rows.ts == rows.ts[-1])
+        self._waiting = rows.take(waits)
+        return self._retracted(rows.take(~waits) if waits.any() else rows, wanted)
+
+    def advance(self, now: int, wanted: bool) -> Batch:
+        """What waited, when no more edges of its time can come."""
+        waiting = self._waiting
+        if not len(waiting) or waiting.ts[0] >= now:
+            return Batch.empty(waiting.width)
+        self._waiting = Batch.empty(waiting.width)
+        return self._retracted(waiting, wanted)
+
+    def _retracted(self, batch: Batch, wanted: bool) -> Batch:
+        h, held, rows = self._h, self._held, Input(*batch.arrays)
+        results = Results(batch.width, wanted)
+
+        def take() -> None:
+            results.take(int(h[kernel.OUT]))
+            h[kernel.OUT] = 0
+
+        h[kernel.ROW] = 0
+        drive(
+            lambda: kernel.retract(h, rows, held.arrays, results.buffer),
+            {
+                stops.SWEEP_DUE: lambda: held.purge(int(batch.ts[h[kernel.ROW]])),
+                stops.OUT_FULL: take,
+            },
+        )
+        take()
+        return results.batch()
+
+    @property
+    def unmatched(self) -> int:
+        """Deletions, since the operator was built, of edges of which none was open."""
+        return int(self._h[kernel.UNMATCHED])
