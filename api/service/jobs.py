@@ -25,7 +25,8 @@ from ...documents.alternatives import alternatives, plan_list
 from ...documents.explained import traced_document
 from ...documents.explanation import AskedDocument, Explanation, explanation, optimized
 from ...documents.memo import memo_document
-from ...documents.model import Document
+from ...documents.model import Document, json_values
+from ...documents.plan import PlanDocument
 from ...languages.errors import QueryError
 from ...languages.regular_query import PathAtom
 from ...optimizer.errors import SearchCancelledError
@@ -230,8 +231,8 @@ def _alternatives(job: Job, cancelled: Callable[[], bool]) -> Outcome:
     return _outcome(planned, _bytes(alternatives(plan_list(space.count, cheapest, render))))
 
 
-def _bytes(answer: Document) -> bytes:
-    return json_bytes(answer.to_json())
+def _bytes(answer: Document | PlanDocument) -> bytes:
+    return json_bytes(json_values(answer))
 
 
 _RUN: Mapping[Kind, Callable[[Job, Callable[[], bool]], Outcome]] = {
