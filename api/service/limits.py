@@ -1,10 +1,9 @@
 """Bounds on what a client may ask of the service.
 
-The names that the service may be called by are checked by Starlette's TrustedHostMiddleware: behind
-loopback no page of another site may reach it by a name of its own (DNS rebinding). Starlette's limit
-on bodies is not used, since it answers in plain text: a body that is too large is the mistake of
-an honest client, which reads problem documents, and is told the limit. Starlette has nothing for
-the rest.
+Starlette's TrustedHostMiddleware checks the host name: behind loopback no page of another site may
+reach the service by a name of its own (DNS rebinding). Starlette's limit on bodies is not used,
+since it answers in plain text: too large a body is the mistake of an honest client, which reads
+problem documents and learns the limit from them. Starlette has nothing for the rest.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """One JSON line for each request and each fault, with the id of the request.
 
-The lines are the standard library's log records. Their formatter is written here: it is shorter than
-the settings that a library for it needs to give these member names.
+The lines are the standard library's log records. Their formatter is written here, because it is
+shorter than the settings by which a library would give these member names.
 """
 
 from __future__ import annotations
