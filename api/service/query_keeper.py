@@ -14,7 +14,7 @@ from typing import Any
 from sqlalchemy.exc import SQLAlchemyError
 
 from ...planning.errors import UsageError
-from .homes import Home
+from .data_directory import Home
 from .kept_queries import KeptQuery, QueryStore, State, Wanted
 from .query import Query
 from .query_folder import QueryFolder

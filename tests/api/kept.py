@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from headrace.api.service import Settings
-from headrace.api.service.homes import Home
+from headrace.api.service.data_directory import Home
 from headrace.api.service.jobs import digest
 from headrace.api.service.kept_plans import KeptPlan
 from headrace.api.service.kept_queries import KeptQuery

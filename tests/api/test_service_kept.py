@@ -17,7 +17,7 @@ import pytest
 from sqlalchemy import Connection, create_engine, event, make_url, text
 
 from headrace.api.service import create_app
-from headrace.api.service.homes import Home
+from headrace.api.service.data_directory import Home
 from headrace.api.service.kept_plans import KeptPlan, MisfiledPlanError
 from headrace.api.service.kept_queries import KeptQuery, State, Wanted
 from headrace.api.service.store import SCHEMA_VERSION, Store, sqlite_url
