@@ -32,7 +32,7 @@ from ...languages.regular_query import PathAtom
 from ...optimizer.errors import SearchCancelledError
 from ...optimizer.trace import Tracing
 from ...planning.errors import HeadraceError, InvalidQueryError, UsageError
-from ...planning.planner import Planned, Translated, plan_of, translate_query
+from ...planning.planner import Planned, Translated, plan_translated, translate_query
 from ...planning.requests import PlanningOptions, PlanRequest
 from ..explanation import document, explained, misplaced
 from ..render.text import render
@@ -182,7 +182,7 @@ def _explained(job: Job, cancelled: Callable[[], bool]) -> Outcome:
     deadline = _deadline(job, cancelled)
     found: Translated | Planned = _translated(job, deadline)
     if stage not in ("query", "logical"):
-        found = plan_of(found, trace=details.pop("trace"), deadline=deadline)
+        found = plan_translated(found, trace=details.pop("trace"), deadline=deadline)
     details.pop("trace", None)
     if form == "json":
         return _outcome(found, _bytes(document(found, stage, **details)))
@@ -253,7 +253,7 @@ def _deadline(job: Job, cancelled: Callable[[], bool]) -> Deadline:
 def _planned(job: Job, cancelled: Callable[[], bool], trace: bool | Tracing = False) -> Planned:
     """The plan of a job's query, all of it under one deadline."""
     deadline = _deadline(job, cancelled)
-    return plan_of(_translated(job, deadline), trace=trace, deadline=deadline)
+    return plan_translated(_translated(job, deadline), trace=trace, deadline=deadline)
 
 
 def _translated(job: Job, deadline: Deadline) -> Translated:
