@@ -1,7 +1,7 @@
-"""What a worker process does for the service: one search, and the document of it.
+"""A job of a worker process: one search, and a document of it.
 
-In: a :class:`Job`, which holds all that is asked as JSON values. Out: an :class:`Outcome`, the
-answer to be sent as it is; errors of the client are answers too.
+In: a :class:`Job`, which holds the question as JSON values. Out: an :class:`Outcome`, the answer to
+send as it is; a mistake of the client is an answer too.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ from .problems import MEDIA_TYPE, document_of, json_bytes, problem_document
 
 JSON = "application/json"
 LONGEST_LISTING_SECONDS = 20.0
-"""How long one may look for alternatives to a plan, its search included."""
+"""The longest time to list alternatives to a plan, its search included."""
 AROUND_SECONDS = 20.0
-"""How long a job may take beside its search: for the text, statistics, and the documents."""
+"""The longest time of a job beside its search: for text, statistics and documents."""
 
 Kind = Literal["optimize", "explain", "memo", "trace", "alternatives", "explanation"]
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one query may ask of a worker; sizes of answers in bytes."""
+    """Bounds on a query: atoms, states of a path's automaton, bytes of an answer."""
 
     atoms: int = 100
     states: int = 256
@@ -73,11 +73,11 @@ class Asked:
 
     @property
     def id(self) -> str:
-        """A digest of it all: equal questions have equal ids, on any machine."""
+        """The digest of the question, the same on any machine."""
         return digest(self.document())
 
     def document(self) -> dict[str, Any]:
-        """As JSON values, from which :func:`asked` makes it again."""
+        """The question as JSON values, which :func:`asked` reads."""
         return {
             "query": self.query,
             "language": self.language,
@@ -89,7 +89,7 @@ class Asked:
 
 
 def asked(stored: Mapping[str, Any]) -> Asked:
-    """What was asked, from its document."""
+    """The question of its document."""
     return Asked(
         stored["query"],
         stored["language"],
@@ -101,7 +101,7 @@ def asked(stored: Mapping[str, Any]) -> Asked:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What is to be shown of a search: ``details`` are arguments of its kind.
+    """A question, and the document to answer with; ``details`` are arguments of its kind.
 
     ``files`` tells states of the catalog's files apart, if statistics are measured there.
     """
@@ -114,12 +114,12 @@ class Job:
 
     @property
     def key(self) -> str:
-        """Jobs of one key have one outcome."""
+        """Jobs with the same key have the same outcome."""
         return digest([self.kind, self.asked.id, dict(self.details), self.files])
 
     @property
     def seconds(self) -> float:
-        """How long the job may take in all; a worker that takes longer is ended."""
+        """The longest time of the job in all; a worker that takes longer is killed."""
         search = float(self.asked.options["budget_ms"]) / 1000
         if self.kind == "alternatives":
             search = max(search, LONGEST_LISTING_SECONDS)
@@ -128,7 +128,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """An answer: HTTP status, body, and what the search was like.
+    """An answer: HTTP status, body, and numbers of the search.
 
     ``stop_reason`` is None if nothing was searched; ``fault`` is what the log should have of an
     error that is ours. ``also`` are answers to other questions about the same plan, which need no
@@ -146,7 +146,7 @@ class Outcome:
 
 
 def run(job: Job, cancelled: Callable[[], bool]) -> Outcome:
-    """Does a job; never raises."""
+    """Carries out a job; never raises."""
     try:
         outcome = _RUN[job.kind](job, cancelled)
     except HeadraceError as error:
@@ -217,7 +217,7 @@ def _trace(job: Job, cancelled: Callable[[], bool]) -> Outcome:
     planned = _planned(job, cancelled, Tracing(steps, job.details["tried"]))
     body = _bytes(traced_document(planned, steps))
     while len(body) > job.limits.answer and steps > 1:
-        # Those that there is room for are worth more than none.
+        # Show as many steps as the answer has room for.
         steps = steps * job.limits.answer // len(body)
         body = _bytes(traced_document(planned, steps))
     return _outcome(planned, body)
@@ -251,7 +251,7 @@ def _deadline(job: Job, cancelled: Callable[[], bool]) -> Deadline:
 
 
 def _planned(job: Job, cancelled: Callable[[], bool], trace: bool | Tracing = False) -> Planned:
-    """The plan of a job's query, all of it under one deadline."""
+    """The plan of a job's query, from text to plan under one deadline."""
     deadline = _deadline(job, cancelled)
     return plan_translated(_translated(job, deadline), trace=trace, deadline=deadline)
 
