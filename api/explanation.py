@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from ..algebra import durations
 from ..algebra.plan import PhysicalPlan
@@ -16,6 +16,7 @@ from ..documents.memo import Memo, memo_document
 from ..documents.model import json_text
 from ..documents.numbers import duration, number
 from ..documents.picture import PictureDocument, picture_of_plan, picture_of_query
+from ..documents.plan import PlanDocument, plan_document
 from ..documents.query import LogicalDocument, QueryDocument, logical_document, query_document
 from ..optimizer.budget import StopReason
 from ..planning.errors import UsageError
@@ -59,12 +60,10 @@ def explained(
     Raises:
         UsageError: where a stage has no picture.
     """
-    if stage == "plan" and form in ("text", "json"):
-        return _planned(translated).plan.to_json()
-    shown = document(translated, stage, costs=costs, why=why, analysis=analysis)
-    if form == "json":
-        return json_text(shown)
-    return rendered(shown, form, translated.request.name, colour=colour)
+    if form == "json" or (form == "text" and stage == "plan"):
+        return json_text(document(translated, stage, costs=costs, why=why, analysis=analysis))
+    drawn = _document(translated, "physical" if stage == "plan" else stage, costs, why, analysis)
+    return rendered(drawn, form, translated.request.name, colour=colour)
 
 
 def document(
@@ -74,8 +73,20 @@ def document(
     costs: bool = False,
     why: bool = False,
     analysis: Analysis | None = None,
+) -> AnyStage | PlanDocument:
+    """The document of a stage."""
+    if stage == "plan":
+        return plan_document(_planned(translated).plan)
+    return _document(translated, stage, costs, why, analysis)
+
+
+def _document(
+    translated: Translated,
+    stage: Literal["query", "logical", "memo", "physical"],
+    costs: bool,
+    why: bool,
+    analysis: Analysis | None,
 ) -> AnyStage:
-    """The document of a stage; that of ``plan`` is the one of ``physical``."""
     match stage:
         case "query":
             return query_document(translated)
@@ -83,12 +94,14 @@ def document(
             return logical_document(translated)
         case "memo":
             return memo_document(_planned(translated))
-        case "physical" | "plan":
+        case "physical":
             planned = _planned(translated)
             return physical_document(planned, costs=costs, why=why, analysis=analysis)
 
 
-def rendered(shown: AnyStage, form: Format, name: str, *, colour: bool = False) -> str:
+def rendered(
+    shown: AnyStage | PlanDocument, form: Format, name: str, *, colour: bool = False
+) -> str:
     """A document for people; ``name`` is what its query is called.
 
     Raises:

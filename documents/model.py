@@ -9,6 +9,7 @@ stands elsewhere in the JSON.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from math import isinf
 from typing import Annotated, Any, TypeVar
 
@@ -39,10 +40,14 @@ Optional = Annotated[
 """A member that the JSON leaves out where it is None."""
 
 
-def json_text(value: Document | dict[str, Any]) -> str:
+def json_values(document: Document | Mapping[str, object]) -> Mapping[str, object]:
+    """A document as JSON values; that of a plan is of JSON values already."""
+    return document.to_json() if isinstance(document, Document) else document
+
+
+def json_text(document: Document | Mapping[str, object]) -> str:
     """A document as people and programs read it, ended by a newline."""
-    values = value.to_json() if isinstance(value, Document) else value
-    return json.dumps(values, indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(json_values(document), indent=2, ensure_ascii=False) + "\n"
 
 
 def finite(value: float) -> float | None:

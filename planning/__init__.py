@@ -3,7 +3,11 @@
 In: a `PlanRequest`: query text, catalog or input files, options. Out: a `Planned`, which holds the
 result of every stage on the way.
 
-Invariant: every face plans here, and everything that a user can mend is a `HeadraceError`.
+Invariant: every program plans here, and every error that a user can mend is a `HeadraceError`.
+
+May import: algebra, catalog, languages, memo, costmodel, rules, optimizer, notation; of executor,
+the check of a stored plan.
+Start with: ``requests.py``, then ``planner.py``.
 
 >>> from headrace import PlanRequest, PlanningOptions, optimize
 >>> request = PlanRequest("Answer(x, y) <- x (a/b)+ y", options=PlanningOptions(window="1d"))

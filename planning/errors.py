@@ -1,4 +1,4 @@
-"""The errors that every face shows as one message: what is wrong, where, what to do."""
+"""Errors with one message: what is wrong, where, and what to do."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ if TYPE_CHECKING:
 
 
 class HeadraceError(Exception):
-    """Something a user can do something about.
+    """An error that a user can act on.
 
-    ``code`` is stable (spec: languages 0.7 for those of a query); ``hint`` says what to do, and
-    ``remedies`` which settings help as well.
+    ``code`` is stable; ``hint`` says what to do, and ``remedies`` names settings that help.
     """
 
     def __init__(
@@ -27,17 +26,17 @@ class HeadraceError(Exception):
         self.remedies = remedies
 
     def advice(self, names: Names | None = None) -> str:
-        """What to do, with the ``names`` that a face has for settings."""
+        """What to do; ``names`` are those of settings on the command line or over REST."""
         return advice(self.hint, self.remedies, names)
 
     def display(self, names: Names | None = None) -> str:
-        """The message, and on a line of its own what to do, with a face's ``names``."""
-        told = self.advice(names)
-        return f"{self.message}\n  {told}" if told else self.message
+        """The message, and on a line of its own what to do; ``names`` as of `advice`."""
+        advice = self.advice(names)
+        return f"{self.message}\n  {advice}" if advice else self.message
 
 
 class UsageError(HeadraceError):
-    """The request itself is wrong: a file that is not there, options that do not fit."""
+    """The request is wrong: a file is missing, or options do not fit."""
 
     def __init__(
         self,
@@ -51,9 +50,9 @@ class UsageError(HeadraceError):
 
 
 class InvalidQueryError(UsageError):
-    """The query is wrong: a front end's error together with the text that it speaks of.
+    """The query is wrong: the error of its language, with the text of the query.
 
-    ``warnings`` are about the input: they may say why the query does not fit it.
+    ``warnings`` about the input may say why the query does not fit it.
     """
 
     def __init__(self, error: QueryError, source: str, warnings: tuple[str, ...] = ()) -> None:
@@ -68,7 +67,7 @@ class InvalidQueryError(UsageError):
 
 
 class RunError(HeadraceError):
-    """The request was right, but carrying it out failed."""
+    """The request was right, but the run failed."""
 
     def __init__(
         self,
@@ -82,7 +81,7 @@ class RunError(HeadraceError):
 
 
 class StoppedError(HeadraceError):
-    """The user stopped it (Ctrl-C)."""
+    """The user stopped the run (Ctrl-C)."""
 
     def __init__(
         self,

@@ -1,9 +1,9 @@
 """The catalog that a query is planned with: declared, measured, or assumed.
 
 In: a request and its query. Out: a catalog with statistics of every stream that the query reads,
-and warnings about what is doubtful. Only streams that the query reads are opened: those of its
-labels; and those whose labels only their rows tell, where no other stream has some label of the
-query. What is read of a stream is bounded in rows and in time.
+and warnings about the input. A stream is opened if it has a label of the query. A stream whose
+labels stand only in its rows is opened if no other stream has some label of the query. The rows
+read of a stream and the time for them are bounded.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 MEASURING = 0.5
-"""The part of a request's time in which its streams may be measured."""
+"""The share of a request's time in which its streams may be measured."""
 SAMPLING_SECONDS = 20.0
-"""After so long no more rows of a stream are looked at; the plan rests on those seen."""
+"""The longest time to sample the rows of a stream."""
 LONGEST_SECONDS = 60.0
-"""A stream of whose files nothing can be read for so long stops the planning of what reads it."""
-_LOOK_SECONDS = 0.05
+"""After this time without any row of a stream, planning fails."""
+_POLL_SECONDS = 0.05
 
 
 def time_unit_of(request: PlanRequest) -> str:
@@ -74,7 +74,7 @@ def _assumed_catalog(request: PlanRequest, query: RegularQuery, labels: Iterable
 def _of_inputs(
     request: PlanRequest, query: RegularQuery, deadline: Deadline
 ) -> tuple[Catalog, tuple[str, ...]]:
-    """The catalog of files that nothing describes."""
+    """The catalog of files without a catalog, measured."""
     from ..catalog import measured_catalog
     from ..catalog.schema_inference import files_with_times
 
@@ -97,14 +97,14 @@ def _of_inputs(
     if not request.inputs:
         assumed = _assumed_catalog(request, query, unseen)
         return replace(catalog, streams={**assumed.streams, **catalog.streams}), tuple(doubts)
-    given = all(file.label is not None for file in request.inputs)
-    any_label = bool(query.label_sets) and not given
+    labelled = all(file.label is not None for file in request.inputs)
+    any_label = bool(query.label_sets) and not labelled
     whole = measurements[0].complete and not (any_label and measurements[0].more_labels)
     if whole or not (unseen or any_label):
-        # The labels of the query were looked for among all that there are.
+        # The sample has every label of the input.
         named = {n: replace(s, open_labels=False) for n, s in catalog.streams.items()}
         return replace(catalog, streams=named), tuple(doubts)
-    # What a sample does not show may still be there.
+    # The input may have labels that the sample does not show.
     open_stream = replace(catalog.streams[DEFAULT_STREAM], open_labels=True)
     if unseen:
         doubts.append(f"not among the first {measurements[0].rows:,} edges: {', '.join(unseen)}")
@@ -113,7 +113,7 @@ def _of_inputs(
 
 
 def doubts_of(measurement: Measurement, query: RegularQuery, *, by_options: bool) -> list[str]:
-    """What a person should know of files that were measured for a query.
+    """Warnings about files that were measured for a query.
 
     ``by_options`` says whether options describe the files, and not a catalog.
     """
@@ -149,8 +149,10 @@ def _of(stream: Stream, label: str) -> str:
 def _with_statistics(
     catalog: Catalog, query: RegularQuery, deadline: Deadline
 ) -> tuple[Catalog, tuple[str, ...]]:
-    """The catalog with statistics for streams that declare none: those of files are measured if
-    the query reads them, of live sources nothing is known."""
+    """Adds statistics to the streams of a catalog that declare none.
+
+    Files that the query reads are measured; live sources get default statistics.
+    """
     catalog = replace(catalog, streams={n: _of_live(s) for n, s in catalog.streams.items()})
     unknown = [stream for stream in catalog.streams.values() if _to_measure(stream)]
     if not unknown:
@@ -163,10 +165,10 @@ def _with_statistics(
             measuring.measure(stream)
         elif fixed:
             assumed = DEFAULT_STORED if stream.stored else DEFAULT_STATISTICS
-            measuring.know(stream, dict.fromkeys(sorted(fixed), assumed))
+            measuring.declare(stream, dict.fromkeys(sorted(fixed), assumed))
         else:
             measuring.possible.append(stream)
-    measuring.look_for_the_rest()
+    measuring.find_missing_labels()
     return measuring.catalog, tuple(measuring.doubts)
 
 
@@ -175,7 +177,7 @@ def _to_measure(stream: Stream) -> bool:
 
 
 def _of_live(stream: Stream) -> Stream:
-    """A live stream of which no statistics are declared has some that claim nothing."""
+    """Gives a live stream without declared statistics the default ones."""
     if not stream.live or stream.labels:
         return stream
     if stream.label is None:
@@ -184,7 +186,7 @@ def _of_live(stream: Stream) -> Stream:
 
 
 def _fixed_labels(stream: Stream) -> frozenset[str] | None:
-    """The labels of a stream whose catalog says them all; None where only its rows tell."""
+    """The labels of a stream if its catalog names them all; None if only its rows tell them."""
     assert stream.source is not None
     if stream.label is not None:
         return frozenset({stream.label, *stream.source.path_labels.values()})
@@ -194,13 +196,13 @@ def _fixed_labels(stream: Stream) -> frozenset[str] | None:
 
 
 def _wanted(stream: Stream, read: Reads) -> frozenset[str]:
-    """The labels that a query reads of streams of this kind, those that name another left out."""
+    """The labels that a query may read from a stream."""
     labels = read.vertices if stream.vertices else read.labels
     return frozenset(_of(stream, label) for label in labels)
 
 
 def _is_named(stream: Stream, read: Reads) -> bool:
-    """Whether a query reads a stream whatever labels it turns out to have."""
+    """Whether a query reads a stream, whatever labels the stream turns out to have."""
     if stream.vertices and read.properties & stream.properties.keys():
         return True
     if not stream.vertices and {None, stream.name} & read.any_label:
@@ -222,8 +224,8 @@ class _Measuring:
     possible: list[Stream] = field(default_factory=list)
     doubts: list[str] = field(default_factory=list)
 
-    def know(self, stream: Stream, labels: dict[str, LabelStatistics]) -> None:
-        """Takes in the labels of a stream."""
+    def declare(self, stream: Stream, labels: dict[str, LabelStatistics]) -> None:
+        """Sets the labels of a stream."""
         self._put(replace(stream, labels=labels))
 
     def measure(self, stream: Stream) -> None:
@@ -249,13 +251,13 @@ class _Measuring:
         self._put(replace(stream, labels=measurement.statistics, open_labels=open_labels))
         self.doubts += doubts_of(measurement, self.query, by_options=False)
 
-    def look_for_the_rest(self) -> None:
-        """Measures the streams in which labels may be that no other stream has.
+    def find_missing_labels(self) -> None:
+        """Measures the streams that may have labels of the query that no other stream has.
 
         Raises:
             UsageError: if one cannot be read, and a label is not found in any other.
         """
-        # Decided before any is measured: a label that several have is ambiguous, in any order.
+        # Choose before measuring any: a label of several streams is ambiguous, whatever the order.
         asked = [stream for stream in self.possible if self._missing(stream)]
         failed: list[tuple[Stream, UsageError]] = []
         for stream in asked:
@@ -275,7 +277,7 @@ class _Measuring:
             self.doubts.append(f"{reason.message} (it was looked into for labels of the query)")
 
     def _missing(self, like: Stream) -> Sequence[str]:
-        """The labels of a query that no stream of this kind has."""
+        """The labels of the query that no stream has; of vertices if ``like`` has vertices."""
         wanted = self.read.vertices if like.vertices else self.read.labels
         streams = [s for s in self.catalog.streams.values() if s.vertices == like.vertices]
         constructed = self._constructed() if not like.vertices else frozenset()
@@ -302,11 +304,11 @@ class _Measuring:
 
 
 def _in_time(what: str, deadline: Deadline, work: Callable[[Callable[[], bool]], T]) -> T:
-    """What ``work`` gives; it is told when it has read for long enough. ``what`` stands in
-    messages.
+    """Runs ``work`` in a thread within the time of the request, and returns its result.
 
-    Where a file system does not answer at all, nobody can end the thread that waits for it: it is
-    left behind.
+    The argument of ``work`` says whether it has read for long enough; ``what`` names the work in
+    messages. A thread that waits for a file system that does not answer cannot be ended: it is
+    abandoned.
 
     Raises:
         UsageError: if it fails, or takes longer than :data:`LONGEST_SECONDS`.
@@ -332,7 +334,7 @@ def _in_time(what: str, deadline: Deadline, work: Callable[[Callable[[], bool]],
     thread.start()
     while thread.is_alive() and monotonic() - begun < LONGEST_SECONDS:
         deadline.check("statistics were measured")
-        thread.join(_LOOK_SECONDS)
+        thread.join(_POLL_SECONDS)
     if results:
         return results[0]
     if not errors:

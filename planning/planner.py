@@ -1,6 +1,6 @@
-"""From a query to its plan: parse, translate, search. All faces plan here.
+"""From a query to its plan: parse, translate, search.
 
-In: a :class:`PlanRequest`. Out: a :class:`Planned`, which holds every stage on the way.
+In: a :class:`PlanRequest`. Out: a :class:`Planned`, which holds the result of every stage.
 """
 
 from __future__ import annotations
@@ -37,7 +37,11 @@ from .requests import PlanningOptions, PlanRequest
 
 @dataclass(frozen=True)
 class Translated:
-    """A query understood: what was read, and its canonical expression."""
+    """A query that was parsed and translated.
+
+    ``regular_query`` is what was parsed, in the ``language`` of the text; ``logical`` is its
+    canonical expression over the streams of ``catalog``; ``doubts`` are warnings about the input.
+    """
 
     request: PlanRequest
     language: str
@@ -48,25 +52,25 @@ class Translated:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What a person should know of the query, although it can be run."""
+        """Warnings of the parser, of the translation and about the input."""
         return (*self.regular_query.warnings, *self.logical.warnings, *self.doubts)
 
 
 @dataclass(frozen=True)
 class Planned(Translated):
-    """A query planned: the outcome of the search, by which model of cost."""
+    """A query with its plan: the outcome of the search, and the cost model that it used."""
 
     cost_model: CostModel
     optimization: SearchResult
 
     @property
     def plan(self) -> PhysicalPlan:
-        """The plan chosen."""
+        """The chosen plan."""
         return self.optimization.plan
 
 
 def deadline_of(options: PlanningOptions, cancelled: Callable[[], bool] | None = None) -> Deadline:
-    """The one deadline of a request, which begins now and bounds every step to its plan."""
+    """Starts the deadline of a request, which bounds every step to its plan."""
     return Deadline(options.budget_ms, cancelled)
 
 
@@ -75,7 +79,7 @@ def translate_query(request: PlanRequest, deadline: Deadline | None = None) -> T
 
     Args:
         request: the query, its streams and options.
-        deadline: that of the whole request; None begins one that is of the options.
+        deadline: that of the whole request; by default one that starts now.
 
     Raises:
         InvalidQueryError: for an invalid query, with its place.
@@ -98,32 +102,32 @@ def translate_query(request: PlanRequest, deadline: Deadline | None = None) -> T
 
 
 def optimize(request: PlanRequest, *, trace: bool | Tracing = False) -> Planned:
-    """Finds the cheapest plan of a query; with ``trace`` the steps of the search are kept.
+    """Finds the cheapest plan of a query; ``trace`` records the steps of the search.
 
     Raises:
         InvalidQueryError: for an invalid query, with its place.
         UsageError: for anything else in the request that cannot be used.
     """
     deadline = deadline_of(request.options)
-    return plan_of(translate_query(request, deadline), trace=trace, deadline=deadline)
+    return plan_translated(translate_query(request, deadline), trace=trace, deadline=deadline)
 
 
-def plan_of(
+def plan_translated(
     translated: Translated,
     *,
     trace: bool | Tracing = False,
     deadline: Deadline | None = None,
 ) -> Planned:
-    """Finds the cheapest plan of a query that was translated.
+    """Finds the cheapest plan of a translated query.
 
     Args:
         translated: the query.
-        trace: whether, and which, steps of the search are kept.
-        deadline: that of the whole request. Once it is over, or its caller has cancelled, the
-            best plan found until then is taken. None begins one that is of the options.
+        trace: whether, and which, steps of the search are recorded.
+        deadline: that of the whole request; by default one that starts now. When it is over, or
+            the caller cancels, the best plan found until then is taken.
 
     Raises:
-        UsageError: for what cannot be planned so.
+        UsageError: if options do not fit the query, or no plan was found in time.
     """
     options = translated.request.options
     deadline = deadline or deadline_of(options)
@@ -175,12 +179,12 @@ def plan_of(
 
 
 def _out_of_time(error: OutOfTimeError, options: PlanningOptions) -> UsageError:
-    """What a user is told when the time was over before there was any plan."""
+    """The error for a request whose time was over before there was any plan."""
     if error.reason == "cancelled":
         return UsageError(f"planning was cancelled while {error.doing}", code="E-SIZE")
     most = max(options.budget_ms or 0.0, LEAST_MS)
     return UsageError(
-        f"the query is too large for {most:,.0f} ms: they were over while {error.doing}",
+        f"the query is too large for {most:,.0f} ms, which were over while {error.doing}",
         code="E-SIZE",
         hint="allow more time, or make the query smaller: fewer atoms, labels or repeats, "
         "or parts of it in rules of their own",
@@ -188,7 +192,7 @@ def _out_of_time(error: OutOfTimeError, options: PlanningOptions) -> UsageError:
 
 
 def _check_deletions(translated: Translated) -> None:
-    """Refuses what no operator computes: simple paths over streams that take edges back."""
+    """Refuses simple paths over streams with deletions, which no operator computes."""
     if translated.logical.semantics is PathSemantics.ARBITRARY:
         return
     deleting = [stream.name for stream in _streams_read(translated) if stream.deletions]
@@ -205,21 +209,20 @@ _EAGER = (Remedy("evaluate", "evaluate at every instant", "eager"),)
 
 
 def _evaluate_every(translated: Translated) -> int | None:
-    """The period of reports of an evaluation per slide: what all slides are multiples of.
+    """The period of an evaluation per slide: the greatest common divisor of all slides.
 
-    None: results are right at every instant, as are those of stored graphs alone.
+    None if results are to be right at every instant, and for stored graphs alone.
 
     Raises:
-        UsageError: if the query has reports of its own, or edges that are taken back.
+        UsageError: if the query has reports of its own, deletions, or windowed views.
     """
     if translated.request.options.evaluate == "eager":
         return None
     if translated.regular_query.emit is not None:
         raise UsageError(
-            "evaluation once per slide does not go with EMIT, which tells of the very instants "
-            "it names",
+            "evaluation once per slide does not go with EMIT, which names instants of its own",
             code="E-PLAN",
-            hint="leave EMIT out: results then say from when to when they hold",
+            hint="leave EMIT out: each result then says from when to when it is valid",
             remedies=_EAGER,
         )
     deleting = [s.name for s in _streams_read(translated) if s.deletions]
@@ -233,7 +236,7 @@ def _evaluate_every(translated: Translated) -> int | None:
     for operator in operators_in(translated.logical.expression):
         if isinstance(operator, Rewindow):
             raise UsageError(
-                "evaluation once per slide does not go with views that are windowed",
+                "evaluation once per slide does not go with windowed views",
                 code="E-PLAN",
                 remedies=_EAGER,
             )
@@ -247,16 +250,15 @@ def _streams_read(translated: Translated) -> list[Stream]:
 
 
 def default_window(options: PlanningOptions, time_unit: str) -> Window | None:
-    """The window of ``--window`` and ``--slide``.
+    """The window for queries that have none, from the options ``window`` and ``slide``.
 
     Raises:
-        UsageError: if it is none, or there is a slide without a window.
+        UsageError: if a length is wrong, or there is a slide without a window.
     """
     if options.window is None:
         if options.slide is not None:
             raise UsageError(
-                "a default slide is given without a default window: how long is the window that "
-                "slides?",
+                "there is a default slide, but no default window that it belongs to",
                 code="E-WINDOW",
                 remedies=(Remedy("window", "give its length too", "24h"),),
             )
@@ -269,7 +271,7 @@ def default_window(options: PlanningOptions, time_unit: str) -> Window | None:
     if range_ == 0 or slide == 0:
         wrong = f"window is {options.window}" if range_ == 0 else f"slide is {options.slide}"
         raise UsageError(
-            f"the default {wrong}, and it has to be longer than nothing",
+            f"the default {wrong}, but it must be longer than nothing",
             code="E-WINDOW",
             hint="give a length, as 24h",
         )

@@ -12,12 +12,12 @@ from ..algebra.remedy import Remedy
 from .errors import UsageError
 
 LONGEST_QUERY = 1_000_000
-"""Characters; a longer text is surely not a query."""
+"""The most characters of a query."""
 
 
 @dataclass(frozen=True, slots=True)
 class QueryText:
-    """A query as written, and what to call the place it came from."""
+    """A query as it is written; ``name`` says where it came from."""
 
     text: str
     name: str
@@ -29,17 +29,17 @@ class QueryText:
 
     @property
     def is_plan(self) -> bool:
-        """Whether this is a plan document and no query."""
+        """Whether this is a plan document instead of a query."""
         return self.ending == ".json" or self.text.lstrip().startswith("{")
 
     @property
     def plan(self) -> PhysicalPlan:
-        """The plan that the document holds.
+        """The plan of the document.
 
         Raises:
-            UsageError: if it cannot be read or run, with the reason.
+            UsageError: if the plan cannot be read or run, with the reason.
         """
-        from ..executor.checking import check  # a query needs none of what that imports
+        from ..executor.checking import check  # imports more than a query needs
 
         try:
             plan = PhysicalPlan.from_json(self.text)
@@ -53,24 +53,24 @@ def load_query(argument: str, standard_input: TextIO) -> QueryText:
     """The query that an argument means: ``-``, the name of a file, or the text itself.
 
     Raises:
-        UsageError: if a file cannot be read, is no text, or nothing stands there.
+        UsageError: if a file cannot be read, or is empty or not text.
     """
     if argument == "-":
-        return _checked(QueryText(_read(standard_input), "standard input"))
+        return _validated(QueryText(_read(standard_input), "standard input"))
     if not argument.strip():
-        return _checked(QueryText(argument, "the query"))
+        return _validated(QueryText(argument, "the query"))
     path = Path(argument)
     try:
         if path.is_file() and path.name.lower().endswith(_DATA):
             raise UsageError(
-                f"{argument} is a file of edges, and not of a query",
+                f"{argument} is a file of edges, not of a query",
                 code="E-FILE",
                 hint="give the file or the text of a query",
                 remedies=(Remedy("input", "give this file as the input"),),
             )
         if path.exists():
-            return _checked(QueryText(read_text(path), argument))
-    except (OSError, ValueError) as error:  # a text too long to be a file's name
+            return _validated(QueryText(read_text(path), argument))
+    except (OSError, ValueError) as error:  # a text that is too long for a file name
         if _looks_like_a_name(argument):
             raise UsageError(f"cannot read {argument}: {error}", code="E-FILE") from error
     if _looks_like_a_name(argument):
@@ -79,14 +79,14 @@ def load_query(argument: str, standard_input: TextIO) -> QueryText:
             code="E-FILE",
             hint="QUERY is a file, - for standard input, or the text of the query itself",
         )
-    return _checked(QueryText(argument, "query"))
+    return _validated(QueryText(argument, "query"))
 
 
 def read_text(path: Path) -> str:
     """The text of a file.
 
     Raises:
-        UsageError: if it cannot be read or is no UTF-8 text.
+        UsageError: if it cannot be read or is not UTF-8 text.
     """
     if path.is_dir():
         raise UsageError(f"{path} is a folder, not a file", code="E-FILE")
@@ -99,7 +99,7 @@ def read_text(path: Path) -> str:
 
 def _read(file: TextIO, name: str = "standard input") -> str:
     try:
-        # A plan may be longer than a query, but neither has no end.
+        # A plan may be longer than a query, but is bounded too.
         text = file.read(16 * LONGEST_QUERY + 1)
     except UnicodeDecodeError as error:
         raise UsageError(
@@ -112,7 +112,7 @@ def _looks_like_a_name(argument: str) -> bool:
     """A query has brackets or blanks around its parts; a mistyped file name has neither."""
     if re.search(r"[(\n]|<-|:-|←|^\s*\{", argument) is not None:
         return False
-    from ..languages.foreign import foreign_language  # a file needs none of what that imports
+    from ..languages.foreign import foreign_language  # imports more than a file needs
 
     return foreign_language(argument) is None
 
@@ -121,10 +121,10 @@ _CATALOGS = (".yaml", ".yml")
 _DATA = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".gz")
 
 
-def _checked(query: QueryText) -> QueryText:
+def _validated(query: QueryText) -> QueryText:
     if query.ending in _CATALOGS:
         raise UsageError(
-            f"{query.name} is the file of a catalog, and not of a query",
+            f"{query.name} is a catalog, not a query",
             code="E-FILE",
             hint="give the file or the text of a query",
             remedies=(Remedy("catalog", "give this file as the catalog"),),

@@ -1,4 +1,4 @@
-"""What is asked of Headrace, whichever face asks."""
+"""The request to plan a query, the same for the command line, REST and Python."""
 
 from __future__ import annotations
 
@@ -24,12 +24,18 @@ STAGES: tuple[Stage, ...] = ("query", "logical", "memo", "physical", "plan")
 class PlanningOptions:
     """How to plan.
 
-    ``window`` and ``slide`` are written lengths of time for queries that have no window;
-    budgets that are None are the optimizer's own; ``parallelism`` is how many partitions the
-    plan is for; ``path_semantics`` says whether any paths count or only simple ones, which repeat
-    no vertex, and ``simple_budget`` how many steps the search for these may take for an edge;
-    ``evaluate`` whether results are right at every instant or once per slide; ``constants`` are
-    those of the cost model, None its own.
+    Attributes:
+        window: the range of the window of queries that have none, as ``30d``.
+        slide: the slide of that window, as ``1d``.
+        cost_model: the formulas of costs.
+        disabled_rules: names of rules that the search must not use.
+        budget_ms: the most milliseconds from the text to the plan; None for no bound.
+        budget_expressions: the most expressions in the memo; None for the optimizer's default.
+        parallelism: the number of partitions that the plan is for.
+        path_semantics: whether any paths count, or only simple ones, which repeat no vertex.
+        simple_budget: the most steps that the search for simple paths may take for an edge.
+        evaluate: whether results are right at every instant, or once per slide.
+        constants: those of the cost model, in microseconds; None for its defaults.
     """
 
     window: str | None = None
@@ -47,12 +53,21 @@ class PlanningOptions:
 
 @dataclass(frozen=True, slots=True)
 class PlanRequest:
-    """A query to plan, and what is known of its streams.
+    """A query to plan, and its streams.
 
-    ``name`` is the place the query came from. Without a ``catalog`` the streams are those
-    of ``inputs`` and the stored graph of ``stored``, of which a sample is measured; without
-    ``catalog`` and ``inputs`` a stream is assumed that has the other labels of the query and of
-    which nothing is known. ``time_unit`` and ``vertex_type`` are those of that stream.
+    Without a ``catalog``, samples of ``inputs`` and ``stored`` are measured. Without a ``catalog``
+    and ``inputs``, a stream with default statistics is assumed for the other labels of the query.
+
+    Attributes:
+        query: the text.
+        name: where the text came from, such as the name of its file.
+        language: ``rq`` or ``gcore``; None to detect it.
+        catalog: the streams and their statistics.
+        inputs: the files of the stream.
+        options: how to plan.
+        stored: the files of the stored graph.
+        time_unit: the unit of time of the assumed stream.
+        vertex_type: the type of vertices of the assumed stream.
     """
 
     query: str

@@ -101,6 +101,18 @@ def test_every_room_of_the_spark_executor_stands_in_the_table() -> None:
     assert {path.parent.name for path in ROOT.glob("executor/spark/*/__init__.py")} == set(ROOMS)
 
 
+def test_renderings_read_documents_only() -> None:
+    """Not plans, operators or a search: all forms show what was made once."""
+    allowed = ("documents", "api")
+    wrong = [
+        f"{path.relative_to(ROOT)} imports {'.'.join(module)}"
+        for path in _files("api/render")
+        for module in _imported(path)
+        if module[0] == "headrace" and module[1] not in allowed
+    ]
+    assert [line for line in wrong if not line.endswith("algebra.plan.Estimate")] == []
+
+
 @pytest.mark.parametrize("folder", sorted(set(MAY_IMPORT) - KNOW_SPARK))
 def test_only_the_executor_and_folders_above_it_import_spark(folder: str) -> None:
     assert [p for p in _files(folder) if any(m[0] == "pyspark" for m in _imported(p))] == []

@@ -1,5 +1,10 @@
-"""Renderings of plans and queries: text, DOT, Mermaid and HTML, all of one `Diagram`.
+"""Documents as text, DOT, Mermaid and HTML.
 
-In: a `PhysicalPlan` or a `LogicalQuery`. Out: text that may be shown as it is: every
-renderer escapes names for its own format.
+In: documents. Out: text that can be shown as it is: every renderer escapes names for its own
+format.
+
+Invariant: a renderer reads documents only, never plans, operators or a search.
+
+May import: documents.
+Start with: ``text.py``.
 """

@@ -12,12 +12,13 @@ from fastapi.exceptions import RequestValidationError
 from sqlalchemy.exc import SQLAlchemyError
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.responses import Response
 
 from ...planning.errors import HeadraceError
 from . import docs_page, page
-from .limits import BodyLimit, Crowd, Framing, KnownHosts, SafeHeaders, SameSite
-from .logs import LOG, REQUEST_ID, Account
+from .limits import BodyLimit, Crowd, Framing, SafeHeaders, SameSite
+from .logs import LOG, REQUEST_ID, RequestLog
 from .problems import MEDIA_TYPE, Problem, RefusedError, of_error, problem, shape_problems
 from .routes import examples, plans, queries, state, streams
 from .service import Service
@@ -88,11 +89,13 @@ def create_app(settings: Settings) -> FastAPI:
             expose_headers=["Retry-After", "X-Request-Id"],
         )
     if settings.hosts:
-        app.add_middleware(KnownHosts, hosts=settings.hosts)
+        app.add_middleware(
+            TrustedHostMiddleware, allowed_hosts=list(settings.hosts), www_redirect=False
+        )
     app.add_middleware(Crowd, most=settings.most_requests)
     app.add_middleware(Framing)
     app.add_middleware(SafeHeaders)
-    app.add_middleware(Account, metrics=service.metrics)
+    app.add_middleware(RequestLog, metrics=service.metrics)
     return app
 
 

@@ -1,4 +1,4 @@
-"""Which catalog a request is planned over: its own, or that of the service."""
+"""The catalog that a request is planned over: its own, or that of the service."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ _UNIT = "second"
 
 
 class Catalogs:
-    """The catalog of the file and the streams that were put, which come before it."""
+    """The catalog of the file, and the streams put over REST, which take precedence."""
 
     def __init__(self, given: Catalog | None, store: Store, *, sources: bool = False) -> None:
-        """With ``sources`` a stream that is put may have one."""
+        """With ``sources`` a stream that is put may have a source."""
         self._given = given
         self._store = store
         self._sources = sources
 
     @property
     def time_unit(self) -> str:
-        """What bare numbers of streams are in."""
+        """The unit of bare numbers in streams."""
         return self._given.time_unit if self._given is not None else _UNIT
 
     def kept(self) -> tuple[KeptStream, ...]:
@@ -46,7 +46,7 @@ class Catalogs:
         return self._given is not None and name in self._given.streams
 
     def put(self, name: str, document: Mapping[str, Any]) -> None:
-        """Keeps a stream.
+        """Stores a stream.
 
         Raises:
             UsageError: if it is none, or names a source and may not: what is read here is told
@@ -62,7 +62,7 @@ class Catalogs:
         self._store.put_stream(name, self.time_unit, to_document(catalog)["streams"][name])
 
     def current(self) -> Catalog | None:
-        """The catalog of the service as it is now; None if it knows no stream.
+        """The current catalog of the service; None without any stream.
 
         Raises:
             UsageError: if a stream was kept when numbers were in another unit.

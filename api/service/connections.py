@@ -1,4 +1,4 @@
-"""Connections whose clients take their time: a server may not wait for them for ever.
+"""Connections with time limits for slow clients.
 
 uvicorn closes a connection that is idle after an answer. It waits without end for a request that
 does not come, or comes byte by byte, and for a client that does not read its answer.
@@ -13,23 +13,23 @@ from typing import Any
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 MOST_CONNECTIONS = 1_000
-"""At once; each is an open file."""
+"""The most connections at once; each is an open file."""
 REQUEST_SECONDS = 30.0
-"""From the first moment that a connection waits for a request to the last byte of its body."""
+"""The longest time for a client to send a request, with its body."""
 READING_SECONDS = 60.0
-"""How long a client that is sent something may take nothing of it."""
+"""The longest time for a client to take nothing of an answer."""
 
 _OTHER_FILES = 1_000
 
 
 class Connection(H11Protocol):
-    """A connection that is ended if its client keeps it waiting, or if there are too many."""
+    """A connection that is closed if its client is slow, or if there are too many."""
 
     _request: asyncio.TimerHandle | None = None
     _reading: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """A client is there."""
+        """Accepts a client, or closes the connection if there are too many."""
         super().connection_made(transport)
         if len(self.connections) > MOST_CONNECTIONS:
             transport.abort()
@@ -37,7 +37,7 @@ class Connection(H11Protocol):
             self._watch()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The client is gone, or was hung up on."""
+        """Stops the timers."""
         super().connection_lost(exc)
         _end(self._request)
         self._request = None
@@ -45,18 +45,18 @@ class Connection(H11Protocol):
         self._reading = None
 
     def data_received(self, data: bytes) -> None:
-        """A part of a request has come."""
+        """Handles a part of a request."""
         super().data_received(data)
         self._watch()
 
     def pause_writing(self) -> None:
-        """There is more to be sent than the client has taken."""
+        """Starts the timer of an answer that the client does not take."""
         super().pause_writing()
         if self._reading is None:
             self._reading = self.loop.call_later(READING_SECONDS, self.transport.abort)
 
     def resume_writing(self) -> None:
-        """The client has taken most of it."""
+        """Stops the timer of the answer."""
         super().resume_writing()
         _end(self._reading)
         self._reading = None
@@ -71,7 +71,7 @@ class Connection(H11Protocol):
 
 
 def allow_files() -> None:
-    """Has this process have as many files open as there may be connections, and some more."""
+    """Raises the limit of open files to the most connections and some more."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = MOST_CONNECTIONS + _OTHER_FILES
     if hard != resource.RLIM_INFINITY:

@@ -17,7 +17,7 @@ from .engine_messages import Command, EngineOptions, Gone, Quit, Report
 LOG = logging.getLogger("headrace.service")
 
 GOODBYE_SECONDS = 20.0
-"""How long an engine that is told to end may take; then it is ended."""
+"""The longest time for an engine to end by itself; then it is killed."""
 
 
 class Engine:
@@ -38,21 +38,21 @@ class Engine:
 
     @property
     def pid(self) -> int | None:
-        """The process, as the system names it."""
+        """The process id."""
         return None if self._process is None else self._process.pid
 
     @property
     def exit_code(self) -> int | None:
-        """How it ended: below zero by that signal; None if it has not."""
+        """The exit code, negative for a signal; None while the process runs."""
         return None if self._process is None else self._process.exitcode
 
     def kill(self) -> None:
-        """Ends it at once; it says `Gone`, by which its queries are taken up again."""
+        """Kills the process. It reports `Gone`, and its queries are restarted."""
         if self._process is not None:
             self._process.kill()
 
     async def start(self) -> None:
-        """Starts the process; it says `Ready` when it can be told what to run.
+        """Starts the process, which reports `Ready` when Spark has started.
 
         Raises:
             OSError: if the system has no room for another one.
@@ -60,12 +60,12 @@ class Engine:
         await asyncio.to_thread(self._start)
 
     async def send(self, command: Command) -> None:
-        """Tells it something; an engine that has gone hears nothing, and says `Gone`."""
+        """Sends a command; an engine that has ended ignores it and reports `Gone`."""
         if self._connection is not None:
             await asyncio.to_thread(self._send, command)
 
     async def close(self) -> None:
-        """Has it stop what runs, and end: at once if it does not in time."""
+        """Stops all runs and ends the process; kills it if that takes too long."""
         if self.ready:
             await self.send(Quit())
         else:

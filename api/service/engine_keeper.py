@@ -1,4 +1,4 @@
-"""The engine of a home: one at most, there while something is to run, and renewed now and then.
+"""The engine of a data directory: at most one, while queries run, and renewed now and then.
 
 Whoever calls has the lock of the queries.
 """
@@ -16,29 +16,21 @@ from typing import Any
 
 from ...executor.spark.session.packages import packages_for_kafka
 from .engine import GOODBYE_SECONDS, Engine
-from .engine_messages import (
-    Command,
-    EngineOptions,
-    Gone,
-    NotStarted,
-    Report,
-    Start,
-    Stop,
-)
+from .engine_messages import Command, EngineOptions, Gone, NotStarted, Report, Start, Stop
 from .problems import problem_document
 
 LOG = logging.getLogger("headrace.service")
 
 IDLE_SECONDS = 300.0
-"""An engine that has had nothing to run for so long ends: Spark holds more than a gigabyte."""
+"""The engine ends after this time without a run: Spark holds more than a gigabyte."""
 MOST_STARTS = 300
-"""An engine that has started this many runs is replaced: after each, Spark and Py4J keep up to nine
-open files and four threads of the JVM."""
+"""The engine is renewed after this many runs: after each, Spark and Py4J keep up to nine open files
+and four threads of the JVM."""
 LONGEST_BACKOFF_SECONDS = 60.0
 
 
 class EngineKeeper:
-    """Starts an engine when there is need, and ends it when there is none."""
+    """Starts the engine when queries are to run, and ends it when none are."""
 
     def __init__(self, home: Path, options: EngineOptions, heard: Callable[[Report], None]) -> None:
         self._home = home
@@ -56,17 +48,17 @@ class EngineKeeper:
 
     @property
     def up(self) -> bool:
-        """Whether there is an engine that can be told to run something."""
+        """Whether an engine can start a query now."""
         return self._engine is not None and self._engine.ready and not self._retired
 
     @property
     def wanting(self) -> bool:
-        """Whether there is no engine, and may be one."""
+        """Whether an engine may be started: there is none."""
         return self._engine is None and time.monotonic() >= self._due
 
     @property
     def idle(self) -> bool:
-        """Whether there is an engine, and nothing has run in it of late."""
+        """Whether nothing has run in the engine for a while."""
         return (
             self.up
             and self._idle_since is not None
@@ -74,11 +66,11 @@ class EngineKeeper:
         )
 
     def worked(self) -> None:
-        """A batch is done: what went wrong is past."""
+        """Forgets past failures, since a batch has succeeded."""
         self._failures = 0
 
     def ready(self) -> None:
-        """The engine has Spark."""
+        """Notes that Spark has started."""
         assert self._engine is not None
         self._engine.ready = True
         LOG.info("engine ready", extra={"engine": self._engine.pid})
@@ -91,7 +83,7 @@ class EngineKeeper:
             self._idle_since = time.monotonic()
 
     async def need(self, *, kafka: bool) -> None:
-        """Starts an engine; with ``kafka`` one that can read from there."""
+        """Starts an engine; with ``kafka`` one that can read from Kafka."""
         options = replace(self._options, kafka=kafka)
         self._engine = engine = Engine(
             self._home, options, lambda report: self._heard_from(engine, report)
@@ -107,19 +99,19 @@ class EngineKeeper:
             self._heard(Gone())
 
     def worn(self, *, kafka: bool) -> str | None:
-        """Why the engine has to be renewed before it can run one more, if so."""
+        """Why the engine must be renewed before its next run; None if it need not."""
         if kafka and not self._kafka and packages_for_kafka(self._options.conf):
             return "it was started without what reads from Kafka"
         return f"it has started {self._runs} runs" if self._runs >= MOST_STARTS else None
 
     async def run(self, start: Start) -> None:
-        """Has the engine run a query."""
+        """Starts a query in the engine."""
         self._runs += 1
         self._idle_since = None
         await self._send(start)
 
     async def stop(self, query: str, run: int) -> Callable[[], None]:
-        """Has the engine stop a run of a query; what ends this engine, if it does not."""
+        """Stops a run in the engine; returns a function that kills this engine."""
         engine = self._engine
         await self._send(Stop(query, run))
 
@@ -131,7 +123,7 @@ class EngineKeeper:
         return end
 
     def retire(self, why: str) -> Coroutine[Any, Any, None]:
-        """Takes the engine out of use; what ends it, so that what ran in it goes on in the next."""
+        """Retires the engine; returns a function that ends it. Its runs go on in the next."""
         assert self._engine is not None
         self._retired = True
         LOG.info("engine ends", extra={"engine": self._engine.pid, "reason": why})
@@ -146,7 +138,7 @@ class EngineKeeper:
                 await asyncio.wait_for(self._left.wait(), GOODBYE_SECONDS)
 
     def gone(self) -> bool:
-        """The engine has gone; whether it was meant to. If not, the next one takes its time."""
+        """Notes that the engine has ended; returns whether it was meant to."""
         meant, engine, self._engine = self._retired, self._engine, None
         self._retired = False
         self._left.set()
@@ -157,7 +149,7 @@ class EngineKeeper:
         return meant
 
     def _heard_from(self, engine: Engine, report: Report) -> None:
-        """Passes on what the engine says, and not what is left of one before it."""
+        """Passes on reports of the current engine, and drops those of earlier ones."""
         if engine is self._engine:
             self._heard(report)
 

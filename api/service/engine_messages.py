@@ -1,4 +1,4 @@
-"""What the service and its engine say to each other, through a pipe.
+"""The messages between the service and its engine, through a pipe.
 
 ``run`` numbers the runs of a query: what is said of a run that is over reaches no later one.
 Plans, catalogs, progress and problems are JSON values: they are shown and kept as they are.
@@ -25,7 +25,7 @@ class EngineOptions:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Run a query, or go on with it: ``folder`` holds its results and its checkpoint.
+    """Start or resume a query; ``folder`` holds its results and its checkpoint.
 
     ``catalog`` has the sources of the plan's streams; the rest is as in ``POST /queries``.
     """
@@ -43,7 +43,7 @@ class Start:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """Stop the run of a query where it can go on later."""
+    """Stop the run of a query so that it can be resumed."""
 
     query: str
     run: int
@@ -51,17 +51,17 @@ class Stop:
 
 @dataclass(frozen=True, slots=True)
 class Quit:
-    """Stop all, and end."""
+    """Stop all runs, and end the engine."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """Spark is there."""
+    """Spark has started."""
 
 
 @dataclass(frozen=True, slots=True)
 class NotStarted:
-    """Spark cannot be started, perhaps ``for_kafka`` alone; the engine ends."""
+    """Spark did not start, or with ``for_kafka`` not with Kafka; the engine ends."""
 
     error: Mapping[str, Any]
     for_kafka: bool = False
@@ -69,7 +69,7 @@ class NotStarted:
 
 @dataclass(frozen=True, slots=True)
 class Began:
-    """A query runs."""
+    """The run of a query has begun."""
 
     query: str
     run: int
@@ -87,7 +87,7 @@ class Delayed:
 
 @dataclass(frozen=True, slots=True)
 class Progressed:
-    """How far a query has come, and what its operators did."""
+    """The progress of a query and of its operators."""
 
     query: str
     run: int
@@ -97,7 +97,7 @@ class Progressed:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """A query runs no more; ``fault`` is for the log.
+    """The run of a query has ended; ``fault`` is for the log.
 
     It was ``interrupted`` if Spark failed for what may pass, and ``failed`` if it would again.
     """
@@ -111,7 +111,7 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """The engine has ended, however it did."""
+    """The engine has ended, in whatever way."""
 
 
 Command = Start | Stop | Quit

@@ -63,19 +63,19 @@ from .progress import RunProgress
 from .query_folder import QueryFolder
 
 GRACE_SECONDS = 10.0
-"""How long runs have to come to the end of a batch when the engine is to end."""
+"""The longest time for runs to end a batch when the engine ends."""
 LOCK_SECONDS = 60.0
-"""How long an engine waits for the JVM of the one before to be gone."""
+"""The longest wait for the JVM of the previous engine to end."""
 LIVE_INTERVAL = "1 second"
-"""Over live sources, if nothing is said: each micro-batch leaves files."""
+"""The default over live sources, where each micro-batch leaves files."""
 MOST_SET_ASIDE = 100_000_000
-"""Bytes kept of the rows of live sources that are no edges, and as many of late edges."""
+"""The most bytes kept of rejected rows of live sources, and the same of late edges."""
 PROGRESS_SECONDS = 0.2
-"""At most one report of progress in so much time for each query."""
+"""The least time between two reports of progress of a query."""
 
 
 def work(connection: Connection[Any, Any], home: Path, options: EngineOptions) -> None:
-    """What the process does, from its start to its end."""
+    """The main function of the process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the service, which tells us
     to_stderr(debug=options.debug)
     send = _sender(connection)
@@ -99,7 +99,7 @@ def work(connection: Connection[Any, Any], home: Path, options: EngineOptions) -
 
 
 class _Runs:
-    """The queries that run."""
+    """The runs of the engine, and its Spark session."""
 
     def __init__(self, spark: SparkSession, send: Callable[[Report], None]) -> None:
         self._spark = spark
@@ -107,7 +107,7 @@ class _Runs:
         self._running: dict[str, _Run] = {}
 
     def serve(self, connection: Connection[Any, Any]) -> None:
-        """Does what it is told until it is told to end, or nobody is there to tell it."""
+        """Carries out commands until the service ends the engine or has gone."""
         with suppress(EOFError, OSError):
             while not isinstance(command := _received(connection), Quit):
                 # An engine lives for long: it keeps nothing of queries that have ended.
@@ -146,11 +146,11 @@ class _Run(threading.Thread):
         return RunProgress(self._plan.time_unit)
 
     def is_of(self, command: Stop) -> bool:
-        """Whether a command is for this run, and not for one of the same query before it."""
+        """Whether a command is for this run, not for an earlier one of the query."""
         return command.run == self._command.run
 
     def run(self) -> None:
-        """The whole life of the thread."""
+        """Runs the query and reports how it ended."""
         query, number = self._command.query, self._command.run
         try:
             report = self._ran()
@@ -237,7 +237,7 @@ class _Run(threading.Thread):
 
 
 def _sender(connection: Connection[Any, Any]) -> Callable[[Report], None]:
-    """What sends a report, from any thread; without a service there is nobody to send to."""
+    """A function that sends a report, from any thread; does nothing if the service has gone."""
     lock = threading.Lock()
 
     def send(report: Report) -> None:
@@ -253,7 +253,7 @@ def _received(connection: Connection[Any, Any]) -> Command:
 
 
 def _answers(spark: SparkSession) -> bool:
-    """Whether the JVM of a session is there."""
+    """Whether the JVM of a session answers."""
     try:
         spark.sparkContext._jvm.System.nanoTime()  # type: ignore[union-attr]
     except (Py4JError, OSError, AttributeError, TypeError):
@@ -263,7 +263,7 @@ def _answers(spark: SparkSession) -> bool:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[int]:
-    """An open file, locked by this process and its JVM: no two engines have one home."""
+    """Locks the data directory for this process and its JVM, and returns the open file."""
     handle = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
     until = time.monotonic() + LOCK_SECONDS
     try:

@@ -18,12 +18,12 @@ from .results import Lines, Reader
 MEDIA_TYPE = "text/event-stream"
 HEARTBEAT_SECONDS = 15.0
 RETRY_MS = 1_000
-"""When a browser that lost its connection comes again."""
+"""How long a browser waits before it connects again."""
 _THREADS = 2
 
 
 class Followers:
-    """Those who follow results."""
+    """The clients that follow results."""
 
     def __init__(self, queries: Queries, most: int) -> None:
         self._queries = queries
@@ -33,7 +33,7 @@ class Followers:
 
     @property
     def full(self) -> bool:
-        """Whether there are as many as may be."""
+        """Whether no further client may follow."""
         return self.count >= self._most
 
     async def events(

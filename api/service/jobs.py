@@ -1,7 +1,7 @@
-"""What a worker process does for the service: one search, and the document of it.
+"""A job of a worker process: one search, and a document of it.
 
-In: a :class:`Job`, which holds all that is asked as JSON values. Out: an :class:`Outcome`, the
-answer to be sent as it is; errors of the client are answers too.
+In: a :class:`Job`, which holds the question as JSON values. Out: an :class:`Outcome`, the answer to
+send as it is; a mistake of the client is an answer too.
 """
 
 from __future__ import annotations
@@ -25,13 +25,14 @@ from ...documents.alternatives import alternatives, plan_list
 from ...documents.explained import traced_document
 from ...documents.explanation import AskedDocument, Explanation, explanation, optimized
 from ...documents.memo import memo_document
-from ...documents.model import Document
+from ...documents.model import Document, json_values
+from ...documents.plan import PlanDocument
 from ...languages.query.errors import QueryError
 from ...languages.query.regular_query import PathAtom
 from ...optimizer.errors import SearchCancelledError
 from ...optimizer.trace import Tracing
 from ...planning.errors import HeadraceError, InvalidQueryError, UsageError
-from ...planning.planner import Planned, Translated, plan_of, translate_query
+from ...planning.planner import Planned, Translated, plan_translated, translate_query
 from ...planning.requests import PlanningOptions, PlanRequest
 from ..explanation import document, explained, misplaced
 from ..render.text import render
@@ -39,16 +40,16 @@ from .problems import MEDIA_TYPE, document_of, json_bytes, problem_document
 
 JSON = "application/json"
 LONGEST_LISTING_SECONDS = 20.0
-"""How long one may look for alternatives to a plan, its search included."""
+"""The longest time to list alternatives to a plan, its search included."""
 AROUND_SECONDS = 20.0
-"""How long a job may take beside its search: for the text, statistics, and the documents."""
+"""The longest time of a job beside its search: for text, statistics and documents."""
 
 Kind = Literal["optimize", "explain", "memo", "trace", "alternatives", "explanation"]
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one query may ask of a worker; sizes of answers in bytes."""
+    """Bounds on a query: atoms, states of a path's automaton, bytes of an answer."""
 
     atoms: int = 100
     states: int = 256
@@ -72,11 +73,11 @@ class Asked:
 
     @property
     def id(self) -> str:
-        """A digest of it all: equal questions have equal ids, on any machine."""
+        """The digest of the question, the same on any machine."""
         return digest(self.document())
 
     def document(self) -> dict[str, Any]:
-        """As JSON values, from which :func:`asked` makes it again."""
+        """The question as JSON values, which :func:`asked` reads."""
         return {
             "query": self.query,
             "language": self.language,
@@ -88,7 +89,7 @@ class Asked:
 
 
 def asked(stored: Mapping[str, Any]) -> Asked:
-    """What was asked, from its document."""
+    """The question of its document."""
     return Asked(
         stored["query"],
         stored["language"],
@@ -100,7 +101,7 @@ def asked(stored: Mapping[str, Any]) -> Asked:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What is to be shown of a search: ``details`` are arguments of its kind.
+    """A question, and the document to answer with; ``details`` are arguments of its kind.
 
     ``files`` tells states of the catalog's files apart, if statistics are measured there.
     """
@@ -113,12 +114,12 @@ class Job:
 
     @property
     def key(self) -> str:
-        """Jobs of one key have one outcome."""
+        """Jobs with the same key have the same outcome."""
         return digest([self.kind, self.asked.id, dict(self.details), self.files])
 
     @property
     def seconds(self) -> float:
-        """How long the job may take in all; a worker that takes longer is ended."""
+        """The longest time of the job in all; a worker that takes longer is killed."""
         search = float(self.asked.options["budget_ms"]) / 1000
         if self.kind == "alternatives":
             search = max(search, LONGEST_LISTING_SECONDS)
@@ -127,7 +128,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """An answer: HTTP status, body, and what the search was like.
+    """An answer: HTTP status, body, and numbers of the search.
 
     ``stop_reason`` is None if nothing was searched; ``fault`` is what the log should have of an
     error that is ours. ``also`` are answers to other questions about the same plan, which need no
@@ -145,7 +146,7 @@ class Outcome:
 
 
 def run(job: Job, cancelled: Callable[[], bool]) -> Outcome:
-    """Does a job; never raises."""
+    """Carries out a job; never raises."""
     try:
         outcome = _RUN[job.kind](job, cancelled)
     except HeadraceError as error:
@@ -181,7 +182,7 @@ def _explained(job: Job, cancelled: Callable[[], bool]) -> Outcome:
     deadline = _deadline(job, cancelled)
     found: Translated | Planned = _translated(job, deadline)
     if stage not in ("query", "logical"):
-        found = plan_of(found, trace=details.pop("trace"), deadline=deadline)
+        found = plan_translated(found, trace=details.pop("trace"), deadline=deadline)
     details.pop("trace", None)
     if form == "json":
         return _outcome(found, _bytes(document(found, stage, **details)))
@@ -216,7 +217,7 @@ def _trace(job: Job, cancelled: Callable[[], bool]) -> Outcome:
     planned = _planned(job, cancelled, Tracing(steps, job.details["tried"]))
     body = _bytes(traced_document(planned, steps))
     while len(body) > job.limits.answer and steps > 1:
-        # Those that there is room for are worth more than none.
+        # Show as many steps as the answer has room for.
         steps = steps * job.limits.answer // len(body)
         body = _bytes(traced_document(planned, steps))
     return _outcome(planned, body)
@@ -230,8 +231,8 @@ def _alternatives(job: Job, cancelled: Callable[[], bool]) -> Outcome:
     return _outcome(planned, _bytes(alternatives(plan_list(space.count, cheapest, render))))
 
 
-def _bytes(answer: Document) -> bytes:
-    return json_bytes(answer.to_json())
+def _bytes(answer: Document | PlanDocument) -> bytes:
+    return json_bytes(json_values(answer))
 
 
 _RUN: Mapping[Kind, Callable[[Job, Callable[[], bool]], Outcome]] = {
@@ -250,9 +251,9 @@ def _deadline(job: Job, cancelled: Callable[[], bool]) -> Deadline:
 
 
 def _planned(job: Job, cancelled: Callable[[], bool], trace: bool | Tracing = False) -> Planned:
-    """The plan of a job's query, all of it under one deadline."""
+    """The plan of a job's query, from text to plan under one deadline."""
     deadline = _deadline(job, cancelled)
-    return plan_of(_translated(job, deadline), trace=trace, deadline=deadline)
+    return plan_translated(_translated(job, deadline), trace=trace, deadline=deadline)
 
 
 def _translated(job: Job, deadline: Deadline) -> Translated:

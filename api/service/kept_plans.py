@@ -45,7 +45,7 @@ _AT_ONCE = 100
 
 
 class MisfiledPlanError(Exception):
-    """An answer is not the answer to the question that it would be kept under."""
+    """An answer does not belong to the question that it is to be stored under."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class KeptPlan:
 
     @property
     def misfiled(self) -> bool:
-        """Whether the answer is that to another question, or none at all."""
+        """Whether the answer belongs to another question, or is no JSON."""
         try:
             return bool(json.loads(self.answer)["id"] != self.id)
         except (ValueError, TypeError, KeyError):
@@ -88,7 +88,7 @@ class PlanStore:
         self._most = most
 
     def find(self, id_: str) -> KeptPlan | None:
-        """The plan of an id, if it is still kept; a misfiled one counts as not kept."""
+        """The plan of an id; None if it is not stored, or misfiled."""
         with self._reading() as connection:
             row = connection.execute(select(_PLANS).where(_PLANS.c.id == id_)).one_or_none()
         if row is None:
@@ -97,7 +97,7 @@ class PlanStore:
         return None if plan.id != id_ or plan.misfiled else plan
 
     def keep(self, plan: KeptPlan) -> None:
-        """Keeps a plan, in place of one of its id.
+        """Stores a plan in place of an earlier one with its id.
 
         Raises:
             MisfiledPlanError: if its answer is the answer to another question.

@@ -1,7 +1,7 @@
 """What the database keeps of running queries.
 
-A query belongs to the *home* in whose folder its results and its checkpoint are: several services
-may share a database, and each sees the queries of its own home.
+A query belongs to the data directory with its results and its checkpoint (``home``, by its id):
+several services may share a database, and each sees the queries of its own data directory.
 """
 
 from __future__ import annotations
@@ -52,12 +52,12 @@ _QUERIES = Table(
 )
 
 Wanted = Literal["running", "paused", "stopped", "deleted"]
-"""What somebody asked to become of a query; written before anything is done about it."""
+"""The state that a client asked for; stored before it is acted on."""
 
 State = Literal[
     "starting", "running", "pausing", "paused", "stopping", "stopped", "finished", "failed"
 ]
-"""What is known to have become of it."""
+"""The actual state."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,14 +95,14 @@ class QueryStore:
         self._write = write
 
     def of_home(self, home: str) -> tuple[KeptQuery, ...]:
-        """The queries of a home, the oldest first."""
+        """The queries of a data directory, the oldest first."""
         wanted = select(_QUERIES).where(_QUERIES.c.home == home)
         with self._reading() as connection:
             rows = connection.execute(wanted.order_by(_QUERIES.c.created_us, _QUERIES.c.id)).all()
         return tuple(map(_kept, rows))
 
     def add(self, query: KeptQuery) -> None:
-        """Keeps a new query."""
+        """Stores a new query."""
         values = {
             "id": query.id,
             "home": query.home,
@@ -114,12 +114,12 @@ class QueryStore:
         self._write(lambda connection: connection.execute(insert(_QUERIES).values(values)).rowcount)
 
     def save(self, query: KeptQuery) -> None:
-        """Keeps what has become of a query."""
+        """Stores the state of a query."""
         change = update(_QUERIES).where(_QUERIES.c.id == query.id).values(**_changing(query))
         self._write(lambda connection: connection.execute(change).rowcount)
 
     def remove(self, id_: str) -> None:
-        """Forgets a query."""
+        """Deletes a query."""
         gone = delete(_QUERIES).where(_QUERIES.c.id == id_)
         self._write(lambda connection: connection.execute(gone).rowcount)
 

@@ -1,4 +1,10 @@
-"""Bounds on what a client may ask of the service."""
+"""Bounds on what a client may ask of the service.
+
+Starlette's TrustedHostMiddleware checks the host name: behind loopback no page of another site may
+reach the service by a name of its own (DNS rebinding). Starlette's limit on bodies is not used,
+since it answers in plain text: too large a body is the mistake of an honest client, which reads
+problem documents and learns the limit from them. Starlette has nothing for the rest.
+"""
 
 from __future__ import annotations
 
@@ -92,26 +98,6 @@ class Crowd:
 
 _ALWAYS = frozenset({"/healthz", "/readyz", "/metrics"})
 _FOLLOWING = re.compile("/queries/[^/]+/results")
-
-
-class KnownHosts:
-    """Refuses requests that call the service by another name: behind loopback no page of
-    another site may reach it by a name of its own."""
-
-    def __init__(self, app: ASGIApp, hosts: tuple[str, ...]) -> None:
-        self._app = app
-        self._hosts = frozenset(hosts)
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Passes a request on, if its host is known."""
-        if scope["type"] == "http":
-            host = dict(scope["headers"]).get(b"host", b"").decode("latin-1")
-            name = re.sub(r":\d*$", "", host).lower()
-            if name not in self._hosts:
-                detail = "this service is not called by that name"
-                await problem(400, detail)(scope, receive, send)
-                return
-        await self._app(scope, receive, send)
 
 
 class Framing:

@@ -1,4 +1,8 @@
-"""One JSON line for each request and each fault, with the id of the request."""
+"""One JSON line for each request and each fault, with the id of the request.
+
+The lines are the standard library's log records. Their formatter is written here, because it is
+shorter than the settings by which a library would give these member names.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +27,7 @@ LOG = logging.getLogger("headrace.service")
 REQUEST_ID: ContextVar[str] = ContextVar("request_id", default="")
 
 _METHODS = frozenset(HTTPMethod)
-_GIVEN = re.compile(rb"[A-Za-z0-9._-]{1,100}")
+_ALLOWED_ID = re.compile(rb"[A-Za-z0-9._-]{1,100}")
 _OWN = frozenset(vars(logging.makeLogRecord({}))) | {
     "message",
     "asctime",
@@ -33,7 +37,7 @@ _OWN = frozenset(vars(logging.makeLogRecord({}))) | {
 
 
 class JsonLines(logging.Formatter):
-    """A record as one line of JSON; what was given as ``extra`` stands beside the message."""
+    """Formats a record as one line of JSON, with the members of ``extra`` beside the message."""
 
     def format(self, record: logging.LogRecord) -> str:
         """The line of a record."""
@@ -52,7 +56,7 @@ class JsonLines(logging.Formatter):
 
 
 def to_stderr(*, debug: bool = False) -> None:
-    """Has what happens logged as JSON lines on standard error."""
+    """Writes all log records as JSON lines to standard error; with ``debug`` those of DEBUG too."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
     logging.basicConfig(
@@ -60,10 +64,10 @@ def to_stderr(*, debug: bool = False) -> None:
     )
 
 
-class Account:
-    """Gives each request an id, logs and counts it, and lets no exception out.
+class RequestLog:
+    """Gives each request an id, logs and counts it, and answers an exception with status 500.
 
-    Neither queries nor headers are logged: they may hold what is nobody's business.
+    Neither queries nor headers are logged: they may hold secrets.
     """
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
@@ -75,8 +79,8 @@ class Account:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        given = dict(scope["headers"]).get(b"x-request-id", b"")
-        id_ = given.decode("ascii") if _GIVEN.fullmatch(given) else uuid.uuid4().hex
+        sent = dict(scope["headers"]).get(b"x-request-id", b"")
+        id_ = sent.decode("ascii") if _ALLOWED_ID.fullmatch(sent) else uuid.uuid4().hex
         REQUEST_ID.set(id_)
         status = 0
 
@@ -97,10 +101,10 @@ class Account:
                 refusal = problem(500, detail, code="E-INTERNAL", request_id=id_)
                 await refusal(scope, receive, answering)
         finally:
-            self._tell(scope, status, perf_counter() - started)
+            self._log(scope, status, perf_counter() - started)
 
-    def _tell(self, scope: Scope, status: int, seconds: float) -> None:
-        # The path as it was declared, and a method that is known: there are only so many of these.
+    def _log(self, scope: Scope, status: int, seconds: float) -> None:
+        # Only declared paths and known methods, so that clients cannot make more metrics.
         route = getattr(scope.get("route"), "path", "other")
         known = route != "other" and scope["method"] in _METHODS
         method = scope["method"] if known else "other"

@@ -1,4 +1,4 @@
-"""The page that is served at ``/``: files that were built of ``web/``, and nothing else."""
+"""The page at ``/``: the files that were built from ``web/``, and nothing else."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ POLICY = (
     "img-src 'self' data: blob:; style-src 'self' 'unsafe-inline'; font-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-"""The page runs its own scripts alone, and talks to nobody but this service. Styles may stand in
+"""The page runs only its own scripts, and talks only to this service. Styles may stand in
 the document too: the editor of queries, CodeMirror, writes its own there."""
 
 _TYPES = {

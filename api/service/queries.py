@@ -1,4 +1,4 @@
-"""The life of running queries: what is wanted of each, what has become of it, and its engine.
+"""Starts, pauses and stops queries in the engine, and restarts them after failures.
 
 All of it runs in the event loop, one change after the other. What somebody wants is kept before it
 is acted on, so that a service that is started after any end of the one before goes on from there.
@@ -44,17 +44,17 @@ MOST_DEATHS = 5
 """How often a query may be taken up again that makes no progress, since the engine died or Spark
 failed."""
 SAVED_SECONDS = 2.0
-"""Progress is written to the database at most so often."""
+"""The least time between two writes of progress to the database."""
 DELETE_SECONDS = 20.0
 """How long ``DELETE`` waits for the end of a run; it ends in any case."""
 STUCK_SECONDS = 60.0
-"""A run that has not stopped in so much time takes its engine with it; the others go on."""
+"""The engine of a run that does not stop in this time is ended; its other runs are restarted."""
 _AGAIN_SECONDS = 1.0
 _LOOK_SECONDS = 10.0
 
 
 class Queries:
-    """The queries of a home, and the engine that runs them."""
+    """The queries of a data directory, and the engine that runs them."""
 
     def __init__(
         self,
@@ -81,7 +81,7 @@ class Queries:
         self.closing = asyncio.Event()
 
     def start(self) -> None:
-        """Takes the home, and up what is to run there, as soon as no other service has it."""
+        """Restarts the queries of the data directory as soon as no other service has it."""
         self._task(self._live())
 
     def all(self) -> list[Query]:
@@ -89,22 +89,22 @@ class Queries:
         return [q for q in list(self._known.values()) if q.kept.wanted != "deleted"]
 
     def get(self, id_: str) -> Query | None:
-        """A query of this home."""
+        """A query by its id; None if there is none."""
         query = self._known.get(id_)
         return None if query is None or query.kept.wanted == "deleted" else query
 
     @property
     def engine_up(self) -> bool:
-        """Whether there is an engine, and it has Spark."""
+        """Whether there is an engine whose Spark has started."""
         return self._engines.up
 
     @property
     def engine_starts(self) -> int:
-        """How often an engine was started."""
+        """The number of engines started so far."""
         return self._engines.starts
 
     async def add(self, asked: Mapping[str, Any], plan: Mapping[str, Any]) -> Query:
-        """Keeps a query and has it run.
+        """Stores a query and starts it.
 
         Raises:
             RefusedError: if there are too many.
@@ -117,14 +117,14 @@ class Queries:
                 detail = f"there are {len(self._known):,} queries already: delete one"
                 raise RefusedError(problem(409, detail, code="E-SIZE"))
             id_ = secrets.token_hex(8)
-            kept = KeptQuery(id_, self._keeper.home.id, asked, plan, now_us())
+            kept = KeptQuery(id_, self._keeper.directory.id, asked, plan, now_us())
             query = await self._keeper.add(kept)
             LOG.info("query added", extra={"query_id": id_, "plan_id": asked["plan_id"]})
             await self._launch_due()
             return query
 
     async def pause(self, query: Query) -> None:
-        """Has a run stop where it can go on.
+        """Stops a run so that it can be resumed.
 
         Raises:
             RefusedError: if it has come to an end.
@@ -132,7 +132,7 @@ class Queries:
         await self._ask(query, "paused", {"starting", "running"}, {"pausing", "paused"})
 
     async def resume(self, query: Query) -> None:
-        """Has a run go on that was paused or has failed.
+        """Resumes a run that was paused or has failed.
 
         Raises:
             RefusedError: if it cannot go on, or too many others run.
@@ -154,7 +154,7 @@ class Queries:
             await self._launch_due()
 
     async def stop(self, query: Query) -> None:
-        """Ends a run for good; its results stay.
+        """Stops a run for good; its results stay.
 
         Raises:
             RefusedError: if it has ended otherwise.
@@ -163,7 +163,7 @@ class Queries:
         await self._ask(query, "stopped", may, {"stopping", "stopped"})
 
     async def delete(self, query: Query) -> None:
-        """Forgets a query and its files, when its run has been stopped."""
+        """Deletes a query and its files once its run has stopped."""
         async with self._lock:
             await self._keeper.want(query, query.kept.state, "deleted")
             await self._halt(query)
@@ -174,13 +174,13 @@ class Queries:
                 await asyncio.wait_for(changed.wait(), until - time.monotonic())
 
     def close_soon(self) -> None:
-        """Tells those who follow results to go. Called in the event loop."""
+        """Ends the streams of results to clients. Called in the event loop."""
         self.closing.set()
         for query in self._known.values():
             query.notify()
 
     async def close(self) -> None:
-        """Ends the engine; what runs is to go on with the next start."""
+        """Ends the engine; its queries are restarted when the service starts next."""
         self.close_soon()
         async with self._lock:
             pass  # an engine that was about to be started is there now, and no other will be
@@ -188,7 +188,7 @@ class Queries:
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        self._keeper.home.leave()
+        self._keeper.directory.release()
 
     # What follows runs in the task of _live, or with the lock.
 
@@ -198,9 +198,9 @@ class Queries:
         task.add_done_callback(self._tasks.discard)
 
     async def _live(self) -> None:
-        told = False
-        while not await self._keeper.taken(told):
-            told = True
+        logged = False
+        while not await self._keeper.acquire(logged):
+            logged = True
             await asyncio.sleep(_AGAIN_SECONDS)
         async with self._lock:
             for query in list(self._known.values()):
@@ -222,16 +222,16 @@ class Queries:
 
     @property
     def _waiting(self) -> list[Query]:
-        """The queries that the engine is to be told to run."""
+        """The queries to be started in the engine."""
         return [query for query in self._known.values() if query.runs and not query.at_engine]
 
     @property
     def _pause(self) -> float:
-        """After how many seconds to look again, if nothing is heard."""
+        """The seconds until the next check, if the engine reports nothing."""
         return _AGAIN_SECONDS if self._waiting or self._keeper.unsaved else _LOOK_SECONDS
 
     async def _look(self) -> None:
-        """Does what is due."""
+        """Starts queries and ends runs whose time has come."""
         for query in self._keeper.unsaved:
             if time.monotonic() - query.saved_at >= _AGAIN_SECONDS:
                 await self._keeper.save(query)
@@ -299,7 +299,7 @@ class Queries:
                     await self._keeper.tidy(query)
 
     async def _interrupted(self, query: Query, error: Mapping[str, Any] | None) -> None:
-        """Has a query go on that failed for what may pass, if that helped before."""
+        """Restarts a query after a transient failure, unless restarts did not help before."""
         query.deaths += 1
         if not query.runs or self.closing.is_set():
             await self._settle(query)
@@ -329,7 +329,7 @@ class Queries:
             query.notify()
 
     async def _settle(self, query: Query, *, restarted: bool = False) -> None:
-        """Has a query that is not at the engine become what is wanted of it."""
+        """Moves a query that is not in the engine to its wanted state."""
         match query.kept.wanted:
             case "deleted":
                 await self._keeper.remove(query)
@@ -345,7 +345,7 @@ class Queries:
                 await self._keeper.become(query, "starting", restarts=restarts)
 
     async def _launch_due(self) -> None:
-        """Tells the engine what it is to run; if there is none, it is told when there is."""
+        """Starts due queries in the engine, or an engine for them."""
         if self.closing.is_set():
             return
         due = [query for query in self._waiting if query.due <= time.monotonic()]
@@ -371,7 +371,7 @@ class Queries:
         await self._engines.run(start)
 
     async def _catalog(self, query: Query) -> Mapping[str, Any] | None:
-        """Where a query reads; None if it cannot, or if the database does not say so now."""
+        """The catalog with the sources of a query; None if it cannot be read now."""
         try:
             return await asyncio.to_thread(self._sources, query.kept.plan)
         except HeadraceError as error:
@@ -398,7 +398,7 @@ class Queries:
             await self._halt(query)
 
     async def _halt(self, query: Query) -> None:
-        """Has a query become what is wanted of it, if that is not to run."""
+        """Moves a query to its wanted state, if that is not to run."""
         if not query.at_engine:
             await self._settle(query)
             return
@@ -419,6 +419,6 @@ class Queries:
 
 
 def _kafka_in(catalog: Mapping[str, Any]) -> bool:
-    """Whether a stream of a catalog's document is read from there."""
+    """Whether a stream of a catalog's document is read from Kafka."""
     streams = catalog.get("streams", {}).values()
     return any((stream.get("source") or {}).get("format") == "kafka" for stream in streams)

@@ -1,4 +1,4 @@
-"""A query of a service, as it is now."""
+"""A query of a service, in memory."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from .results import Kept, Results
 
 ENDED: frozenset[State] = frozenset({"finished", "failed", "stopped"})
 RUN_OPTIONS = ("speed", "interval", "largest_batch", "strict")
-"""What is said of how to run a query."""
+"""The options of a run."""
 
 
 class Query:
-    """A query of this service, as it is now."""
+    """A query of this service, in memory."""
 
     def __init__(self, kept: KeptQuery, folder: QueryFolder, limit: Kept) -> None:
         self.kept = kept
@@ -25,7 +25,7 @@ class Query:
         self.changed = asyncio.Event()
         self.at_engine = False
         self.run = 0
-        """The number of its last run at an engine of this service."""
+        """The number of its last run in an engine of this service."""
         self.deaths = 0
         self.due = 0.0
         """When it may be started again, by the monotonic clock."""
@@ -34,7 +34,7 @@ class Query:
 
     @property
     def runs(self) -> bool:
-        """Whether it is one of those that run, or are to."""
+        """Whether the query runs or is to run."""
         return self.kept.wanted == "running" and self.kept.state not in ENDED
 
     @property
@@ -43,6 +43,6 @@ class Query:
         return None if self.kept.account is None else self.kept.account["progress"]
 
     def notify(self) -> None:
-        """Wakes all who wait for something new of it."""
+        """Wakes the clients that wait for a change."""
         changed, self.changed = self.changed, asyncio.Event()
         changed.set()

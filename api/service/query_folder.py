@@ -1,4 +1,4 @@
-"""Where the files of a running query are."""
+"""The files of a running query."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ class QueryFolder:
 
     @property
     def checkpoint(self) -> Path:
-        """What its run needs to go on."""
+        """The state for resuming the run."""
         return self.path / "checkpoint"
 
     @property
     def rejected(self) -> Path:
-        """The file of rows that are no edges."""
+        """The file of rejected rows."""
         return self.path / "rejected.jsonl"
 
     @property
@@ -34,17 +34,17 @@ class QueryFolder:
 
     @property
     def late_live(self) -> Path | None:
-        """The one file of edges of live sources that came too late, if the query reads such."""
+        """The file of late edges of live sources, if the query reads such."""
         there = (self.late / "added.json").exists()
         return self.path / f"{self.rejected.name}.late.jsonl" if there else None
 
     @property
     def pruned(self) -> Path:
-        """What is known of results that are not kept any more."""
+        """The numbers of results that were removed."""
         return self.path / "pruned.json"
 
     @property
     def ballast(self) -> tuple[Path, ...]:
-        """What is of no use any more when the query cannot go on."""
+        """The files that only a resumed run would need."""
         of_checkpoint = (self.checkpoint / name for name in ("input", "spark"))
         return (*of_checkpoint, self.results / "_headrace" / "staging")

@@ -1,4 +1,4 @@
-"""The queries of a home, in memory and in the database, and how each changes."""
+"""The queries of a data directory, in memory and in the database, and their changes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 from sqlalchemy.exc import SQLAlchemyError
 
 from ...planning.errors import UsageError
-from .homes import Home
+from .data_directory import DataDirectory
 from .kept_queries import KeptQuery, QueryStore, State, Wanted
 from .query import Query
 from .query_folder import QueryFolder
@@ -24,38 +24,40 @@ LOG = logging.getLogger("headrace.service")
 
 
 class QueryKeeper:
-    """Whoever changes a query has the lock of all."""
+    """Changes queries in memory and in the database; callers hold the lock of `Queries`."""
 
     def __init__(self, home: Path, store: QueryStore, limit: Kept) -> None:
-        self.home = Home(home)
+        self.directory = DataDirectory(home)
         self.known: dict[str, Query] = {}
         self._store = store
         self._limit = limit
 
-    async def taken(self, told: bool) -> bool:
-        """Takes the home, and what is to run there; False if that cannot be done now, of which
-        the log is told once."""
+    async def acquire(self, logged: bool) -> bool:
+        """Locks the data directory and loads its queries; returns whether that worked.
+
+        Logs the reason if it did not, unless ``logged`` says that it was logged before.
+        """
         try:
-            if not await asyncio.to_thread(self.home.taken):
-                if not told:
-                    LOG.warning("another service runs the queries of this home")
+            if not await asyncio.to_thread(self.directory.acquire):
+                if not logged:
+                    LOG.warning("another service has the data directory")
                 return False
-            found = await asyncio.to_thread(self._store.of_home, self.home.id)
+            found = await asyncio.to_thread(self._store.of_home, self.directory.id)
         except (OSError, UsageError, SQLAlchemyError):
-            if not told:
-                LOG.exception("the queries cannot be taken up now")
+            if not logged:
+                LOG.exception("the queries cannot be loaded now")
             return False
         self.known.update((kept.id, self._query(kept)) for kept in found)
         return True
 
     async def add(self, kept: KeptQuery) -> Query:
-        """Keeps a new query."""
+        """Stores a new query."""
         await asyncio.to_thread(self._store.add, kept)
         query = self.known[kept.id] = self._query(kept)
         return query
 
     async def want(self, query: Query, state: State, wanted: Wanted, **values: Any) -> None:
-        """Keeps what is wanted; if that fails, nothing has changed."""
+        """Stores the wanted state; if that fails, nothing has changed."""
         kept = replace(query.kept, state=state, wanted=wanted, **values)
         await asyncio.to_thread(self._store.save, kept)
         query.kept = kept
@@ -63,14 +65,14 @@ class QueryKeeper:
         query.notify()
 
     async def become(self, query: Query, state: State, **values: Any) -> None:
-        """What has become of a query is so, also if it cannot be kept now."""
+        """Sets the state of a query, also if it cannot be stored now."""
         query.kept = replace(query.kept, state=state, **values)
         await self.save(query)
         LOG.info("query", extra={"query_id": query.kept.id, "state": state})
         query.notify()
 
     async def save(self, query: Query) -> None:
-        """Keeps what has become of a query; if that fails, it is ``unsaved``."""
+        """Stores the state of a query; if that fails, it is ``unsaved``."""
         query.saved_at = time.monotonic()
         try:
             await asyncio.to_thread(self._store.save, query.kept)
@@ -82,7 +84,7 @@ class QueryKeeper:
             query.unsaved = True
 
     async def remove(self, query: Query) -> None:
-        """Forgets a query, and its files."""
+        """Deletes a query and its files."""
         await asyncio.to_thread(shutil.rmtree, query.folder.path, ignore_errors=True)
         with contextlib.suppress(SQLAlchemyError):  # the next start removes it
             await asyncio.to_thread(self._store.remove, query.kept.id)
@@ -92,15 +94,15 @@ class QueryKeeper:
         query.notify()
 
     async def tidy(self, query: Query) -> None:
-        """Removes what only a run that goes on would need."""
+        """Removes files that only a resumed run would need."""
         if query.kept.state in ("finished", "stopped"):
             for path in query.folder.ballast:
                 await asyncio.to_thread(shutil.rmtree, path, ignore_errors=True)
 
     @property
     def unsaved(self) -> list[Query]:
-        """The queries that the database could not keep as they are."""
+        """The queries whose state is not in the database yet."""
         return [query for query in self.known.values() if query.unsaved]
 
     def _query(self, kept: KeptQuery) -> Query:
-        return Query(kept, QueryFolder(self.home.path / kept.id), self._limit)
+        return Query(kept, QueryFolder(self.directory.path / kept.id), self._limit)

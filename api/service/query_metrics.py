@@ -1,4 +1,4 @@
-"""What Prometheus is told of running queries: what they are like when it asks."""
+"""Metrics of running queries, collected when Prometheus asks."""
 
 from __future__ import annotations
 

@@ -20,12 +20,12 @@ from ...executor.spark.host.files import written_aside
 MOST_BYTES_AT_ONCE = 65_536
 _COUNTED_AT_ONCE = 1 << 20
 _CLOCK_SECONDS = 0.1
-"""Files that come within so little time may leave a folder with one time of change."""
+"""Files written within this time may share one modification time of their folder."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """How much of the results of a query may be kept."""
+    """Bounds on the results kept for a query."""
 
     bytes: int = 1_000_000_000
     files: int = 10_000
@@ -75,7 +75,7 @@ class Results:
             return lost, self._files[place].path if place < len(self._files) else None, before
 
     def prune(self) -> int:
-        """Removes the oldest files if there is too much, but for the last batch; how many."""
+        """Removes the oldest files beyond the bounds, never the last batch; returns how many."""
         with self._lock:
             self._refresh()
             last = _batch(self._files[-1].path) if self._files else ""
@@ -99,7 +99,7 @@ class Results:
         return self._files[-1].end if self._files else self._pruned
 
     def _refresh(self) -> None:
-        """Looks for new files, unless nothing has changed since."""
+        """Looks for new files if the folder has changed."""
         try:
             changed_ns = self._folder.stat().st_mtime_ns
         except FileNotFoundError:
@@ -140,7 +140,7 @@ class Lines:
 
 
 class Reader:
-    """Reads the results of a query from some place on, little by little."""
+    """Reads the results of a query in parts, from a given place on."""
 
     def __init__(self, results: Results, after: int = 0, tail: int | None = None) -> None:
         """After so many results, or with the newest ``tail`` of those that are there."""
@@ -151,7 +151,7 @@ class Reader:
         self._offset = 0
 
     def read(self) -> Lines:
-        """The next results that are there; no lines if there are none now."""
+        """The next results; without lines if there are none now."""
         if self._tail is not None:
             self.position, self._tail = max(0, self._results.count - self._tail), None
             # What is not kept is nothing that this reader has missed.

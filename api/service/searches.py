@@ -1,4 +1,4 @@
-"""Who waits for which search: requests that are equal share one, and later ones its outcome."""
+"""Searches in worker processes; equal requests share one, and later ones its outcome."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _AGAIN_SECONDS = 1.0
 
 
 class BusyError(Exception):
-    """There are as many searches waiting as may; ``seconds`` says when to try again."""
+    """Too many searches wait already; ``seconds`` says when to try again."""
 
     def __init__(self, seconds: int) -> None:
         super().__init__(seconds)
@@ -35,12 +35,12 @@ class ClosingError(Exception):
 
 
 Keep = Callable[[Job, Outcome], Awaitable[None]]
-"""What is done with the outcome of a search before those who wait for it have it."""
+"""Called with the outcome of a search, before the requests that wait for it."""
 
 
 @dataclass(eq=False)
 class _Flight:
-    """A search that some wait for."""
+    """A search that requests wait for."""
 
     job: Job
     cancelled: threading.Event = field(default_factory=threading.Event)
@@ -50,7 +50,7 @@ class _Flight:
 
 
 class Searches:
-    """The searches of the service; all of it but :meth:`close` runs in its event loop."""
+    """The searches of the service; all but :meth:`close` runs in its event loop."""
 
     def __init__(
         self, at_once: int, most_waiting: int, cache_bytes: int, metrics: Metrics, keep: Keep
@@ -75,7 +75,7 @@ class Searches:
         return self._closing.is_set()
 
     async def find(self, job: Job) -> Outcome:
-        """The outcome of a job. Cancelled, it is searched on only if others wait for it.
+        """The outcome of a job; a cancelled search goes on only if other requests wait for it.
 
         Raises:
             BusyError: if too many searches wait already.
@@ -148,7 +148,7 @@ class Searches:
             worker.stop()
 
     def _abandon(self, key: str, flight: _Flight) -> None:
-        # Whoever asks the same from now on has a search of its own.
+        # A later equal request starts a search of its own.
         if self._flights.get(key) is flight:
             del self._flights[key]
         flight.cancelled.set()
@@ -202,13 +202,13 @@ class Searches:
         return sum(not flight.begun for flight in self._flights.values())
 
     def _when(self) -> int:
-        """In how many seconds there should be room again."""
+        """The seconds until there is probably room."""
         rounds = (self._queued() + 1) / len(self._workers)
         return max(1, math.ceil(rounds * self._usual_seconds))
 
 
 class _Cache:
-    """Outcomes by their keys, those used last up to so many bytes."""
+    """Outcomes by their keys; the least recently used are dropped beyond a number of bytes."""
 
     def __init__(self, most: int) -> None:
         self._most = most

@@ -1,4 +1,4 @@
-"""What all routes share: one store, one set of searches and of queries, one account of them."""
+"""What all routes share: the store, searches, queries and metrics of a service."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from .workers import DeadlineError, WorkerDiedError
 
 LOG = logging.getLogger("headrace.service")
 HUNG_UP = 499
-"""The status in logs and metrics of a request whose client did not wait for the answer."""
+"""The status in logs and metrics of a request whose client hung up."""
 
 
 class Service:
@@ -71,7 +71,7 @@ class Service:
         self.metrics.watch(QueryCollector(self.queries, self.followers))
 
     async def optimize(self, request: Request, body: OptimizeBody) -> Response:
-        """The answer to ``POST /optimize``: a plan that is kept, or a search for one."""
+        """Answers ``POST /optimize`` with a stored plan, or searches for one."""
         details = {"explain": True} if body.explain else {}
         job = await asyncio.to_thread(self.job, "optimize", body, details)
         if not job.files:  # what was measured may be different now
@@ -82,7 +82,7 @@ class Service:
         return await self.answer(request, job)
 
     def job(self, kind: Kind, body: OptimizeBody, details: dict[str, Any]) -> Job:
-        """What a request asks for, over its catalog or that of the service.
+        """The job of a request, over its own catalog or that of the service.
 
         Raises:
             UsageError: if the catalog cannot be used.
@@ -96,7 +96,7 @@ class Service:
         return Job(kind, question, details, files_of(catalog), self.settings.limits)
 
     async def plan(self, id_: str) -> KeptPlan:
-        """A plan that is kept.
+        """A stored plan.
 
         Raises:
             RefusedError: if none has the id, or it was dropped for newer ones.
@@ -112,7 +112,7 @@ class Service:
     async def answer_about(
         self, request: Request, id_: str, kind: Kind, details: dict[str, Any]
     ) -> Response:
-        """What is asked of a plan that is kept; its search is made again if need be."""
+        """A document about a stored plan; its search is repeated if needed."""
         kept = await self.plan(id_)
         job = Job(kind, asked(kept.asked), details, limits=self.settings.limits)
         return await self.answer(request, job)
@@ -151,7 +151,7 @@ class Service:
         return KeptPlan(job.asked.document(), found.body, found.stop_reason or "")
 
     def _sources(self, plan: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The catalog of the streams that a plan reads, with their sources as they are now.
+        """The catalog of the streams that a plan reads, with their current sources.
 
         Raises:
             UsageError: if one is not known, or has none.
@@ -192,12 +192,12 @@ class Service:
             await asyncio.gather(search, gone, return_exceptions=True)
 
     def close_soon(self) -> None:
-        """Tells all who wait for something that it will not come. Called in the event loop."""
+        """Ends all requests that wait. Called in the event loop."""
         self.searches.cancel_all()
         self.queries.close_soon()
 
     async def close(self) -> None:
-        """Ends all searches, has queries go on with the next start, and closes the database."""
+        """Ends searches and the engine, and closes the database."""
         await asyncio.gather(self.searches.close(), self.queries.close())
         await asyncio.to_thread(self.followers.close)
         await asyncio.to_thread(self.store.close)

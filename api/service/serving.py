@@ -1,4 +1,4 @@
-"""The service in a server: how it begins to listen, and how it ends."""
+"""The HTTP server of the service: listening, serving, shutting down."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LONGEST_GOODBYE_SECONDS = 20
 
 
 class _Server(uvicorn.Server):
-    """Ends searches and followers first: who waits is told so, and no client holds it up."""
+    """A server that ends searches and streams of results first, so that no client delays it."""
 
     def __init__(self, config: uvicorn.Config, service: Service) -> None:
         super().__init__(config)
@@ -44,7 +44,7 @@ def server_of(app: FastAPI) -> uvicorn.Server:
 
 
 def serve_at(listening: socket.socket, server: uvicorn.Server) -> None:
-    """Serves until it is told to end."""
+    """Serves until a signal ends it."""
     allow_files()
     # What is there by now stays: to look at it for garbage would hold up all answers.
     gc.collect()
@@ -53,10 +53,10 @@ def serve_at(listening: socket.socket, server: uvicorn.Server) -> None:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket that listens; at any free port for 0.
+    """Listens on an address; port 0 takes any free one.
 
     Raises:
-        UsageError: if that cannot be.
+        UsageError: if the address cannot be used.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:

@@ -1,4 +1,4 @@
-"""What the service keeps over restarts: streams, plans and queries, in SQLite or PostgreSQL.
+"""The database: streams, plans and queries, in SQLite or PostgreSQL.
 
 Every method is one short transaction, and of those that write there is one at a time, so that
 several processes may have one database.
@@ -41,9 +41,9 @@ T = TypeVar("T")
 
 SCHEMA_VERSION = 3
 MOST_DELETED = 10_000
-"""Of so many streams that were deleted it is known how often each was put."""
+"""The number of deleted streams whose last version is remembered."""
 LOCK_SECONDS = 30
-"""How long a transaction waits for that of another process."""
+"""The longest wait of a transaction for that of another process."""
 
 _FILE = "headrace.db"
 _ENDINGS = ("", "-wal", "-shm", "-journal")
@@ -70,7 +70,7 @@ _MIGRATIONS: Mapping[int, Callable[[Connection], None]] = {
     1: lambda _: None,  # a table more, which is made as those of a new database are
     2: drop_misfiled,
 }
-"""What takes a database of some version to the next one."""
+"""The migration from each version of the database to the next."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ class Store:
         )
 
     def put_stream(self, name: str, time_unit: str, document: Mapping[str, Any]) -> int:
-        """Keeps a stream in place of what was there; its new version."""
+        """Stores a stream in place of an earlier one; returns its new version."""
         values = {"time_unit": time_unit, "document": json.dumps(document)}
 
         def put(connection: Connection) -> int:
@@ -141,7 +141,7 @@ class Store:
         return self._write(put)
 
     def delete_stream(self, name: str) -> bool:
-        """Forgets a stream; whether there was one."""
+        """Deletes a stream; returns whether there was one."""
 
         def gone(connection: Connection) -> bool:
             there = (_STREAMS.c.name == name) & _STREAMS.c.document.is_not(None)
@@ -181,7 +181,7 @@ class Store:
             yield connection
 
     def _write(self, change: Callable[[Connection], T]) -> T:
-        """Makes a change, while nobody else makes one."""
+        """Makes a change while no other process makes one."""
         with self._engine.execution_options(**{_WRITES: True}).begin() as connection:
             return change(connection)
 
@@ -198,7 +198,7 @@ def sqlite_url(home: Path) -> str:
 
 
 def disk_is_full(error: SQLAlchemyError) -> bool:
-    """Whether a change failed since there is no room for it; what was kept before still is."""
+    """Whether a change failed for lack of room on the disk, which loses no earlier data."""
     original = getattr(error, "orig", None)
     named = getattr(original, "sqlite_errorname", None), getattr(original, "sqlstate", None)
     return named[0] == "SQLITE_FULL" or named[1] == "53100"

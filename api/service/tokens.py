@@ -1,4 +1,8 @@
-"""Who may do what: bearer tokens with scopes, if there are any."""
+"""Who may do what: bearer tokens with scopes, if there are any.
+
+The check is a middleware and not a dependency of FastAPI's routes, so that a route that is added
+later needs a token too.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Processes that search, so that the service itself never waits for a search.
+"""Worker processes for searches, so that the service itself never waits for one.
 
 A search is Python that computes: in a thread of the service it would hold back every answer by
 tens of milliseconds, and by hundreds where memory is collected. A process is also what can be
@@ -32,7 +32,7 @@ START_SECONDS = 60.0
 of the one before, until one succeeds."""
 LONGEST_START_SECONDS = 600.0
 GRACE_SECONDS = 5.0
-"""How long a job that is cancelled may go on until its process is ended."""
+"""The longest time for a cancelled job to end; then its process is killed."""
 
 _LOOKING_SECONDS = 0.05
 
@@ -46,7 +46,7 @@ _FIRST = Job(
         "",
     ),
 )
-"""Has a new process load what every search needs, before anybody waits for one."""
+"""Loads the modules of a search in a new process, before its first job."""
 
 
 _GONE = (OSError, RuntimeError, BrokenProcessPool, ProcessExpired)
@@ -57,11 +57,11 @@ _TRACKER_STARTS = threading.Lock()
 
 
 class WorkerDiedError(Exception):
-    """The process of a search ended, or had to be ended, before it had an outcome."""
+    """The process of a search ended, or was killed, before the outcome."""
 
 
 class DeadlineError(WorkerDiedError):
-    """A job took longer than it may; its process was ended."""
+    """A job took too long; its process was killed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class Reply:
 
 
 class Worker:
-    """A process that does one job after the other, started with the first of them.
+    """A process that carries out one job after the other.
 
     One thread at a time may use it.
     """
@@ -149,14 +149,14 @@ class Worker:
         return reply.outcome
 
     def stop(self) -> None:
-        """Ends the process, whatever it does, and waits until it is gone."""
+        """Kills the process and waits for its end."""
         pool, self._pool = self._pool, None
         if pool is not None:
             pool.stop()  # type: ignore[no-untyped-call]
             pool.join()
 
     def _done(self, future: Future[Any]) -> bool:
-        """Waits a moment for a future; whether it is done, or the pool is broken.
+        """Waits a moment for a future; returns whether it is done, or the pool is broken.
 
         A pool that breaks in the moment in which it is given a job leaves the future as it is.
         """
@@ -199,7 +199,7 @@ def _start_tracker() -> None:
 # What follows runs in the process of a worker.
 
 _to_end: Any = None
-"""The memory that worker and service share: the number of the job that is to end."""
+"""Memory shared by worker and service: the number of the job to cancel."""
 
 
 def _prepare(to_end: Any) -> None:

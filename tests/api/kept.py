@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from headrace.api.service import Settings
-from headrace.api.service.homes import Home
+from headrace.api.service.data_directory import DataDirectory
 from headrace.api.service.jobs import digest
 from headrace.api.service.kept_plans import KeptPlan
 from headrace.api.service.kept_queries import KeptQuery
@@ -27,13 +27,13 @@ HELD = KeptQuery("e0", "", ASKED, PLAN, 2_000_000, wanted="paused", state="pause
 
 def kept(made: Settings, *queries: KeptQuery) -> None:
     """Queries that a service had before it ended."""
-    home = Home(made.home / "queries")
-    assert home.taken()
+    home = DataDirectory(made.home / "queries")
+    assert home.acquire()
     store = Store(made.database, 1)
     for query in queries:
         store.queries.add(replace(query, home=home.id))
     store.close()
-    home.leave()
+    home.release()
 
 
 def kept_plan(asked: dict[str, Any], filling: str = "") -> KeptPlan:

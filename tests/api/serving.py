@@ -24,7 +24,7 @@ from headrace.api.service.store import sqlite_url
 from tests.api.command import ROOT, command_line, environment
 from tests.waiting import PATIENCE, until
 
-LOOPBACK = ("127.0.0.1", "localhost")
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 ROWS = """
 streams:
   rows:

@@ -40,8 +40,8 @@ def store(tmp_path: Path) -> Iterator[Store]:
 async def kept_query(queries: Queries, home: Path) -> Query:
     """A query that the engine runs."""
     (home / "queries").mkdir()
-    assert await queries._keeper.taken(told=False)
-    kept = KeptQuery("q", queries._keeper.home.id, {"plan_id": "p"}, {}, 0, state="running")
+    assert await queries._keeper.acquire(logged=False)
+    kept = KeptQuery("q", queries._keeper.directory.id, {"plan_id": "p"}, {}, 0, state="running")
     query = await queries._keeper.add(kept)
     query.at_engine = True
     return query
@@ -60,7 +60,7 @@ def test_delays_are_told_and_never_counted(store: Store, tmp_path: Path) -> None
         assert (query.deaths, query.kept.restarts) == (0, 0)
         assert query.runs
         assert query.at_engine, "the engine starts it again"
-        (saved,) = store.queries.of_home(queries._keeper.home.id)
+        (saved,) = store.queries.of_home(queries._keeper.directory.id)
         assert (saved.state, saved.error) == ("starting", WHY)
         await queries._heard(Began("q", query.run))
         assert (query.kept.state, query.kept.error) == ("running", None)
@@ -70,9 +70,9 @@ def test_delays_are_told_and_never_counted(store: Store, tmp_path: Path) -> None
         await queries._heard(Delayed("q", query.run, WHY))
         assert query.kept.wanted == "paused"
         await queries._heard(Ended("q", query.run, "stopped"))
-        (saved,) = store.queries.of_home(queries._keeper.home.id)
+        (saved,) = store.queries.of_home(queries._keeper.directory.id)
         assert saved.state == "paused"
-        queries._keeper.home.leave()
+        queries._keeper.directory.release()
 
     asyncio.run(course())
 

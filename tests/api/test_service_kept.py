@@ -17,7 +17,7 @@ import pytest
 from sqlalchemy import Connection, create_engine, event, make_url, text
 
 from headrace.api.service import create_app
-from headrace.api.service.homes import Home
+from headrace.api.service.data_directory import DataDirectory
 from headrace.api.service.kept_plans import KeptPlan, MisfiledPlanError
 from headrace.api.service.kept_queries import KeptQuery, State, Wanted
 from headrace.api.service.store import SCHEMA_VERSION, Store, sqlite_url
@@ -463,10 +463,10 @@ def test_the_folder_of_queries_is_private(tmp_path: Path) -> None:
     queries.mkdir()
     (queries / "d0").mkdir()
     queries.chmod(0o755)
-    home = Home(queries)
-    assert home.taken()
+    home = DataDirectory(queries)
+    assert home.acquire()
     assert _mode(queries) == 0o700
-    home.leave()
+    home.release()
 
 
 def test_databases_that_cannot_be_used(tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ def queries(tmp_path: Path) -> Queries:
 
 def test_what_is_said_of_a_run_that_is_over_is_not_taken(queries: Queries) -> None:
     async def story() -> None:
-        assert await queries._keeper.taken(False)
+        assert await queries._keeper.acquire(logged=False)
         query = queries.get(HELD.id)
         assert query is not None
         before = query.kept

@@ -17,7 +17,13 @@ from headrace.api.service.jobs import Asked, Job, run
 from headrace.catalog.model import Catalog, LabelStatistics, Stream
 from headrace.optimizer.errors import SearchCancelledError
 from headrace.planning.errors import InvalidQueryError, UsageError
-from headrace.planning.planner import Planned, deadline_of, optimize, plan_of, translate_query
+from headrace.planning.planner import (
+    Planned,
+    deadline_of,
+    optimize,
+    plan_translated,
+    translate_query,
+)
 from headrace.planning.requests import PlanningOptions, PlanRequest
 
 BUDGET_MS = 2_000.0
@@ -132,7 +138,7 @@ def test_each_step_before_the_search_ends_with_an_error_that_names_it(
 
     limit = Until(BUDGET_MS)
     with pytest.raises(UsageError, match=f"too large for 2,000 ms.*{step}") as raised:
-        plan_of(translate_query(request, limit), deadline=limit)
+        plan_translated(translate_query(request, limit), deadline=limit)
     assert raised.value.code == "E-SIZE"
     assert "allow more time" in raised.value.hint
 
@@ -143,10 +149,10 @@ def test_the_search_has_what_reading_leaves_of_the_budget(clock: Ticking) -> Non
     limit = deadline_of(options)
     translated = translate_query(request, limit)
     clock.looks += int(BUDGET_MS / TICK_MS)
-    late = plan_of(translated, deadline=limit).optimization
+    late = plan_translated(translated, deadline=limit).optimization
     assert late.stop_reason == "budget_ms"
     assert late.memo.expression_count < 60
-    early = plan_of(translated, deadline=deadline_of(options)).optimization
+    early = plan_translated(translated, deadline=deadline_of(options)).optimization
     assert early.memo.expression_count > late.memo.expression_count
 
 

@@ -181,7 +181,7 @@ def test_a_catalog_without_statistics_has_its_source_measured() -> None:
         ),
         (PlanningOptions(window="0"), "longer than nothing"),
         (PlanningOptions(window="1d", slide="0"), "the default slide is 0"),
-        (PlanningOptions(slide="1d"), "a default slide is given without a default window"),
+        (PlanningOptions(slide="1d"), "there is a default slide, but no default window"),
         (PlanningOptions(window="1d", disabled_rules=("Nope",)), "no rule 'Nope'; there are:"),
     ],
 )

@@ -1,4 +1,12 @@
-"""The routes of the service, by what they are about. They hold no logic."""
+"""The routes of the service, by subject.
+
+In: requests. Out: documents, bytes that a worker made of one, and refusals.
+
+Invariant: no logic: a route calls the `Service` and names the class of its answer.
+
+May import: documents, and the modules of the service.
+Start with: ``plans.py``.
+"""
 
 from typing import Annotated
 

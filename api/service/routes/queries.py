@@ -26,9 +26,9 @@ Number = Annotated[int, Parameter(ge=0, le=_LARGEST)]
 
 
 async def _ready(service: Shared) -> None:
-    """Refuses all where the queries of this data directory are not at this service."""
+    """Refuses requests while another service has the data directory."""
     if not service.queries.ready:
-        detail = "the queries of this home are not here now: another service may have them"
+        detail = "there are no queries here now: another service may have the data directory"
         raise RefusedError(problem(503, detail, code="E-HOME", headers={"Retry-After": "1"}))
 
 

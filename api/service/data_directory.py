@@ -1,4 +1,4 @@
-"""The folder in which a service has its queries, and which no other has at the same time."""
+"""The folder of a service's queries, locked against other services."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from ...executor.spark.host.files import written_aside
 from .private import private_folder
 
 
-class Home:
-    """A folder with a name of its own, by which the database knows whose queries are whose."""
+class DataDirectory:
+    """A folder with an id, by which the database knows the queries of each service."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.id = ""
         self._lock: int | None = None
 
-    def taken(self) -> bool:
-        """Takes the folder, which is made if need be; whether this service has it.
+    def acquire(self) -> bool:
+        """Creates the folder if needed and locks it; returns whether this service has the lock.
 
         Raises:
-            UsageError: if it cannot be made, or others may enter it.
+            UsageError: if it cannot be created, or other users may enter it.
         """
         if self._lock is not None:
             return True
@@ -35,16 +35,16 @@ class Home:
             os.close(handle)
             return False
         self._lock = handle
-        self.id = self._named()
+        self.id = self._read_id()
         return True
 
-    def leave(self) -> None:
-        """Lets another service have it."""
+    def release(self) -> None:
+        """Lets another service lock the folder."""
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
 
-    def _named(self) -> str:
+    def _read_id(self) -> str:
         file = self.path / "id"
         if not file.exists():
             with written_aside(file) as writing:
