@@ -1,4 +1,4 @@
-"""The operators of a pipeline: one batch per input in, one batch of results out.
+"""The operators of a pipeline. In: one batch per input. Out: one batch of results.
 
 Each keeps the state of one plan node. Stateless ones are functions of their input; the
 others drive a kernel of `headrace.executor.kernels` and own its arrays.

@@ -1,4 +1,4 @@
-"""What all operators have in common."""
+"""The interfaces of operators, and what those that drive a kernel share."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class Store(Protocol):
     """A state that expires."""
 
     def tick(self, now: int) -> None:
-        """Time has come to ``now``: gives state back if a sweep is due."""
+        """Drops expired state if a sweep is due at ``now``, the current application time."""
         ...
 
     def purge(self, now: int) -> None:
-        """Gives back all state that expired at or before ``now``."""
+        """Drops all state that expired at or before ``now``."""
         ...
 
     @property
@@ -40,7 +40,7 @@ class Store(Protocol):
 
 
 class Operator(Store, Protocol):
-    """A node of a pipeline at work."""
+    """A running node of a pipeline."""
 
     def process(self, inputs: Sequence[Batch], wanted: bool) -> Batch:
         """The results of one batch per input; none are gathered unless ``wanted``."""
@@ -49,12 +49,13 @@ class Operator(Store, Protocol):
 
 @runtime_checkable
 class TimeDriven(Operator, Protocol):
-    """An operator that gives results when time passes, not only when rows come."""
+    """An operator that emits results when time passes, not only when rows arrive."""
 
     def advance(self, now: int, wanted: bool) -> Batch:
-        """Time has come to ``now``, and what is before is final: rows of it may still come.
+        """Emits the results that are final at ``now``.
 
-        FOREVER is the end of the input: all that is held is given.
+        Rows of ``now`` may still arrive, earlier ones may not. FOREVER is the end of the input:
+        the operator emits everything that it holds.
         """
         ...
 
@@ -64,11 +65,11 @@ class Remembering(Operator, Protocol):
     """An operator whose state is not a function of the still valid input alone."""
 
     def memory(self) -> bytes | None:
-        """What else is to be kept; None: nothing."""
+        """The extra state that a checkpoint needs beside the input; None: nothing."""
         ...
 
     def restore(self, memory: bytes, now: int) -> None:
-        """Takes up what was kept at ``now``, when the input valid then has been replayed."""
+        """Restores the extra state of ``now``, after the input valid then was replayed."""
         ...
 
 
@@ -179,6 +180,12 @@ class Results:
             self._chunks.append(whole[places] if len(places) < len(whole) else whole.copy())
         if room > self.buffer.shape[1]:
             self.buffer = np.empty((len(self.buffer), room), np.int64)
+
+    def drain(self, header: IntArray, out: int, need: int | None = None) -> None:
+        """Takes the rows that a kernel counted in the field ``out`` of its header, and sets that
+        to 0; afterwards the buffer has space for as many as the field ``need`` says."""
+        self.take(int(header[out]), 0 if need is None else int(header[need]))
+        header[out] = 0
 
     def batch(self) -> Batch:
         """All that was taken."""

@@ -1,8 +1,9 @@
-"""COALESCE: only what extends the validity of a value passes."""
+"""COALESCE: passes the rows that extend the validity of their value."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,7 +45,7 @@ class CoalesceOperator(Holding):
 
 
 class CoalesceWithDeletions(Holding):
-    """Of each value how long the longest of its rows lasts."""
+    """Emits for each value the expiry of its longest row, and retracts it when that changes."""
 
     def __init__(self, width: int) -> None:
         self._held = Bag(width, tuple(range(width)))
@@ -52,15 +53,11 @@ class CoalesceWithDeletions(Holding):
         self._h: IntArray = np.zeros(kernel.HEADER_FIELDS, np.int64)
 
     def process(self, inputs: Sequence[Batch], wanted: bool) -> Batch:
-        """Rows that last longer than what was said; what was said, where it holds no more."""
+        """Rows that expire later than the rows emitted before, and retractions of those."""
         (batch,) = inputs
         h, held, rows = self._h, self._held, Input(*batch.arrays)
         results = Results(batch.width, wanted)
-
-        def take() -> None:
-            results.take(int(h[kernel.OUT]), int(h[kernel.NEED]))
-            h[kernel.OUT] = 0
-
+        take = partial(results.drain, h, kernel.OUT, kernel.NEED)
         h[kernel.ROW] = 0
         drive(
             lambda: kernel.with_deletions(h, rows, held.arrays, results.buffer),

@@ -19,11 +19,10 @@ from .rows import Bag, RowSet
 
 
 class Pairing:
-    """What a join writes of each pair of rows that meet, and which pairs go further.
+    """The columns that a join writes for each pair of matching rows, and its residual condition.
 
-    Where a residual has to hold of two rows, their pairs are written out with what it looks at,
-    a buffer at a time, and those that do not satisfy it go no further. ``dictionary`` gave the
-    codes.
+    With a residual, the kernel also writes the columns that the residual reads; :meth:`take` then
+    drops the pairs that do not satisfy it, a buffer at a time. ``dictionary`` gave the codes.
 
     Raises:
         PlanError: if the residual is not on the allow-list.
@@ -48,7 +47,7 @@ class Pairing:
         return Results(self.width, wanted, self._further)
 
     def take(self, results: Results, pairs: int, wanted: bool) -> None:
-        """Takes the pairs in the buffer that satisfy the residual."""
+        """Keeps the pairs in the buffer that satisfy the residual."""
         chosen = None
         if self._residual is not None and wanted and pairs:
             chosen = self._residual.mask(results.buffer[self._looked_at, :pairs])
@@ -117,7 +116,7 @@ class JoinOperator(Holding):
         return results.batch()
 
     def _until(self, batch: Batch, horizon: Horizon | None) -> IntArray:
-        """Until when each row is held: until it expires, or none that it can meet will come."""
+        """Until when each row is held: its expiry, or earlier if no later row can match it."""
         if horizon is None:
             return batch.exp
         column, bound = horizon

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -80,11 +81,7 @@ class PathOperator(EdgesOperator):
         rows = self._changes(merged_rows(inputs))
         mark_roots(rows, self._is_root)
         h = self._search.header
-
-        def take() -> None:
-            results.take(int(h[kernel.OUT]), int(h[kernel.NEED]))
-            h[kernel.OUT] = 0
-
+        take = partial(results.drain, h, kernel.OUT, kernel.NEED)
         h[kernel.ROW] = 0
         drive(
             lambda: self._advance(rows, results.buffer),

@@ -23,7 +23,7 @@ _EDGE_COLUMNS = 3  # source, target, input
 
 
 class PathWithDeletions(PathOperator):
-    """Like S_PATH; an edge may end early, and with it what rests on it.
+    """S_PATH over edges that may be deleted: results that rested on a deleted edge are retracted.
 
     Each accepting state gives rows of its own, so the results are not coalesced.
     """
@@ -46,7 +46,7 @@ class PathWithDeletions(PathOperator):
         )  # fmt: skip
 
     def _changes(self, rows: IntArray) -> IntArray:
-        """How long each edge lasts, where that changes; ``~expiry`` where it shrinks."""
+        """The changes of edges' expiries: the new expiry if it grew, ``~expiry`` if it shrank."""
         held, h = self._held, np.zeros(retraction.HEADER_FIELDS, np.int64)
         batch = Input(np.ascontiguousarray(rows[:_EDGE_COLUMNS]), rows[ROW_TS], rows[ROW_EXP])
         out: IntArray = np.empty((_EDGE_COLUMNS + 2, rows.shape[1]), np.int64)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from .rows import Bag
 
 
 class RetractOperator(Holding):
-    """Expands an edge deletion into one retraction for each live row of the edge.
+    """Expands an edge deletion into one retraction per live row of the edge.
 
     In: the edges of a scan; one with a negative expiry is a deletion, of which only source and
     target count. Out: the edges, and for each deletion rows that take back all open edges
@@ -31,7 +32,7 @@ class RetractOperator(Holding):
         self._h[kernel.CHAIN] = kernel.NOT_BEGUN
 
     def process(self, inputs: Sequence[Batch], wanted: bool) -> Batch:
-        """Edges, and what is taken back; deletions of the latest instant wait."""
+        """Edges and retractions; deletions of the latest instant wait."""
         (batch,) = inputs
         if not len(batch):
             return Batch.empty(batch.width)
@@ -42,7 +43,7 @@ class RetractOperator(Holding):
         return self._retracted(rows.take(~waits) if waits.any() else rows, wanted)
 
     def advance(self, now: int, wanted: bool) -> Batch:
-        """What waited, when no more edges of its time can come."""
+        """The retractions of deletions that waited, once no more edges of their time can come."""
         waiting = self._waiting
         if not len(waiting) or waiting.ts[0] >= now:
             return Batch.empty(waiting.width)
@@ -52,11 +53,7 @@ class RetractOperator(Holding):
     def _retracted(self, batch: Batch, wanted: bool) -> Batch:
         h, held, rows = self._h, self._held, Input(*batch.arrays)
         results = Results(batch.width, wanted)
-
-        def take() -> None:
-            results.take(int(h[kernel.OUT]))
-            h[kernel.OUT] = 0
-
+        take = partial(results.drain, h, kernel.OUT)
         h[kernel.ROW] = 0
         drive(
             lambda: kernel.retract(h, rows, held.arrays, results.buffer),

@@ -1,4 +1,4 @@
-"""REWINDOW: each run of a value counts for the window that it begins in, and no longer."""
+"""REWINDOW: a run of a value is valid in the window in which it begins, and no longer."""
 
 from __future__ import annotations
 
@@ -17,8 +17,10 @@ from .rows import RowSet
 
 
 def kept_beyond(plan: PhysicalPlan) -> int:
-    """How many ticks operators of a plan hold values that have expired: a run may go on at the
-    very tick at which it ends."""
+    """For how many ticks a plan's operators hold expired values.
+
+    It is 1 with REWINDOW: a run may continue at the very tick at which it ends.
+    """
     return int(any(isinstance(node.operator, Rewindow) for node in plan.nodes))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -68,10 +69,7 @@ class SimplePathOperator(EdgesOperator):
         mark_roots(rows, self._is_root)
         results = Results(2, wanted)
         h = self._region.header
-
-        def take() -> None:
-            results.take(int(h[region.OUT]))
-            h[region.OUT] = 0
+        take = partial(results.drain, h, region.OUT)
 
         def give_up() -> None:
             raise StepBudgetError(
