@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from sqlglot import exp
 
@@ -46,6 +46,18 @@ SYMBOLS: Registry[str, str] = Registry(
 """The sign of each operator by its name, logical and physical."""
 
 _ONLY_NUMBERS = re.compile(r"[0-9()|·*+?^]+")
+
+
+class InputNames(NamedTuple):
+    """What an operator is written with.
+
+    ``inputs`` are what a path may call its inputs, ``columns`` what the columns of each input are
+    called; windows and periods are lengths in the ``time_unit``.
+    """
+
+    inputs: Sequence[str]
+    columns: Sequence[Sequence[str]]
+    time_unit: str
 
 
 class Automaton(Protocol):
@@ -96,13 +108,13 @@ def aggregates(
     keys: Sequence[int],
     calls: Sequence[tuple[Function, int | None]],
     every: int | None,
-    columns: Sequence[str],
-    time_unit: str,
+    names: InputNames,
 ) -> str:
     """``x → count(*), sum(amount) by x``, and when rows are given."""
+    columns = names.columns[0]
     shown = ", ".join(value(str(AggregateCall(*call)), columns) for call in calls)
-    by = f" by {','.join(columns[key] for key in keys)}" if keys else ""
-    at = "" if every is None else f"  every {durations.text(every, time_unit)}"
+    by = f" by {','.join(chosen(columns, keys))}" if keys else ""
+    at = "" if every is None else f"  every {durations.text(every, names.time_unit)}"
     return f"{shown}{by}{at}"
 
 

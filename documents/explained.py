@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..algebra import text as algebra_text
 from ..algebra.logical import LogicalExpression, WScan
+from ..algebra.notation import InputNames, ends
 from ..algebra.plan import PhysicalPlan
 from ..costmodel import Explanation
 from ..languages import printer
@@ -219,14 +220,14 @@ def _logical_nodes(root: LogicalExpression, time_unit: str) -> list[dict[str, An
             )
             for position, e in enumerate(expression.inputs)
         ]
-        widths = [e.width for e in expression.inputs]
+        columns = [ends(e.width) for e in expression.inputs]
         operator = expression.operator
         number[expression] = len(nodes)
         nodes.append(
             {
                 "id": len(nodes),
                 "op": operator.op,
-                "text": operator.arguments(steps, widths, time_unit),
+                "text": operator.arguments(InputNames(steps, columns, time_unit)),
                 "name": expression.name,
                 "inputs": [number[e] for e in expression.inputs],
                 "columns": expression.width,

@@ -10,7 +10,7 @@ from collections.abc import Hashable, Sequence
 
 from ..algebra import logical, physical
 from ..algebra.logical import LogicalOperator
-from ..algebra.notation import ends, where
+from ..algebra.notation import InputNames, ends, where
 from ..algebra.properties import Convention, RequiredProperties
 from ..memo import GroupId
 from ..optimizer.goals import Choice
@@ -39,11 +39,8 @@ class Names:
         """``PATTERN[G1(v0,v1) ⋈ G2(v1,v2) → v0,v2]``, ``PATH[(G1·G2)+]``, ``UNION(G1, G2)``."""
         if isinstance(operator, Choice):
             operator = operator.operator
-        if isinstance(operator, LogicalOperator):
-            text = self._logical(operator, inputs)
-        else:
-            assert isinstance(operator, physical.PhysicalOperator)
-            text = self._physical(operator, inputs)
+        assert isinstance(operator, LogicalOperator | physical.PhysicalOperator)
+        text = self._arguments(operator, inputs)
         over = f"({', '.join(inputs)})" if inputs and not operator.names_inputs else ""
         return f"{operator.op}{f'[{text}]' if text else ''}{over}"
 
@@ -69,20 +66,21 @@ class Names:
             parts.append(str(properties.convention))
         return ", ".join(parts)
 
-    def _logical(self, operator: LogicalOperator, inputs: tuple[str, ...]) -> str:
-        if isinstance(operator, logical.Pattern):
-            return notation.joined_inputs(operator.bindings, operator.output, inputs)
-        if isinstance(operator, logical.FilteredPattern):
-            return _where(operator, operator.predicate.sql, inputs)
-        # Inputs of a projection or filter are groups, whose columns have no names.
-        widths = [_columns_used(operator)] * len(inputs)
-        return " ".join(operator.arguments(inputs, widths, self._time_unit).split())
-
-    def _physical(self, operator: physical.PhysicalOperator, inputs: tuple[str, ...]) -> str:
-        if isinstance(operator, physical.HashJoin):
-            return _where(operator, operator.residual, inputs)
-        columns = [ends(_columns_used(operator))] * len(inputs)
-        return " ".join(operator.arguments(inputs, columns, self._time_unit).split())
+    def _arguments(
+        self, operator: LogicalOperator | physical.PhysicalOperator, inputs: tuple[str, ...]
+    ) -> str:
+        match operator:
+            case logical.Pattern():
+                return notation.joined_inputs(operator.bindings, operator.output, inputs)
+            case logical.FilteredPattern():
+                return _where(operator, operator.predicate.sql, inputs)
+            case physical.HashJoin():
+                return _where(operator, operator.residual, inputs)
+            case _:
+                # Inputs are groups, whose columns have no names.
+                columns = [ends(_columns_used(operator))] * len(inputs)
+                text = operator.arguments(InputNames(inputs, columns, self._time_unit))
+                return " ".join(text.split())
 
 
 def _where(

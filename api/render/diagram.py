@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ...algebra import logical
+from ...algebra.notation import InputNames, ends
 from ...algebra.physical import (
     AutomatonPath,
     FilterRows,
@@ -119,17 +120,15 @@ def of_logical(query: logical.LogicalQuery, time_unit: str) -> Diagram:
 
 
 def _physical_summary(node: PlanNode, plan: PhysicalPlan, called: Called) -> str:
-    columns = ",".join(node.columns)
-    arguments = node.operator.arguments(
-        _step_names(node, called),
-        [plan.nodes[key].columns for key in node.inputs],
-        plan.time_unit,
-    )
+    own = ",".join(node.columns)
+    columns = [plan.nodes[key].columns for key in node.inputs]
+    names = InputNames(_step_names(node, called), columns, plan.time_unit)
+    arguments = node.operator.arguments(names)
     match node.operator:
         case AutomatonPath():
-            return f"{arguments} → {columns}"
+            return f"{arguments} → {own}"
         case _:
-            return arguments or columns
+            return arguments or own
 
 
 def _facts(node: PlanNode, plan: PhysicalPlan, called: Called) -> tuple[tuple[str, str], ...]:
@@ -192,6 +191,6 @@ def _logical_summary(expression: logical.LogicalExpression, time_unit: str) -> t
         )
         for position, e in enumerate(expression.inputs)
     ]
-    widths = [e.width for e in expression.inputs]
+    columns = [ends(e.width) for e in expression.inputs]
     operator = expression.operator
-    return operator.op, operator.arguments(names, widths, time_unit)
+    return operator.op, operator.arguments(InputNames(names, columns, time_unit))
