@@ -154,9 +154,9 @@ def scan(
 ) -> str:
     """``input.a(amount)`` and what is selected of it, label by label."""
     names = (*ends(2), *properties)
-    given = f"({','.join(properties)})" if properties else ""
+    of_edge = f"({','.join(properties)})" if properties else ""
     read = " ∪ ".join(
-        f"{stream}.{label}{given}" + (f" where {condition(sql, names)}" if sql else "")
+        f"{stream}.{label}{of_edge}" + (f" where {condition(sql, names)}" if sql else "")
         for label, sql in selections
     )
     return f"{read}  {length}"
@@ -168,8 +168,8 @@ def variable_names(names: Sequence[str]) -> Callable[[int], str]:
 
 
 def _nth(inputs: Sequence[str], position: str) -> str:
-    known = len(position) < 6 and int(position) < len(inputs)
-    return inputs[int(position)] if known else position
+    there = len(position) < 6 and int(position) < len(inputs)
+    return inputs[int(position)] if there else position
 
 
 def chosen(names: Sequence[str], columns: Sequence[int]) -> list[str]:

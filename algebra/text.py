@@ -152,8 +152,8 @@ class _Notation:
         return ",".join(durations.text(length, self.time_unit) for length in lengths)
 
     def _scan(self, scan: WScan) -> str:
-        given = f"({','.join(scan.properties)})" if scan.properties else ""
-        label = self._label(scan) + given
+        properties = f"({','.join(scan.properties)})" if scan.properties else ""
+        label = self._label(scan) + properties
         if scan.predicate is None:
             return label
         return f"F[{_condition(scan.predicate, scan.width(()))}]({label})"

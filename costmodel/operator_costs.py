@@ -92,13 +92,13 @@ def _s_path(
     model: CostModel, path: physical.AutomatonPath, output: Characteristics, inputs: Inputs
 ) -> Applied:
     rate, n, k = path_inputs(model, path, inputs)
-    found = output.arrival_rate
+    rate_out = output.arrival_rate
     if model.kind == "saturating":
         formula = formulas.PATH_BY_RESULTS if n > 1 else formulas.PATH_BY_RESULTS_OF_ONE
-        return formula, (rate, found, output.population, n, k)
+        return formula, (rate, rate_out, output.population, n, k)
     if path.roots == "own":
-        return formulas.PATH_BY_ROOT, (rate, n, k, model.parallelism, found)
-    return formulas.PATH, (rate, n, k, found)
+        return formulas.PATH_BY_ROOT, (rate, n, k, model.parallelism, rate_out)
+    return formulas.PATH, (rate, n, k, rate_out)
 
 
 @COSTS.add(physical.SimplePath)

@@ -1,4 +1,4 @@
-"""How the memo's operators are written for people, over the names of groups.
+"""Writes the memo's operators for people, over the names of groups.
 
 Groups have columns and no variables: equal joins of different variables are one group. So the
 columns of an expression are called v0, v1, ..., each expression on its own.
@@ -23,17 +23,17 @@ class Names:
     def __init__(self, time_unit: str) -> None:
         self._time_unit = time_unit
         self._texts: dict[tuple[Hashable, tuple[GroupId, ...]], str] = {}
-        self._asked: dict[RequiredProperties, str] = {}
+        self._required_texts: dict[RequiredProperties, str] = {}
 
     def over(self, operator: Hashable, groups: Sequence[GroupId]) -> str:
         """An operator over groups: ``UNION(G1, G2)``."""
         if isinstance(operator, Choice):
             operator = operator.operator
         key = operator, tuple(groups)
-        known = self._texts.get(key)
-        if known is None:
-            known = self._texts[key] = self.show(operator, tuple([f"G{g}" for g in groups]))
-        return known
+        text = self._texts.get(key)
+        if text is None:
+            text = self._texts[key] = self.show(operator, tuple([f"G{g}" for g in groups]))
+        return text
 
     def show(self, operator: Hashable, inputs: tuple[str, ...]) -> str:
         """``PATTERN[G1(v0,v1) ⋈ G2(v1,v2) → v0,v2]``, ``PATH[(G1·G2)+]``, ``UNION(G1, G2)``."""
@@ -45,17 +45,17 @@ class Names:
         return f"{operator.op}{f'[{text}]' if text else ''}{over}"
 
     def goal(self, group: GroupId, required: RequiredProperties) -> str:
-        """A group and what is asked of it: ``G1``, ``G1[coalesced]``."""
-        asked = self.required(required)
-        return f"G{group}[{asked}]" if asked else f"G{group}"
+        """A group and its required properties: ``G1``, ``G1[coalesced]``."""
+        text = self.required(required)
+        return f"G{group}[{text}]" if text else f"G{group}"
 
     def required(self, properties: Hashable) -> str:
         """The required properties, without defaults."""
         assert isinstance(properties, RequiredProperties)
-        known = self._asked.get(properties)
-        if known is None:
-            known = self._asked[properties] = self._required(properties)
-        return known
+        text = self._required_texts.get(properties)
+        if text is None:
+            text = self._required_texts[properties] = self._required(properties)
+        return text
 
     def _required(self, properties: RequiredProperties) -> str:
         parts = ["coalesced"] if properties.coalesced else []
@@ -92,6 +92,6 @@ def _where(
 
 
 def _columns_used(operator: Hashable) -> int:
-    """Enough columns to name those that an operator of one input speaks of."""
+    """Enough columns to name all that an operator of one input uses."""
     kept = getattr(operator, "columns", ())
     return max(2, 1 + max(kept, default=0)) if isinstance(kept, tuple) else 2

@@ -134,7 +134,7 @@ class PhysicalOperator:
             ValueError: if there are deletions among them that are not yet retractions.
         """
         if UpdatePattern.MARKED in inputs:
-            raise ValueError(f"{self.op} cannot tell which rows a deletion takes back")
+            raise ValueError(f"{self.op} cannot tell which rows a deletion retracts")
         return UpdatePattern.WITH_DELETIONS in inputs
 
     def over_deletions(self) -> PhysicalOperator:

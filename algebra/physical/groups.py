@@ -89,13 +89,13 @@ class AggregateRows(DeletionVariant):
 
     def column_types(self, inputs: Sequence[Types], streams: Mapping[str, StreamTypes]) -> Types:
         """Those of the keys, and what each function gives."""
-        found = [inputs[0][key] for key in self.keys]
+        types = [inputs[0][key] for key in self.keys]
         for function, column in self.aggregates:
             if function in ("count", "count_distinct") or column is None:
-                found.append(_INTEGER)
+                types.append(_INTEGER)
             else:
-                found.append(_NUMBER if function == "avg" else inputs[0][column])
-        return tuple(found[i] for i in self.output)
+                types.append(_NUMBER if function == "avg" else inputs[0][column])
+        return tuple(types[i] for i in self.output)
 
     def new_types(self) -> frozenset[PropertyType]:
         return frozenset({"integer", "number"})

@@ -69,8 +69,8 @@ class Scan(PhysicalOperator):
     def column_types(self, inputs: Sequence[Types], streams: Mapping[str, StreamTypes]) -> Types:
         """Those that the stream declares."""
         vertex, properties = streams[self.stream]
-        known: dict[str, ColumnType] = {**properties, OWN_TIME: "integer"}
-        of_properties = [known[name] for name in self.properties]
+        declared: dict[str, ColumnType] = {**properties, OWN_TIME: "integer"}
+        of_properties = [declared[name] for name in self.properties]
         return tuple(frozenset({kind}) for kind in (vertex, vertex, *of_properties))
 
     def distribution(self, inputs: Sequence[Distribution]) -> Distribution:
