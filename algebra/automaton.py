@@ -125,17 +125,19 @@ class Automaton:
         """Pairs of states (p, q) where some word is accepted from q and not from p."""
         final = set(self.accepting)
         everything = range(self.states)
-        found = {(p, q) for p in everything for q in everything if q in final and p not in final}
+        different = {
+            (p, q) for p in everything for q in everything if q in final and p not in final
+        }
         while True:
             fresh = {
                 (p, q)
                 for p in everything
                 for q in everything
-                if (p, q) not in found and self._steps_lack(p, q, found)
+                if (p, q) not in different and self._steps_lack(p, q, different)
             }
             if not fresh:
-                return found
-            found |= fresh
+                return different
+            different |= fresh
 
     def _steps_lack(self, p: int, q: int, lacking: set[tuple[int, int]]) -> bool:
         """Whether some word of at least one step is accepted from q and not from p."""
@@ -229,16 +231,16 @@ def _determinized(steps: _Steps) -> tuple[Moves, set[int]]:
     reached: dict[int, frozenset[int]] = {}
 
     def closure(state: int) -> frozenset[int]:
-        """The state, and all that it reaches for free, of these what reads a step or accepts."""
-        known = reached.get(state)
-        if known is None:
-            found, pending = {state}, [state]
+        """The states reached without a step, of these the ones that read a step or accept."""
+        targets = reached.get(state)
+        if targets is None:
+            closure, pending = {state}, [state]
             while pending:
-                new = [to for to in steps.free.get(pending.pop(), ()) if to not in found]
-                found.update(new)
+                new = [to for to in steps.free.get(pending.pop(), ()) if to not in closure]
+                closure.update(new)
                 pending += new
-            known = reached[state] = frozenset(s for s in found if s == 1 or s in steps.moves)
-        return known
+            targets = reached[state] = frozenset(s for s in closure if s == 1 or s in steps.moves)
+        return targets
 
     numbers: dict[frozenset[int], int] = {closure(0): 0}
     pending = [closure(0)]

@@ -60,13 +60,13 @@ class Deadline:
         return (perf_counter() - self._started) * 1000
 
     def cancelled(self) -> bool:
-        """Whether the caller has given the request up."""
+        """Whether the caller cancelled the request."""
         if self._cancelled_at is None and self._cancelled is not None and self._cancelled():
             self._cancelled_at = self.elapsed_ms()
         return self._cancelled_at is not None
 
     def passed(self, part: float = 1.0) -> Reason | None:
-        """Why the work has to end, once that part of the time is over; None while it may go on."""
+        """The reason to end the work once that part of the time is over, None before."""
         if self.cancelled():
             return "cancelled"
         if self.budget_ms is not None and self.elapsed_ms() > self.budget_ms * part:
@@ -74,7 +74,7 @@ class Deadline:
         return None
 
     def check(self, doing: str, budgets: float = 1.0) -> None:
-        """Raises if a step that every plan needs has to end.
+        """Ends a step that every plan needs, if its time is over.
 
         Such a step has :data:`LEAST_MS` at least, also after its caller has cancelled.
 

@@ -31,7 +31,7 @@ _AT_LEAST: Final = (exp.GT, exp.GTE, exp.EQ)
 def differences(predicate: Predicate) -> tuple[Difference, ...]:
     """The bounds that follow from the predicate's conjuncts, each for itself.
 
-    They are right for columns of integers; whoever has others is not to use them.
+    They hold for columns of integers only.
     """
     return tuple(found for part in predicate.conjuncts for found in _of_conjunct(part.sql))
 

@@ -20,6 +20,7 @@ from typing import ClassVar, TypeVar
 
 from . import durations, notation, regex, scalar
 from .aggregates import AggregateCall, ReportMode
+from .notation import InputNames
 from .predicate import TRUE, Predicate
 from .window import Window
 
@@ -51,14 +52,8 @@ class LogicalOperator:
         """The number of columns, given those of the inputs."""
         return inputs[0]
 
-    def arguments(self, inputs: Sequence[str], widths: Sequence[int], time_unit: str) -> str:
-        """The arguments in one line of text for people.
-
-        Args:
-            inputs: what a path may call its inputs.
-            widths: how many columns the inputs have.
-            time_unit: the unit of windows and periods.
-        """
+    def arguments(self, names: InputNames) -> str:
+        """The arguments in one line of text for people."""
         return ""
 
 
@@ -106,7 +101,6 @@ class WScan(LogicalOperator):
         return replace(self, predicate=kept), inputs
 
     def width(self, inputs: Sequence[int]) -> int:
-        """The number of columns: source, target and properties."""
         return 2 + len(self.properties)
 
     @property
@@ -127,9 +121,9 @@ class WScan(LogicalOperator):
         """The scan of all edges of the label."""
         return self if self.predicate is None else replace(self, predicate=None)
 
-    def arguments(self, inputs: Sequence[str], widths: Sequence[int], time_unit: str) -> str:
+    def arguments(self, names: InputNames) -> str:
         """``input.a  window 30d``."""
-        return _scan(self.scans, time_unit)
+        return _scan(self.scans, names.time_unit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,12 +155,11 @@ class WScanUnion(LogicalOperator):
         return WScanUnion(tuple(parts[key] for key in sorted(parts))), inputs
 
     def width(self, inputs: Sequence[int]) -> int:
-        """The number of columns: source, target and properties."""
         return self.scans[0].width(inputs)
 
-    def arguments(self, inputs: Sequence[str], widths: Sequence[int], time_unit: str) -> str:
+    def arguments(self, names: InputNames) -> str:
         """``input.a ∪ input.b  window 30d``."""
-        return _scan(self.scans, time_unit)
+        return _scan(self.scans, names.time_unit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,13 +171,12 @@ class Filter(LogicalOperator):
     op: ClassVar[str] = "FILTER"
 
     def canonical(self, inputs: tuple[I, ...]) -> tuple[LogicalOperator, tuple[I, ...]]:
-        """The predicate in its normal form."""
         normal = self.predicate.normal
         return self if normal == self.predicate else Filter(normal), inputs
 
-    def arguments(self, inputs: Sequence[str], widths: Sequence[int], time_unit: str) -> str:
+    def arguments(self, names: InputNames) -> str:
         """``src = trg``."""
-        return notation.condition(self.predicate.sql, notation.ends(widths[0]))
+        return notation.condition(self.predicate.sql, names.columns[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,13 +195,12 @@ class Project(LogicalOperator):
     op: ClassVar[str] = "PROJECT"
 
     def width(self, inputs: Sequence[int]) -> int:
-        """The number of columns kept."""
         return len(self.columns)
 
-    def arguments(self, inputs: Sequence[str], widths: Sequence[int], time_unit: str) -> str:
+    def arguments(self, names: InputNames) -> str:
         """``src,trg → trg,src``."""
-        names = notation.ends(widths[0])
-        return f"{','.join(names)} → {','.join(names[c] for c in self.columns)}"
+        below = names.columns[0]
+        return f"{','.join(below)} → {','.join(below[c] for c in self.columns)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,14 +240,13 @@ class Pattern(LogicalOperator):
         )
 
     def width(self, inputs: Sequence[int]) -> int:
-        """The number of output columns."""
         return len(self.output)
 
     def name(self, variable: int) -> str:
         """What people call a variable."""
         return self.names[variable] if self.names else f"v{variable}"
 
-    def arguments(self, inputs: Sequence[str], widths: Sequence[int], time_unit: str) -> str:
+    def arguments(self, names: InputNames) -> str:
         """``x,y ⋈ y,z → x,z  on y``."""
         return notation.joined(self.bindings, self.output, self.name)
 
@@ -295,7 +285,6 @@ class FilteredPattern(LogicalOperator):
         )
 
     def width(self, inputs: Sequence[int]) -> int:
-        """The number of output columns."""
         return len(self.output)
 
     @property
@@ -304,7 +293,7 @@ class FilteredPattern(LogicalOperator):
         variables = dict.fromkeys(v for binding in self.bindings for v in binding)
         return Pattern(self.bindings, tuple(sorted(variables)), self.names)
 
-    def arguments(self, inputs: Sequence[str], widths: Sequence[int], time_unit: str) -> str:
+    def arguments(self, names: InputNames) -> str:
         """``x,y ⋈ y,z → x,z  on y  where x < z``."""
         name = notation.variable_names(self.names)
         joined = notation.joined(self.bindings, self.output, name)
@@ -348,13 +337,12 @@ class Path(LogicalOperator):
         return Path(renumbered, self.semantics), tuple(by_value[int(ref)] for ref in order)
 
     def width(self, inputs: Sequence[int]) -> int:
-        """The number of columns: source and target of the path."""
         return 2
 
-    def arguments(self, inputs: Sequence[str], widths: Sequence[int], time_unit: str) -> str:
+    def arguments(self, names: InputNames) -> str:
         """``a·b+  simple``."""
         simple = "" if self.semantics is PathSemantics.ARBITRARY else f"  {self.semantics}"
-        return regex.text(self.regex, lambda ref: inputs[int(ref)]) + simple
+        return regex.text(self.regex, lambda ref: names.inputs[int(ref)]) + simple
 
 
 @dataclass(frozen=True, slots=True)
@@ -368,9 +356,9 @@ class Rewindow(LogicalOperator):
 
     op: ClassVar[str] = "REWINDOW"
 
-    def arguments(self, inputs: Sequence[str], widths: Sequence[int], time_unit: str) -> str:
+    def arguments(self, names: InputNames) -> str:
         """``window 30d slide 1d``."""
-        return notation.window(self.window.range, self.window.slide, time_unit)
+        return notation.window(self.window.range, self.window.slide, names.time_unit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -403,13 +391,11 @@ class Compute(LogicalOperator):
         return (Project(tuple(columns)) if len(columns) == len(self.values) else self), inputs
 
     def width(self, inputs: Sequence[int]) -> int:
-        """The number of values."""
         return len(self.values)
 
-    def arguments(self, inputs: Sequence[str], widths: Sequence[int], time_unit: str) -> str:
+    def arguments(self, names: InputNames) -> str:
         """``src, src + 1``."""
-        names = notation.ends(widths[0])
-        return ", ".join(notation.value(scalar.text(v), names) for v in self.values)
+        return ", ".join(notation.value(scalar.text(v), names.columns[0]) for v in self.values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -428,14 +414,12 @@ class Aggregate(LogicalOperator):
     op: ClassVar[str] = "AGGREGATE"
 
     def width(self, inputs: Sequence[int]) -> int:
-        """The number of output columns."""
         return len(self.output)
 
-    def arguments(self, inputs: Sequence[str], widths: Sequence[int], time_unit: str) -> str:
+    def arguments(self, names: InputNames) -> str:
         """``count(*) by src  every 1d``."""
         calls = [(call.function, call.column) for call in self.aggregates]
-        names = notation.ends(widths[0])
-        return notation.aggregates(self.keys, calls, self.every, names, time_unit)
+        return notation.aggregates(self.keys, calls, self.every, names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -460,13 +444,12 @@ class Witness(LogicalOperator):
     op: ClassVar[str] = "WITNESS"
 
     def width(self, inputs: Sequence[int]) -> int:
-        """The number of output columns."""
         return len(self.output)
 
-    def arguments(self, inputs: Sequence[str], widths: Sequence[int], time_unit: str) -> str:
+    def arguments(self, names: InputNames) -> str:
         """``src (a·b+) trg  simple``."""
         words = regex.text(self.regex, lambda ref: self.labels[int(ref)])
-        ends = notation.chosen(notation.ends(widths[0]), (self.source, self.target))
+        ends = notation.chosen(names.columns[0], (self.source, self.target))
         simple = self.semantics is PathSemantics.SIMPLE
         return notation.witness(ends, words, simple=simple)
 
@@ -480,9 +463,9 @@ class Report(LogicalOperator):
 
     op: ClassVar[str] = "REPORT"
 
-    def arguments(self, inputs: Sequence[str], widths: Sequence[int], time_unit: str) -> str:
+    def arguments(self, names: InputNames) -> str:
         """``entering every 1d``."""
-        return f"{self.mode} every {durations.text(self.every, time_unit)}"
+        return f"{self.mode} every {durations.text(self.every, names.time_unit)}"
 
 
 @dataclass(frozen=True, slots=True)

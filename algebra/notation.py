@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from sqlglot import exp
 
@@ -46,6 +46,18 @@ SYMBOLS: Registry[str, str] = Registry(
 """The sign of each operator by its name, logical and physical."""
 
 _ONLY_NUMBERS = re.compile(r"[0-9()|·*+?^]+")
+
+
+class InputNames(NamedTuple):
+    """What an operator is written with.
+
+    ``inputs`` are what a path may call its inputs, ``columns`` what the columns of each input are
+    called; windows and periods are lengths in the ``time_unit``.
+    """
+
+    inputs: Sequence[str]
+    columns: Sequence[Sequence[str]]
+    time_unit: str
 
 
 class Automaton(Protocol):
@@ -96,13 +108,13 @@ def aggregates(
     keys: Sequence[int],
     calls: Sequence[tuple[Function, int | None]],
     every: int | None,
-    columns: Sequence[str],
-    time_unit: str,
+    names: InputNames,
 ) -> str:
     """``x → count(*), sum(amount) by x``, and when rows are given."""
+    columns = names.columns[0]
     shown = ", ".join(value(str(AggregateCall(*call)), columns) for call in calls)
-    by = f" by {','.join(columns[key] for key in keys)}" if keys else ""
-    at = "" if every is None else f"  every {durations.text(every, time_unit)}"
+    by = f" by {','.join(chosen(columns, keys))}" if keys else ""
+    at = "" if every is None else f"  every {durations.text(every, names.time_unit)}"
     return f"{shown}{by}{at}"
 
 
@@ -142,9 +154,9 @@ def scan(
 ) -> str:
     """``input.a(amount)`` and what is selected of it, label by label."""
     names = (*ends(2), *properties)
-    given = f"({','.join(properties)})" if properties else ""
+    of_edge = f"({','.join(properties)})" if properties else ""
     read = " ∪ ".join(
-        f"{stream}.{label}{given}" + (f" where {condition(sql, names)}" if sql else "")
+        f"{stream}.{label}{of_edge}" + (f" where {condition(sql, names)}" if sql else "")
         for label, sql in selections
     )
     return f"{read}  {length}"
@@ -156,8 +168,8 @@ def variable_names(names: Sequence[str]) -> Callable[[int], str]:
 
 
 def _nth(inputs: Sequence[str], position: str) -> str:
-    known = len(position) < 6 and int(position) < len(inputs)
-    return inputs[int(position)] if known else position
+    there = len(position) < 6 and int(position) < len(inputs)
+    return inputs[int(position)] if there else position
 
 
 def chosen(names: Sequence[str], columns: Sequence[int]) -> list[str]:

@@ -167,7 +167,7 @@ class PhysicalPlan(_Model):
         return self
 
     def _check_evaluation(self) -> None:
-        """Refuses what has no meaning at some instants alone."""
+        """Refuses operators that have no meaning under ``evaluate_every``."""
         every = self.evaluate_every
         if every is None:
             return
@@ -236,7 +236,7 @@ class PhysicalPlan(_Model):
         return patterns
 
     def with_simple_budget(self, steps: int) -> PhysicalPlan:
-        """The same plan, whose searches for simple paths may take so many steps each."""
+        """The same plan with another budget for each search of a simple path."""
         nodes = tuple(
             node.model_copy(update={"operator": replace(node.operator, budget=steps)})
             if isinstance(node.operator, SimplePath | WitnessPaths)
@@ -273,7 +273,7 @@ class PhysicalPlan(_Model):
 
     @staticmethod
     def from_document(document: object) -> PhysicalPlan:
-        """Reads a document, of which nothing is trusted (:mod:`headrace.algebra.untrusted`).
+        """Reads an untrusted document (:mod:`headrace.algebra.untrusted`).
 
         Raises:
             PlanError: if it has another version, does not fit the schema or its bounds, or its

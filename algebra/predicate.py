@@ -226,7 +226,7 @@ def columns_of(tree: exp.Expression) -> frozenset[int]:
 
 
 def sides(comparison: Node, sql: str, width: int = _WIDEST) -> tuple[Value, Value]:
-    """What a comparison compares.
+    """The two values of a comparison.
 
     Raises:
         PredicateError: if it is nothing allowed; ``sql`` is the predicate that the message names.
@@ -238,7 +238,7 @@ def sides(comparison: Node, sql: str, width: int = _WIDEST) -> tuple[Value, Valu
 
 
 def alternatives(node: Node, sql: str, width: int = _WIDEST) -> tuple[Value, tuple[Literal, ...]]:
-    """What ``IN`` looks for, and the literals among which it does.
+    """The value on the left of ``IN``, and the literals of its list.
 
     Raises:
         PredicateError: as :func:`sides`.
@@ -251,7 +251,7 @@ def alternatives(node: Node, sql: str, width: int = _WIDEST) -> tuple[Value, tup
 
 
 def questioned(node: Node, sql: str, width: int = _WIDEST) -> Column:
-    """The column of which ``IS NULL`` asks.
+    """The column that ``IS NULL`` tests.
 
     Raises:
         PredicateError: as :func:`sides`.

@@ -26,11 +26,11 @@ class Spread(StrEnum):
 
 
 class UpdatePattern(StrEnum):
-    """Whether rows are ever taken back before their interval ends.
+    """Whether rows are ever retracted before their interval ends.
 
     ``marked``: there are deletions among the rows as a stream has them, which name an edge and
-    not the rows that it gave. ``with_deletions``: for each row that ends early there is one that
-    takes it back (a negative tuple).
+    not the rows that it gave. ``with_deletions``: each row that ends early is retracted by a
+    negative tuple.
     """
 
     APPEND_ONLY = "append_only"
@@ -95,7 +95,7 @@ class DeliveredProperties:
 
 @dataclass(frozen=True, slots=True, order=True)
 class RequiredProperties:
-    """What a consumer asks for; None or ``any`` where it does not care.
+    """The properties that a consumer requires; None or ``any`` where all fit.
 
     ``coalesced`` asks that no row lies inside what earlier rows of its value said. Rows that
     lie ``any``how are still each on one partition, once: ``broadcast`` ones are not. Rows that

@@ -11,20 +11,26 @@ Entry = TypeVar("Entry")
 
 
 class Registry(dict[K, V]):
-    """Entries by operator, each added once, where it is defined.
+    """Entries by operator, each set once, where it is defined.
 
-    A plain dictionary for those that read it. ``del registry[key]`` takes an entry out again.
+    A dictionary for those that read it. ``del registry[key]`` takes an entry out again.
 
     >>> costs: Registry[str, Callable[[float], float]] = Registry()
-    >>> @costs.add("UNION")
+    >>> costs["UNION"] = lambda rate: rate * 0.5
+    >>> @costs.add("FILTER", "PROJECT")
     ... def _(rate: float) -> float:
-    ...     return rate * 0.5
-    >>> costs["UNION"](3.0)
-    1.5
+    ...     return rate * 0.1
+    >>> costs["UNION"](3.0), costs["FILTER"](20.0)
+    (1.5, 2.0)
     """
 
+    def __setitem__(self, key: K, entry: V) -> None:
+        if key in self:
+            raise ValueError(f"there is an entry for {key} already")
+        super().__setitem__(key, entry)
+
     def add(self, *keys: K) -> Callable[[Entry], Entry]:
-        """A decorator that adds what it decorates under every key.
+        """A decorator that sets what it decorates as the entry of every key.
 
         Raises:
             ValueError: if there is an entry already.
@@ -32,8 +38,6 @@ class Registry(dict[K, V]):
 
         def added(entry: Entry) -> Entry:
             for key in keys:
-                if key in self:
-                    raise ValueError(f"there is an entry for {key} already")
                 self[key] = entry  # type: ignore[assignment]
             return entry
 

@@ -1,4 +1,4 @@
-"""What a user can do about an error, as data: a face puts it in its own words.
+"""What a user can do about an error, as data; command line, REST and page each word it.
 
 The command line, the REST service, the page and the Python API call a setting by different names,
 and not each of them has every setting. So a message names none of them: beside its hint it holds

@@ -102,8 +102,8 @@ def read(node: Any, width: int, depth: int = 0) -> Value | None:
     if depth == DEEPEST_VALUE:
         return None
     arguments = [read(part, width, depth + 1) for part in parts]
-    known = tuple(a for a in arguments if a is not None)
-    return Call(function, known) if len(known) == len(arguments) else None
+    values = tuple(a for a in arguments if a is not None)
+    return Call(function, values) if len(values) == len(arguments) else None
 
 
 @lru_cache(maxsize=4096)
@@ -173,19 +173,19 @@ def normal(value: Value) -> Value | None:
     if not isinstance(value, Call):
         return value
     parts = [normal(part) for part in value.arguments]
-    known = [part for part in parts if part is not None]
-    if len(known) < len(parts):
+    operands = [part for part in parts if part is not None]
+    if len(operands) < len(parts):
         return None
-    if any(isinstance(p, Literal) and p.type in ("string", "boolean") for p in known):
+    if any(isinstance(p, Literal) and p.type in ("string", "boolean") for p in operands):
         return None
-    if all(isinstance(part, Literal) for part in known):
-        result = computed(value.function, [p.value for p in known if isinstance(p, Literal)])
+    if all(isinstance(part, Literal) for part in operands):
+        result = computed(value.function, [p.value for p in operands if isinstance(p, Literal)])
         return None if result is None else Literal(result)
     if value.function in ("+", "*"):
-        known.sort(key=order)
+        operands.sort(key=order)
     if value.function == "ABS":
-        known = [_either_way(known[0])]
-    return Call(value.function, tuple(known))
+        operands = [_either_way(operands[0])]
+    return Call(value.function, tuple(operands))
 
 
 def _either_way(value: Value) -> Value:

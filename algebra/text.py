@@ -48,6 +48,7 @@ from .logical import (
     WScan,
     WScanUnion,
 )
+from .notation import InputNames, ends
 from .predicate import Predicate
 from .regex import Ref
 from .window import Window
@@ -130,8 +131,9 @@ class _Notation:
                 return "∅"
             case other:
                 named = [child.name or f"#{i}" for i, child in enumerate(e.inputs, start=1)]
-                widths = [child.width for child in e.inputs]
-                return f"{other.op}[{other.arguments(named, widths, self.time_unit)}]"
+                given = [ends(child.width) for child in e.inputs]
+                names = InputNames(named, given, self.time_unit)
+                return f"{other.op}[{other.arguments(names)}]"
 
     def _witness(self, witness: Witness, width: int) -> str:
         ends = ",".join(_column(c, width) for c in (witness.source, witness.target))
@@ -150,8 +152,8 @@ class _Notation:
         return ",".join(durations.text(length, self.time_unit) for length in lengths)
 
     def _scan(self, scan: WScan) -> str:
-        given = f"({','.join(scan.properties)})" if scan.properties else ""
-        label = self._label(scan) + given
+        properties = f"({','.join(scan.properties)})" if scan.properties else ""
+        label = self._label(scan) + properties
         if scan.predicate is None:
             return label
         return f"F[{_condition(scan.predicate, scan.width(()))}]({label})"

@@ -87,11 +87,11 @@ def _no_number(text: str) -> float:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    members = dict(pairs)
+    if len(members) < len(pairs):
         twice = _repeated(key for key, _ in pairs)
         raise DocumentError(f"the key {twice!r} stands twice in one object")
-    return found
+    return members
 
 
 _TOO_DEEP = f"its lists and objects nest more than {DEEPEST_DOCUMENT} deep"

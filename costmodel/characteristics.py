@@ -1,4 +1,4 @@
-"""What the cost model knows of a relation (thesis 6.3).
+"""The characteristics by which the cost model describes a relation (thesis 6.3).
 
 Glossary of the thesis's symbols, used elsewhere only where a formula is shown to people:
 r = ``arrival_rate``; v = ``validity``; r·v = ``population``; V(S, x) = ``distinct``;
@@ -33,14 +33,17 @@ class Characteristics:
     vertices: float = inf
 
     def loaded(self, spread: float) -> Self:
-        """What costs are computed of: a stored relation, which comes once and never again, as
-        if its rows came over a time of ``spread``; any other relation as it is."""
+        """The relation as its costs are computed.
+
+        The rows of a stored relation, which arrive once, count as if they arrived evenly over
+        ``spread`` time units. Any other relation is returned as it is.
+        """
         if self.arrival_rate or not self.population or self.validity < inf:
             return self
         return replace(self, arrival_rate=self.population / spread)
 
     def share(self, partitions: int) -> Self:
-        """What one of so many partitions sees of it, spread evenly."""
+        """The part of the relation on one partition, if it is spread evenly."""
         if partitions == 1:
             return self
         return replace(

@@ -1,4 +1,4 @@
-"""The numbers that the formulas leave open: cost constants and assumptions."""
+"""The parameters of the formulas: cost constants and assumptions."""
 
 from __future__ import annotations
 

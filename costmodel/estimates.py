@@ -31,7 +31,7 @@ LARGEST = 1e100
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How the formulas are read.
+    """The reading of the formulas: to the letter, or within set semantics.
 
     ``set_semantics``: the saturating model; false is the thesis to the letter.
     ``cap_distinct`` and ``longest_path`` as in :class:`headrace.costmodel.constants.Assumptions`.
@@ -246,7 +246,7 @@ def joined_where(
 
 
 def pairs_of(join: HashJoin, output: Characteristics, inputs: Sequence[Characteristics]) -> float:
-    """How often per time unit a residual is checked: for so many results, by its selectivity."""
+    """How many pairs per time unit a residual is checked on: the results over its selectivity."""
     if join.residual is None:
         return 0.0
     distinct: dict[int, float] = {}
@@ -262,11 +262,11 @@ def held(join: HashJoin, inputs: Sequence[Characteristics]) -> tuple[float, floa
     """The rows that each side of a join holds: what is valid, or arrived within its horizon."""
     if join.horizon is None:
         return inputs[0].population, inputs[1].population
-    found = []
+    kept = []
     for side, horizon in zip(inputs, join.horizon, strict=True):
         within = inf if horizon is None else side.arrival_rate * max(horizon[1] + 1, 0)
-        found.append(min(side.population, within))
-    left, right = found
+        kept.append(min(side.population, within))
+    left, right = kept
     return left, right
 
 
@@ -427,7 +427,7 @@ def _combinations(distinct: Sequence[float]) -> float:
 
 
 def _of_values(rows: Characteristics) -> Characteristics:
-    """The characteristics with no more rows valid at an instant than there are values."""
+    """The characteristics, with at most as many rows valid at an instant as there are values."""
     limit = _combinations(rows.distinct)
     if rows.population <= limit:
         return rows
@@ -456,12 +456,12 @@ def _result(
     if reading.cap_distinct:
         most = max(population, 1.0)
         distinct = tuple([v if v < most else most for v in distinct])
-    known = [i.longest_path for i in inputs if i.longest_path is not None]
+    longest = [i.longest_path for i in inputs if i.longest_path is not None]
     return Characteristics(
         min(rate, LARGEST),
         validity,
         population,
         distinct,
-        max(known) if known else None,
+        max(longest) if longest else None,
         min(sum(distinct), max([i.vertices for i in inputs])),
     )

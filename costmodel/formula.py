@@ -156,9 +156,11 @@ class Formula:
         self, operator: str, constants: Constants, quantities: Sequence[float]
     ) -> Explanation:
         """The formula with the numbers put in; ``operator`` is its name if it has no other."""
-        known = iter(map(float, quantities))
+        remaining = iter(map(float, quantities))
         symbols = {
-            symbol: getattr(constants, CONSTANTS[symbol]) if symbol in CONSTANTS else next(known)
+            symbol: getattr(constants, CONSTANTS[symbol])
+            if symbol in CONSTANTS
+            else next(remaining)
             for symbol in self._symbols
         }
         values = dict(symbols)

@@ -117,8 +117,8 @@ def edges_of(
     """
     stream = model.catalog.streams.get(name)
     if stream is None:
-        known = ", ".join(sorted(model.catalog.streams)) or "none"
-        raise CostModelError(f"no stream {name!r} in the catalog; it has: {known}")
+        names = ", ".join(sorted(model.catalog.streams)) or "none"
+        raise CostModelError(f"no stream {name!r} in the catalog; it has: {names}")
     statistics = stream.labels.get(label, DEFAULT_STORED if stream.stored else DEFAULT_STATISTICS)
     if stream.vertices:
         # Both columns are the vertex: there are as many combinations as vertices.

@@ -23,6 +23,36 @@ COLUMN_BYTES = 8
 _PLAIN_COLUMN = re.compile("c[0-9]+")
 
 
+COSTS[physical.EmptyRelation] = lambda m, o, out, i: (formulas.NOTHING, ())
+COSTS[physical.FilterRows] = lambda m, o, out, i: (
+    formulas.FILTER,
+    (i[0].arrival_rate, out.arrival_rate),
+)
+COSTS[physical.MergeUnion] = lambda m, o, out, i: (formulas.UNION, (out.arrival_rate,))
+COSTS[physical.ProjectColumns] = lambda m, o, out, i: (formulas.PROJECT, (out.arrival_rate,))
+for _held_once in (physical.Coalesce, physical.Rewindow, physical.Retract):
+    COSTS[_held_once] = lambda m, o, out, i: (
+        formulas.COALESCE,
+        (i[0].arrival_rate, i[0].population, out.arrival_rate),
+    )
+COSTS[physical.ReportRows] = lambda m, o, out, i: (
+    formulas.REPORT,
+    (i[0].arrival_rate, i[0].population, out.arrival_rate),
+)
+COSTS[physical.AggregateRows] = lambda m, o, out, i: (
+    formulas.AGGREGATE,
+    (i[0].arrival_rate, i[0].population, len(o.aggregates), out.arrival_rate),
+)
+COSTS[physical.Exchange] = lambda m, o, out, i: (
+    formulas.EXCHANGE,
+    (max(out.arrival_rate, i[0].arrival_rate), row_width(len(out.distinct))),
+)
+COSTS[physical.ToKernel] = lambda m, o, out, i: (
+    formulas.TO_KERNEL,
+    (out.arrival_rate, row_width(len(out.distinct))),
+)
+
+
 @COSTS.add(physical.WindowScan, physical.WindowScanUnion)
 def _(model: CostModel, scan: physical.Scan, output: Characteristics, _: Inputs) -> Applied:
     """Formula 8; for what is read under a predicate formula 9, in the scan: nothing is pushed
@@ -45,25 +75,6 @@ def _window(scan: physical.WindowScan) -> Window | None:
     return Window(scan.range, scan.slide)
 
 
-@COSTS.add(physical.FilterRows)
-def _(
-    _model: CostModel, _: physical.FilterRows, output: Characteristics, inputs: Inputs
-) -> Applied:
-    return formulas.FILTER, (inputs[0].arrival_rate, output.arrival_rate)
-
-
-@COSTS.add(physical.MergeUnion)
-def _(_model: CostModel, _: physical.MergeUnion, output: Characteristics, _i: Inputs) -> Applied:
-    return formulas.UNION, (output.arrival_rate,)
-
-
-@COSTS.add(physical.ProjectColumns)
-def _(
-    _model: CostModel, _: physical.ProjectColumns, output: Characteristics, _i: Inputs
-) -> Applied:
-    return formulas.PROJECT, (output.arrival_rate,)
-
-
 @COSTS.add(physical.HashJoin)
 def _(
     _model: CostModel, join: physical.HashJoin, output: Characteristics, inputs: Inputs
@@ -81,13 +92,13 @@ def _s_path(
     model: CostModel, path: physical.AutomatonPath, output: Characteristics, inputs: Inputs
 ) -> Applied:
     rate, n, k = path_inputs(model, path, inputs)
-    found = output.arrival_rate
+    rate_out = output.arrival_rate
     if model.kind == "saturating":
         formula = formulas.PATH_BY_RESULTS if n > 1 else formulas.PATH_BY_RESULTS_OF_ONE
-        return formula, (rate, found, output.population, n, k)
+        return formula, (rate, rate_out, output.population, n, k)
     if path.roots == "own":
-        return formulas.PATH_BY_ROOT, (rate, n, k, model.parallelism, found)
-    return formulas.PATH, (rate, n, k, found)
+        return formulas.PATH_BY_ROOT, (rate, n, k, model.parallelism, rate_out)
+    return formulas.PATH, (rate, n, k, rate_out)
 
 
 @COSTS.add(physical.SimplePath)
@@ -122,56 +133,12 @@ def _(
     return formulas.WITNESS, (*of_rows, rate, population, n, k, output.arrival_rate)
 
 
-@COSTS.add(physical.Coalesce, physical.Rewindow, physical.Retract)
-def _(
-    _model: CostModel, _: physical.PhysicalOperator, output: Characteristics, inputs: Inputs
-) -> Applied:
-    source = inputs[0]
-    return formulas.COALESCE, (source.arrival_rate, source.population, output.arrival_rate)
-
-
-@COSTS.add(physical.ReportRows)
-def _(
-    _model: CostModel, _: physical.ReportRows, output: Characteristics, inputs: Inputs
-) -> Applied:
-    source = inputs[0]
-    return formulas.REPORT, (source.arrival_rate, source.population, output.arrival_rate)
-
-
-@COSTS.add(physical.AggregateRows)
-def _(
-    _model: CostModel,
-    aggregate: physical.AggregateRows,
-    output: Characteristics,
-    inputs: Inputs,
-) -> Applied:
-    source, count = inputs[0], len(aggregate.aggregates)
-    held = source.arrival_rate, source.population
-    return formulas.AGGREGATE, (*held, count, output.arrival_rate)
-
-
 @COSTS.add(physical.ComputeColumns)
 def _(
     _model: CostModel, compute: physical.ComputeColumns, output: Characteristics, _: Inputs
 ) -> Applied:
     computed = sum(not _PLAIN_COLUMN.fullmatch(value) for value in compute.values)
     return formulas.COMPUTE, (output.arrival_rate, computed)
-
-
-@COSTS.add(physical.Exchange)
-def _(_model: CostModel, _: physical.Exchange, output: Characteristics, inputs: Inputs) -> Applied:
-    busiest = max(output.arrival_rate, inputs[0].arrival_rate)
-    return formulas.EXCHANGE, (busiest, row_width(len(output.distinct)))
-
-
-@COSTS.add(physical.ToKernel)
-def _(_model: CostModel, _: physical.ToKernel, output: Characteristics, _i: Inputs) -> Applied:
-    return formulas.TO_KERNEL, (output.arrival_rate, row_width(len(output.distinct)))
-
-
-@COSTS.add(physical.EmptyRelation)
-def _(_model: CostModel, _: physical.EmptyRelation, _o: Characteristics, _i: Inputs) -> Applied:
-    return formulas.NOTHING, ()
 
 
 def row_width(columns: int) -> int:

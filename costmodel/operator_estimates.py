@@ -42,56 +42,16 @@ def _(model: CostModel, operator: logical.Path, inputs: Inputs) -> Characteristi
     return estimates.filtered(any_paths, condition(_NO_LOOPS), model.reading)
 
 
-@ESTIMATES.add(logical.Filter)
-def _(model: CostModel, operator: logical.Filter, inputs: Inputs) -> Characteristics:
-    return estimates.filtered(inputs[0], condition(operator.predicate), model.reading)
-
-
-@ESTIMATES.add(logical.Union)
-def _(model: CostModel, _: logical.Union, inputs: Inputs) -> Characteristics:
-    return estimates.union(inputs, model.reading)
-
-
-@ESTIMATES.add(logical.Project)
-def _(model: CostModel, operator: logical.Project, inputs: Inputs) -> Characteristics:
-    return estimates.projected(inputs[0], operator.columns, model.reading)
-
-
-@ESTIMATES.add(logical.Pattern)
-def _(model: CostModel, operator: logical.Pattern, inputs: Inputs) -> Characteristics:
-    return estimates.joined(operator, inputs, model.reading)
-
-
-@ESTIMATES.add(logical.FilteredPattern)
-def _(model: CostModel, operator: logical.FilteredPattern, inputs: Inputs) -> Characteristics:
-    return estimates.joined_where(operator, inputs, model.reading)
-
-
-@ESTIMATES.add(logical.Rewindow)
-def _(model: CostModel, operator: logical.Rewindow, inputs: Inputs) -> Characteristics:
-    return estimates.rewindowed(inputs[0], operator.window, model.reading)
-
-
-@ESTIMATES.add(logical.Empty)
-def _(_model: CostModel, operator: logical.Empty, _inputs: Inputs) -> Characteristics:
-    return estimates.empty(operator.columns)
-
-
-@ESTIMATES.add(logical.Compute)
-def _(model: CostModel, operator: logical.Compute, inputs: Inputs) -> Characteristics:
-    return estimates.computed(inputs[0], operator.values, model.reading)
-
-
-@ESTIMATES.add(logical.Aggregate)
-def _(_model: CostModel, operator: logical.Aggregate, inputs: Inputs) -> Characteristics:
-    return estimates.aggregated(inputs[0], operator)
-
-
-@ESTIMATES.add(logical.Witness)
-def _(model: CostModel, operator: logical.Witness, inputs: Inputs) -> Characteristics:
-    return estimates.witnessed(inputs[0], operator, model.reading)
-
-
-@ESTIMATES.add(logical.Report)
-def _(_model: CostModel, operator: logical.Report, inputs: Inputs) -> Characteristics:
-    return estimates.reported(inputs[0], operator)
+ESTIMATES[logical.Filter] = lambda m, o, i: estimates.filtered(
+    i[0], condition(o.predicate), m.reading
+)
+ESTIMATES[logical.Union] = lambda m, o, i: estimates.union(i, m.reading)
+ESTIMATES[logical.Project] = lambda m, o, i: estimates.projected(i[0], o.columns, m.reading)
+ESTIMATES[logical.Pattern] = lambda m, o, i: estimates.joined(o, i, m.reading)
+ESTIMATES[logical.FilteredPattern] = lambda m, o, i: estimates.joined_where(o, i, m.reading)
+ESTIMATES[logical.Rewindow] = lambda m, o, i: estimates.rewindowed(i[0], o.window, m.reading)
+ESTIMATES[logical.Empty] = lambda m, o, i: estimates.empty(o.columns)
+ESTIMATES[logical.Compute] = lambda m, o, i: estimates.computed(i[0], o.values, m.reading)
+ESTIMATES[logical.Aggregate] = lambda m, o, i: estimates.aggregated(i[0], o)
+ESTIMATES[logical.Witness] = lambda m, o, i: estimates.witnessed(i[0], o, m.reading)
+ESTIMATES[logical.Report] = lambda m, o, i: estimates.reported(i[0], o)

@@ -11,6 +11,7 @@ from typing import Any
 
 from pydantic import Field
 
+from ..algebra.notation import InputNames
 from ..algebra.physical import (
     AutomatonPath,
     FilterRows,
@@ -147,7 +148,7 @@ def _relations(plan: PhysicalPlan) -> list[str | None]:
 def _summary(node: PlanNode, inputs: Sequence[str], plan: PhysicalPlan) -> str:
     columns = ",".join(node.columns)
     below = [plan.nodes[i].columns for i in node.inputs]
-    arguments = node.operator.arguments(inputs, below, plan.time_unit)
+    arguments = node.operator.arguments(InputNames(inputs, below, plan.time_unit))
     if isinstance(node.operator, AutomatonPath):
         return f"{arguments} → {columns}"
     return arguments or columns

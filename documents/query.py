@@ -8,6 +8,7 @@ from pydantic import Field
 
 from ..algebra import text as algebra_text
 from ..algebra.logical import LogicalExpression, WScan
+from ..algebra.notation import InputNames, ends
 from ..languages.rq import printer
 from ..notation import operators as notation
 from ..planning.planner import Translated
@@ -141,6 +142,6 @@ def _operator_text(expression: LogicalExpression, time_unit: str) -> tuple[str, 
     inputs = expression.inputs
     names = [e.operator.label if isinstance(e.operator, WScan) else e.name for e in inputs]
     steps = [notation.step_name(name, position) for position, name in enumerate(names)]
-    widths = [e.width for e in inputs]
+    columns = [ends(e.width) for e in inputs]
     operator = expression.operator
-    return operator.op, operator.arguments(steps, widths, time_unit)
+    return operator.op, operator.arguments(InputNames(steps, columns, time_unit))

@@ -73,17 +73,17 @@ def distributions(plan: PhysicalPlan) -> dict[int, Distribution]:
         PlanError: if an operator does not find its rows as it needs them.
     """
     several = plan.parallelism > 1
-    known = dict.fromkeys((leaf.node for leaf in leaves(plan)), ANY if several else SINGLE)
-    for i in sorted(widths_of(plan).keys() - known.keys()):
+    lie = dict.fromkeys((leaf.node for leaf in leaves(plan)), ANY if several else SINGLE)
+    for i in sorted(widths_of(plan).keys() - lie.keys()):
         node = plan.nodes[i]
         try:
-            known[i] = _distribution(plan, i, [known[k] for k in node.inputs])
+            lie[i] = _distribution(plan, i, [lie[k] for k in node.inputs])
         except ValueError as error:
             raise PlanError(f"node {i} ({node.op}): {error}") from error
-    if known[plan.root] == BROADCAST:
+    if lie[plan.root] == BROADCAST:
         op = plan.nodes[plan.root].op
         raise PlanError(f"node {plan.root} ({op}): the root would give every row several times")
-    return known
+    return lie
 
 
 def _distribution(plan: PhysicalPlan, node: int, inputs: list[Distribution]) -> Distribution:

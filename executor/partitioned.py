@@ -69,11 +69,11 @@ def plan_counters(
         counters: by node id, of the leaves and the nodes above them.
         passed: by leaf, what the scan gave, then what each FILTER but the last left of it.
     """
-    found = dict(counters)
+    all_nodes = dict(counters)
     for leaf in leaves(plan):
-        if leaf.node not in found:
+        if leaf.node not in all_nodes:
             continue
-        node, rows = leaf.node, found[leaf.node]
+        node, rows = leaf.node, all_nodes[leaf.node]
         before = list((passed or {}).get(leaf.node, ()))
         while plan.nodes[node].inputs:
             below = rows
@@ -81,10 +81,10 @@ def plan_counters(
                 if not before:
                     break
                 below = before.pop()
-            found[node] = replace(found.get(node, rows), rows_in=below.rows_out)
+            all_nodes[node] = replace(all_nodes.get(node, rows), rows_in=below.rows_out)
             (node,), rows = plan.nodes[node].inputs, below
-            found.setdefault(node, rows)
-    return found
+            all_nodes.setdefault(node, rows)
+    return all_nodes
 
 
 class Partitioned:
@@ -125,8 +125,8 @@ class Partitioned:
                         inputs, self._arrived(flow, rows[flow.source]), strict=True
                     ):
                         own[flow.port] = batch
-            found = [pipe.process(own, now) for pipe, own in zip(pipelines, inputs, strict=True)]
-            rows = {output: [each[output] for each in found] for output in stage.outputs}
+            results = [pipe.process(own, now) for pipe, own in zip(pipelines, inputs, strict=True)]
+            rows = {output: [each[output] for each in results] for output in stage.outputs}
         return merged(rows[self._root])
 
     def _arrived(self, flow: Flow, sources: Sequence[Batch]) -> list[Batch]:
@@ -150,10 +150,10 @@ class Partitioned:
     @property
     def counters(self) -> dict[int, Counters]:
         """By node id, of all partitions together."""
-        found: dict[int, Counters] = {}
+        totals: dict[int, Counters] = {}
         for stage, pipelines in zip(self.stages, self.pipelines, strict=True):
             for k, pipeline in enumerate(pipelines):
                 partition = Partition(k, self._partitions)
                 for node, own in stage_counters(stage, partition, pipeline).items():
-                    found[node] = found.get(node, Counters()) + own
-        return found
+                    totals[node] = totals.get(node, Counters()) + own
+        return totals

@@ -31,22 +31,24 @@ class Partition:
 
 
 def partitions_of(values: Values, partitions: int) -> IntArray:
-    """The partitions, of so many, to which values belong.
+    """The partition of each value, by number.
 
     Raises:
         ValueError: on a type that no value has.
     """
-    found = np.zeros(len(values), np.int64)
+    partition_of = np.zeros(len(values), np.int64)
     if partitions == 1 or not len(values):
-        return found
+        return partition_of
     values = plain(values)
     absent = missing(values)
     if absent.any():
-        kernel.place_bits(np.zeros(len(values), np.int64), partitions, found)
+        kernel.place_bits(np.zeros(len(values), np.int64), partitions, partition_of)
         there = ~absent
-        found[there] = partitions_of(values.filter(pa.array(there)), partitions)
+        partition_of[there] = partitions_of(values.filter(pa.array(there)), partitions)
     elif pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
-        kernel.place_strings(*string_buffers(values.cast(pa.large_string())), partitions, found)
+        kernel.place_strings(
+            *string_buffers(values.cast(pa.large_string())), partitions, partition_of
+        )
     else:
-        kernel.place_bits(bits_of(values), partitions, found)
-    return found
+        kernel.place_bits(bits_of(values), partitions, partition_of)
+    return partition_of

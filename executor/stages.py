@@ -70,7 +70,7 @@ def stages_of(plan: PhysicalPlan) -> tuple[Stage, ...]:
 
 
 class _Cut:
-    """Which node runs where, and from where to where its rows are needed."""
+    """The stage of each node, and the stages that need its rows."""
 
     def __init__(self, plan: PhysicalPlan) -> None:
         self._plan = plan
@@ -118,7 +118,7 @@ class _Cut:
         return Flow(source, port, self._widths[port], exchange.spread, column)
 
     def stages(self) -> tuple[Stage, ...]:
-        """All of them."""
+        """The stages of the plan, in order."""
         last = self._starts[self._plan.root]
         inputs = [self._inputs(number) for number in range(last + 1)]
         run = [i for i in self._above if i not in self._ports]

@@ -1,4 +1,4 @@
-"""How the memo's operators are written for people, over the names of groups.
+"""Writes the memo's operators for people, over the names of groups.
 
 Groups have columns and no variables: equal joins of different variables are one group. So the
 columns of an expression are called v0, v1, ..., each expression on its own.
@@ -10,7 +10,7 @@ from collections.abc import Hashable, Sequence
 
 from ..algebra import logical, physical
 from ..algebra.logical import LogicalOperator
-from ..algebra.notation import ends, where
+from ..algebra.notation import InputNames, ends, where
 from ..algebra.properties import Convention, RequiredProperties
 from ..memo import GroupId
 from ..optimizer.goals import Choice
@@ -23,42 +23,39 @@ class Names:
     def __init__(self, time_unit: str) -> None:
         self._time_unit = time_unit
         self._texts: dict[tuple[Hashable, tuple[GroupId, ...]], str] = {}
-        self._asked: dict[RequiredProperties, str] = {}
+        self._required_texts: dict[RequiredProperties, str] = {}
 
     def over(self, operator: Hashable, groups: Sequence[GroupId]) -> str:
         """An operator over groups: ``UNION(G1, G2)``."""
         if isinstance(operator, Choice):
             operator = operator.operator
         key = operator, tuple(groups)
-        known = self._texts.get(key)
-        if known is None:
-            known = self._texts[key] = self.show(operator, tuple([f"G{g}" for g in groups]))
-        return known
+        text = self._texts.get(key)
+        if text is None:
+            text = self._texts[key] = self.show(operator, tuple([f"G{g}" for g in groups]))
+        return text
 
     def show(self, operator: Hashable, inputs: tuple[str, ...]) -> str:
         """``PATTERN[G1(v0,v1) ⋈ G2(v1,v2) → v0,v2]``, ``PATH[(G1·G2)+]``, ``UNION(G1, G2)``."""
         if isinstance(operator, Choice):
             operator = operator.operator
-        if isinstance(operator, LogicalOperator):
-            text = self._logical(operator, inputs)
-        else:
-            assert isinstance(operator, physical.PhysicalOperator)
-            text = self._physical(operator, inputs)
+        assert isinstance(operator, LogicalOperator | physical.PhysicalOperator)
+        text = self._arguments(operator, inputs)
         over = f"({', '.join(inputs)})" if inputs and not operator.names_inputs else ""
         return f"{operator.op}{f'[{text}]' if text else ''}{over}"
 
     def goal(self, group: GroupId, required: RequiredProperties) -> str:
-        """A group and what is asked of it: ``G1``, ``G1[coalesced]``."""
-        asked = self.required(required)
-        return f"G{group}[{asked}]" if asked else f"G{group}"
+        """A group and its required properties: ``G1``, ``G1[coalesced]``."""
+        text = self.required(required)
+        return f"G{group}[{text}]" if text else f"G{group}"
 
     def required(self, properties: Hashable) -> str:
         """The required properties, without defaults."""
         assert isinstance(properties, RequiredProperties)
-        known = self._asked.get(properties)
-        if known is None:
-            known = self._asked[properties] = self._required(properties)
-        return known
+        text = self._required_texts.get(properties)
+        if text is None:
+            text = self._required_texts[properties] = self._required(properties)
+        return text
 
     def _required(self, properties: RequiredProperties) -> str:
         parts = ["coalesced"] if properties.coalesced else []
@@ -69,20 +66,21 @@ class Names:
             parts.append(str(properties.convention))
         return ", ".join(parts)
 
-    def _logical(self, operator: LogicalOperator, inputs: tuple[str, ...]) -> str:
-        if isinstance(operator, logical.Pattern):
-            return notation.joined_inputs(operator.bindings, operator.output, inputs)
-        if isinstance(operator, logical.FilteredPattern):
-            return _where(operator, operator.predicate.sql, inputs)
-        # Inputs of a projection or filter are groups, whose columns have no names.
-        widths = [_columns_used(operator)] * len(inputs)
-        return " ".join(operator.arguments(inputs, widths, self._time_unit).split())
-
-    def _physical(self, operator: physical.PhysicalOperator, inputs: tuple[str, ...]) -> str:
-        if isinstance(operator, physical.HashJoin):
-            return _where(operator, operator.residual, inputs)
-        columns = [ends(_columns_used(operator))] * len(inputs)
-        return " ".join(operator.arguments(inputs, columns, self._time_unit).split())
+    def _arguments(
+        self, operator: LogicalOperator | physical.PhysicalOperator, inputs: tuple[str, ...]
+    ) -> str:
+        match operator:
+            case logical.Pattern():
+                return notation.joined_inputs(operator.bindings, operator.output, inputs)
+            case logical.FilteredPattern():
+                return _where(operator, operator.predicate.sql, inputs)
+            case physical.HashJoin():
+                return _where(operator, operator.residual, inputs)
+            case _:
+                # Inputs are groups, whose columns have no names.
+                columns = [ends(_columns_used(operator))] * len(inputs)
+                text = operator.arguments(InputNames(inputs, columns, self._time_unit))
+                return " ".join(text.split())
 
 
 def _where(
@@ -94,6 +92,6 @@ def _where(
 
 
 def _columns_used(operator: Hashable) -> int:
-    """Enough columns to name those that an operator of one input speaks of."""
+    """Enough columns to name all that an operator of one input uses."""
     kept = getattr(operator, "columns", ())
     return max(2, 1 + max(kept, default=0)) if isinstance(kept, tuple) else 2

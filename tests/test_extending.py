@@ -109,14 +109,12 @@ def mirror() -> Iterator[None]:
         rate, population = 2 * rows.arrival_rate, 2 * rows.population
         return replace(rows, arrival_rate=rate, population=population)
 
-    @COSTS.add(MirrorRows)
-    def _(
-        _model: CostModel, _: MirrorRows, output: Characteristics, _i: object
-    ) -> tuple[Formula, tuple[float, ...]]:
-        return FORMULA, (output.arrival_rate,)
-
+    COSTS[MirrorRows] = lambda _model, _operator, output, _inputs: (
+        FORMULA,
+        (output.arrival_rate,),
+    )
     implementation(MirrorByRows)
-    BUILDERS.add(MirrorRows)(lambda _operator, _site: MirrorOperator())
+    BUILDERS[MirrorRows] = lambda _operator, _site: MirrorOperator()
     accept_operators()
     yield
     del OPERATORS["MIRROR"], SYMBOLS["MIRROR"], ESTIMATES[Mirror], COSTS[MirrorRows]

@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import product
 from typing import Any, ClassVar, Literal, Self, TypeVar
 
+from ..notation import InputNames
 from ..properties import (
     ANY,
     SINGLE,
@@ -133,7 +134,7 @@ class PhysicalOperator:
             ValueError: if there are deletions among them that are not yet retractions.
         """
         if UpdatePattern.MARKED in inputs:
-            raise ValueError(f"{self.op} cannot tell which rows a deletion takes back")
+            raise ValueError(f"{self.op} cannot tell which rows a deletion retracts")
         return UpdatePattern.WITH_DELETIONS in inputs
 
     def over_deletions(self) -> PhysicalOperator:
@@ -155,16 +156,8 @@ class PhysicalOperator:
 
     # -- notation ---------------------------------------------------------------------------
 
-    def arguments(
-        self, inputs: Sequence[str], columns: Sequence[Sequence[str]], time_unit: str
-    ) -> str:
-        """The arguments in one line of text for people.
-
-        Args:
-            inputs: what a path may call its inputs.
-            columns: what the columns of each input are called.
-            time_unit: the unit of windows and periods.
-        """
+    def arguments(self, names: InputNames) -> str:
+        """The arguments in one line of text for people."""
         return ""
 
     def relation(self, below: Sequence[str]) -> str | None:

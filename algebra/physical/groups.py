@@ -8,6 +8,7 @@ from typing import ClassVar, Literal
 
 from .. import durations, notation
 from ..aggregates import Function, ReportMode
+from ..notation import InputNames
 from ..properties import Distribution, Spread
 from ..values import ColumnType, PropertyType, StreamTypes, Types
 from .base import (
@@ -40,7 +41,6 @@ class Rewindow(PassesRows):
     coalesces: ClassVar[bool] = True
 
     def output_width(self, inputs: Sequence[int]) -> int:
-        """As the input."""
         width = one_input(inputs)
         require(0 < self.slide <= self.range, "a window needs 0 < slide <= range")
         return width
@@ -49,11 +49,9 @@ class Rewindow(PassesRows):
         """Equal rows have to be on one partition."""
         return together(inputs[0], "value")
 
-    def arguments(
-        self, inputs: Sequence[str], columns: Sequence[Sequence[str]], time_unit: str
-    ) -> str:
+    def arguments(self, names: InputNames) -> str:
         """``window 30d slide 1d``."""
-        return notation.window(self.range, self.slide, time_unit)
+        return notation.window(self.range, self.slide, names.time_unit)
 
 
 @registered
@@ -91,20 +89,18 @@ class AggregateRows(DeletionVariant):
 
     def column_types(self, inputs: Sequence[Types], streams: Mapping[str, StreamTypes]) -> Types:
         """Those of the keys, and what each function gives."""
-        found = [inputs[0][key] for key in self.keys]
+        types = [inputs[0][key] for key in self.keys]
         for function, column in self.aggregates:
             if function in ("count", "count_distinct") or column is None:
-                found.append(_INTEGER)
+                types.append(_INTEGER)
             else:
-                found.append(_NUMBER if function == "avg" else inputs[0][column])
-        return tuple(found[i] for i in self.output)
+                types.append(_NUMBER if function == "avg" else inputs[0][column])
+        return tuple(types[i] for i in self.output)
 
     def new_types(self) -> frozenset[PropertyType]:
-        """Numbers."""
         return frozenset({"integer", "number"})
 
     def input_names(self, position: int, own: Sequence[str], width: int) -> tuple[str, ...]:
-        """The names of the keys."""
         count = len(self.keys)
         names = {self.keys[i]: n for i, n in zip(self.output, own, strict=True) if i < count}
         return tuple(names.get(k, f"c{k}") for k in range(width))
@@ -123,11 +119,9 @@ class AggregateRows(DeletionVariant):
         keys = self.keys
         return on_one_or_hashed({key for key in keys if keys.index(key) in self.output})
 
-    def arguments(
-        self, inputs: Sequence[str], columns: Sequence[Sequence[str]], time_unit: str
-    ) -> str:
+    def arguments(self, names: InputNames) -> str:
         """``count(*) by x  every 1d``."""
-        return notation.aggregates(self.keys, self.aggregates, self.every, columns[0], time_unit)
+        return notation.aggregates(self.keys, self.aggregates, self.every, names)
 
 
 _INTEGER: frozenset[ColumnType] = frozenset({"integer"})
@@ -152,7 +146,6 @@ class ReportRows(DeletionVariant):
     final: ClassVar[bool] = True
 
     def output_width(self, inputs: Sequence[int]) -> int:
-        """As the input."""
         width = one_input(inputs)
         require(self.every > 0, "between two reports lies no time")
         return width
@@ -169,8 +162,6 @@ class ReportRows(DeletionVariant):
         """On one partition, or hashed by any column."""
         return on_one_or_hashed(range(widths[0]))
 
-    def arguments(
-        self, inputs: Sequence[str], columns: Sequence[Sequence[str]], time_unit: str
-    ) -> str:
+    def arguments(self, names: InputNames) -> str:
         """``entering every 1d``."""
-        return f"{self.mode} every {durations.text(self.every, time_unit)}"
+        return f"{self.mode} every {durations.text(self.every, names.time_unit)}"

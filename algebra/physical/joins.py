@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal
 
 from .. import notation, predicate
+from ..notation import InputNames
 from ..properties import BROADCAST, NOTHING, SINGLE, Distribution, Spread, distributions, hashed
 from ..untrusted import MOST_VARIABLES, WIDEST, at_most, between
 from ..values import StreamTypes, Types
@@ -69,7 +70,6 @@ class HashJoin(DeletionVariant):
         between(bound, 0, MOST_VARIABLES, "a variable")
 
     def output_width(self, inputs: Sequence[int]) -> int:
-        """The number of variables kept."""
         require(len(inputs) == 2, "a join has two inputs")
         bound = {v for binding in self.bindings for v in binding}
         for width, binding in zip(inputs, self.bindings, strict=True):
@@ -86,7 +86,6 @@ class HashJoin(DeletionVariant):
         return len(self.output)
 
     def column_types(self, inputs: Sequence[Types], streams: Mapping[str, StreamTypes]) -> Types:
-        """Those of the variables kept."""
         of_variable = {
             variable: types
             for binding, side in zip(self.bindings, inputs, strict=True)
@@ -95,7 +94,6 @@ class HashJoin(DeletionVariant):
         return tuple(of_variable[variable] for variable in self.output)
 
     def input_names(self, position: int, own: Sequence[str], width: int) -> tuple[str, ...]:
-        """The names of the variables."""
         return tuple(self.variables[v] for v in self.bindings[position])
 
     def distribution(self, inputs: Sequence[Distribution]) -> Distribution:
@@ -135,9 +133,7 @@ class HashJoin(DeletionVariant):
         """The variant for deletions, which holds all rows until they expire."""
         return replace(self, horizon=None, update_pattern="with_deletions")
 
-    def arguments(
-        self, inputs: Sequence[str], columns: Sequence[Sequence[str]], time_unit: str
-    ) -> str:
+    def arguments(self, names: InputNames) -> str:
         """``x,y ⋈ y,z → x,z  on y  where x < z  held to x + 10``."""
         name = notation.variable_names(self.variables)
         joined = notation.joined(self.bindings, self.output, name)

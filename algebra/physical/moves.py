@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 from .. import notation
+from ..notation import InputNames
 from ..properties import (
     ANY,
     BROADCAST,
@@ -40,7 +41,6 @@ class Retract(PassesRows):
     op: Literal["RETRACT"] = "RETRACT"
 
     def output_width(self, inputs: Sequence[int]) -> int:
-        """As the input."""
         require(one_input(inputs) >= 2, "a deletion names source and target")
         return inputs[0]
 
@@ -93,11 +93,9 @@ class Exchange(PassesRows):
     holds_state: ClassVar[bool] = False
 
     def check_bounds(self, inputs: int) -> None:
-        """Checks the number of columns."""
         at_most(len(self.columns), WIDEST, "columns")
 
     def output_width(self, inputs: Sequence[int]) -> int:
-        """As the input."""
         require_columns(self.columns, one_input(inputs))
         return inputs[0]
 
@@ -116,19 +114,15 @@ class Exchange(PassesRows):
         return ((d,) for d in distributions(widths[0], 2) if d.spread in DIVIDED)
 
     def update_pattern_over(self, inputs: Collection[UpdatePattern]) -> UpdatePattern:
-        """As the input."""
         (pattern,) = inputs
         return pattern
 
     def keeps_coalesced(self, widths: Sequence[int]) -> bool:
-        """As the input."""
         return True
 
-    def arguments(
-        self, inputs: Sequence[str], columns: Sequence[Sequence[str]], time_unit: str
-    ) -> str:
+    def arguments(self, names: InputNames) -> str:
         """``hash(x)``."""
-        hashed = ",".join(notation.chosen(columns[0], self.columns))
+        hashed = ",".join(notation.chosen(names.columns[0], self.columns))
         return f"{self.spread}({hashed})" if self.columns else self.spread
 
 
@@ -143,6 +137,5 @@ class ToKernel(PassesRows):
     holds_state: ClassVar[bool] = False
 
     def update_pattern_over(self, inputs: Collection[UpdatePattern]) -> UpdatePattern:
-        """As the input."""
         (pattern,) = inputs
         return pattern

@@ -8,6 +8,7 @@ from typing import ClassVar, Literal
 
 from .. import notation
 from ..automaton import MOST_STATES
+from ..notation import InputNames
 from ..properties import (
     BROADCAST,
     NOTHING,
@@ -90,11 +91,9 @@ class AutomatonPath(FollowsAutomaton):
     names_inputs: ClassVar[bool] = True
 
     def check_bounds(self, inputs: int) -> None:
-        """Checks the automaton."""
         self.check_automaton(inputs)
 
     def output_width(self, inputs: Sequence[int]) -> int:
-        """Source and target."""
         require(all(width == 2 for width in inputs), "a path is made of pairs")
         self.require_known(len(inputs))
         return 2
@@ -107,7 +106,6 @@ class AutomatonPath(FollowsAutomaton):
         return (frozenset().union(*starts), frozenset().union(*ends))
 
     def input_names(self, position: int, own: Sequence[str], width: int) -> tuple[str, ...]:
-        """Source and target."""
         return ("src", "trg")
 
     def distribution(self, inputs: Sequence[Distribution]) -> Distribution:
@@ -127,11 +125,9 @@ class AutomatonPath(FollowsAutomaton):
         yield (SINGLE,) * len(widths)
         yield (BROADCAST,) * len(widths)
 
-    def arguments(
-        self, inputs: Sequence[str], columns: Sequence[Sequence[str]], time_unit: str
-    ) -> str:
+    def arguments(self, names: InputNames) -> str:
         """``a·b+ by root``."""
-        return notation.path_text(self, inputs) + (" by root" if self.roots == "own" else "")
+        return notation.path_text(self, names.inputs) + (" by root" if self.roots == "own" else "")
 
     def relation(self, below: Sequence[str]) -> str | None:
         """``(a·b+)``."""
@@ -155,12 +151,10 @@ class SPath(AutomatonPath, DeletionVariant):
         """With one accepting state a pair is given only when its validity grows."""
         return self.update_pattern is None and len(self.accepting) == 1
 
-    def arguments(
-        self, inputs: Sequence[str], columns: Sequence[Sequence[str]], time_unit: str
-    ) -> str:
+    def arguments(self, names: InputNames) -> str:
         """``a·b+ by root by RAPQ``."""
         rapq = "" if self.update_pattern is None else " by RAPQ"
-        return AutomatonPath.arguments(self, inputs, columns, time_unit) + rapq
+        return AutomatonPath.arguments(self, names) + rapq
 
 
 class NotOverDeletions(PhysicalOperator):
@@ -268,7 +262,6 @@ class WitnessPaths(FollowsAutomaton):
         return tuple(with_path[column] for column in self.output)
 
     def new_types(self) -> frozenset[PropertyType]:
-        """The text of paths."""
         return frozenset({"string"})
 
     def input_names(self, position: int, own: Sequence[str], width: int) -> tuple[str, ...]:
@@ -298,10 +291,8 @@ class WitnessPaths(FollowsAutomaton):
         for column in sorted(set(self.keys)):
             yield (hashed(column), *(BROADCAST,) * (len(widths) - 1))
 
-    def arguments(
-        self, inputs: Sequence[str], columns: Sequence[Sequence[str]], time_unit: str
-    ) -> str:
+    def arguments(self, names: InputNames) -> str:
         """``x (a·b+) y  simple``."""
         words = notation.path_text(self, self.labels)
-        ends = notation.chosen(columns[0], (self.source, self.target))
+        ends = notation.chosen(names.columns[0], (self.source, self.target))
         return notation.witness(ends, words, simple=self.simple)

@@ -8,6 +8,7 @@ from itertools import product
 from typing import ClassVar, Literal
 
 from .. import notation, predicate, scalar
+from ..notation import InputNames
 from ..properties import ANY, BROADCAST, DIVIDED, NOTHING, Distribution, Spread, distributions
 from ..untrusted import WIDEST, at_most, between
 from ..values import NUMBERS, ColumnType, PropertyType, StreamTypes, Types
@@ -37,18 +38,14 @@ class FilterRows(PhysicalOperator):
     holds_state: ClassVar[bool] = False
 
     def check_bounds(self, inputs: int) -> None:
-        """Checks the predicate."""
         _ = predicate.checked(self.predicate)
 
     def keeps_coalesced(self, widths: Sequence[int]) -> bool:
-        """As the input."""
         return True
 
-    def arguments(
-        self, inputs: Sequence[str], columns: Sequence[Sequence[str]], time_unit: str
-    ) -> str:
+    def arguments(self, names: InputNames) -> str:
         """``x = y``."""
-        return notation.condition(self.predicate, columns[0])
+        return notation.condition(self.predicate, names.columns[0])
 
     def relation(self, below: Sequence[str]) -> str | None:
         """``σ(a)``."""
@@ -65,7 +62,6 @@ class MergeUnion(PhysicalOperator):
     holds_state: ClassVar[bool] = False
 
     def output_width(self, inputs: Sequence[int]) -> int:
-        """As each of the inputs."""
         require(len(set(inputs)) == 1, "the inputs of a union have unequal widths")
         return inputs[0]
 
@@ -109,20 +105,16 @@ class ProjectColumns(PhysicalOperator):
     holds_state: ClassVar[bool] = False
 
     def check_bounds(self, inputs: int) -> None:
-        """Checks the number of columns."""
         at_most(len(self.columns), WIDEST, "columns")
 
     def output_width(self, inputs: Sequence[int]) -> int:
-        """The number of columns kept."""
         require_columns(self.columns, one_input(inputs))
         return len(self.columns)
 
     def column_types(self, inputs: Sequence[Types], streams: Mapping[str, StreamTypes]) -> Types:
-        """Those of the columns kept."""
         return tuple(inputs[0][column] for column in self.columns)
 
     def input_names(self, position: int, own: Sequence[str], width: int) -> tuple[str, ...]:
-        """The names of the columns kept."""
         kept = dict(zip(reversed(self.columns), reversed(own), strict=True))
         return tuple(kept.get(k, f"c{k}") for k in range(width))
 
@@ -134,12 +126,10 @@ class ProjectColumns(PhysicalOperator):
         """As the input, as long as a column hashed by stays."""
         return moved(inputs[0], self.columns)
 
-    def arguments(
-        self, inputs: Sequence[str], columns: Sequence[Sequence[str]], time_unit: str
-    ) -> str:
+    def arguments(self, names: InputNames) -> str:
         """``x,y → y,x``."""
-        kept = notation.chosen(columns[0], self.columns)
-        return f"{','.join(columns[0])} → {','.join(kept)}"
+        kept = notation.chosen(names.columns[0], self.columns)
+        return f"{','.join(names.columns[0])} → {','.join(kept)}"
 
     def relation(self, below: Sequence[str]) -> str | None:
         """``^a``, where source and target change places."""
@@ -160,7 +150,6 @@ class ComputeColumns(PhysicalOperator):
     holds_state: ClassVar[bool] = False
 
     def output_width(self, inputs: Sequence[int]) -> int:
-        """The number of values."""
         width = one_input(inputs)
         for value in self.values:
             scalar.parsed(value, width)
@@ -188,11 +177,9 @@ class ComputeColumns(PhysicalOperator):
         columns = [v.position if isinstance(v, scalar.Column) else -1 for v in values]
         return moved(inputs[0], columns)
 
-    def arguments(
-        self, inputs: Sequence[str], columns: Sequence[Sequence[str]], time_unit: str
-    ) -> str:
+    def arguments(self, names: InputNames) -> str:
         """``x, x + 1``."""
-        return ", ".join(notation.value(value, columns[0]) for value in self.values)
+        return ", ".join(notation.value(value, names.columns[0]) for value in self.values)
 
 
 def _types(value: scalar.Value, columns: Types) -> frozenset[ColumnType]:
@@ -223,18 +210,14 @@ class EmptyRelation(PhysicalOperator):
     coalesces: ClassVar[bool] = True
 
     def check_bounds(self, inputs: int) -> None:
-        """Checks the width."""
         between([self.width], 0, WIDEST + 1, "the width")
 
     def output_width(self, inputs: Sequence[int]) -> int:
-        """As the operator says."""
         require(not inputs, "it has no input")
         return self.width
 
     def column_types(self, inputs: Sequence[Types], streams: Mapping[str, StreamTypes]) -> Types:
-        """There are no values."""
         return (frozenset(),) * self.width
 
     def distribution(self, inputs: Sequence[Distribution]) -> Distribution:
-        """There are no rows."""
         return NOTHING

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 from .. import notation, predicate
+from ..notation import InputNames
 from ..properties import ANY, Distribution, UpdatePattern
 from ..untrusted import WIDEST, at_most
 from ..values import ColumnType, StreamTypes, Types
@@ -43,7 +44,6 @@ class Scan(PhysicalOperator):
 
     @property
     def scans(self) -> tuple[WindowScan, ...]:
-        """What is read, label by label."""
         raise NotImplementedError
 
     def check_bounds(self, inputs: int) -> None:
@@ -63,27 +63,24 @@ class Scan(PhysicalOperator):
                 _ = predicate.checked(scan.predicate)
 
     def output_width(self, inputs: Sequence[int]) -> int:
-        """Source, target and properties."""
         require(not inputs, "it has no input")
         return 2 + len(self.properties)
 
     def column_types(self, inputs: Sequence[Types], streams: Mapping[str, StreamTypes]) -> Types:
         """Those that the stream declares."""
         vertex, properties = streams[self.stream]
-        known: dict[str, ColumnType] = {**properties, OWN_TIME: "integer"}
-        of_properties = [known[name] for name in self.properties]
+        declared: dict[str, ColumnType] = {**properties, OWN_TIME: "integer"}
+        of_properties = [declared[name] for name in self.properties]
         return tuple(frozenset({kind}) for kind in (vertex, vertex, *of_properties))
 
     def distribution(self, inputs: Sequence[Distribution]) -> Distribution:
         """Each edge is on some partition."""
         return ANY
 
-    def arguments(
-        self, inputs: Sequence[str], columns: Sequence[Sequence[str]], time_unit: str
-    ) -> str:
+    def arguments(self, names: InputNames) -> str:
         """``input.a  window 30d``."""
         selections = [(scan.label, scan.predicate) for scan in self.scans]
-        length = notation.window(self.range, self.slide, time_unit)
+        length = notation.window(self.range, self.slide, names.time_unit)
         return notation.scan(self.stream, selections, length, self.properties)
 
 
@@ -110,7 +107,6 @@ class WindowScan(Scan):
 
     @property
     def scans(self) -> tuple[WindowScan, ...]:
-        """What is read, label by label."""
         return (self,)
 
     @property
@@ -123,7 +119,6 @@ class WindowScan(Scan):
         return UpdatePattern.MARKED if self.marks else UpdatePattern.APPEND_ONLY
 
     def relation(self, below: Sequence[str]) -> str | None:
-        """The label."""
         return self.label
 
 
@@ -145,7 +140,6 @@ class WindowScanUnion(Scan):
 
     @property
     def scans(self) -> tuple[WindowScan, ...]:
-        """What is read, label by label."""
         return tuple(
             WindowScan(self.stream, label, self.range, self.slide, predicate, self.properties)
             for label, predicate in self.selections

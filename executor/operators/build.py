@@ -97,67 +97,31 @@ def _(path: physical.SPath, site: Site) -> Operator:
     return kind(path, len(site.widths), site.own_roots(path))
 
 
-@BUILDERS.add(physical.SlidePath)
-def _(path: physical.SlidePath, site: Site) -> Operator:
-    return SlidePathOperator(path, len(site.widths), site.own_roots(path))
-
-
-@BUILDERS.add(physical.SimplePath)
-def _(path: physical.SimplePath, site: Site) -> Operator:
-    return SimplePathOperator(path, len(site.widths), site.own_roots(path))
-
-
-@BUILDERS.add(physical.WitnessPaths)
-def _(witness: physical.WitnessPaths, site: Site) -> Operator:
-    return WitnessOperator(witness, len(site.widths) - 1, site.dictionary)
+BUILDERS[physical.SlidePath] = lambda path, site: SlidePathOperator(
+    path, len(site.widths), site.own_roots(path)
+)
+BUILDERS[physical.SimplePath] = lambda path, site: SimplePathOperator(
+    path, len(site.widths), site.own_roots(path)
+)
+BUILDERS[physical.WitnessPaths] = lambda witness, site: WitnessOperator(
+    witness, len(site.widths) - 1, site.dictionary
+)
+BUILDERS[physical.Rewindow] = lambda o, site: RewindowOperator(site.width, o.range, o.slide)
+BUILDERS[physical.Retract] = lambda o, site: RetractOperator(site.width)
+BUILDERS[physical.MergeUnion] = lambda o, site: UnionOperator()
+BUILDERS[physical.ProjectColumns] = lambda o, site: ProjectOperator(o.columns)
+BUILDERS[physical.FilterRows] = lambda o, site: FilterOperator(
+    o.predicate, site.width, site.dictionary
+)
+BUILDERS[physical.EmptyRelation] = lambda o, site: EmptyOperator(site.width)
+BUILDERS[physical.ComputeColumns] = lambda o, site: ComputeOperator(
+    o.values, site.widths[0], site.dictionary
+)
+BUILDERS[physical.AggregateRows] = lambda o, site: AggregateOperator(o, site.dictionary)
+BUILDERS[physical.ReportRows] = lambda o, site: ReportOperator(o, site.width, site.dictionary)
 
 
 @BUILDERS.add(physical.Coalesce)
 def _(coalesce: physical.Coalesce, site: Site) -> Operator:
     kind = CoalesceWithDeletions if coalesce.update_pattern else CoalesceOperator
     return kind(site.width)
-
-
-@BUILDERS.add(physical.Rewindow)
-def _(rewindow: physical.Rewindow, site: Site) -> Operator:
-    return RewindowOperator(site.width, rewindow.range, rewindow.slide)
-
-
-@BUILDERS.add(physical.Retract)
-def _(_retract: physical.Retract, site: Site) -> Operator:
-    return RetractOperator(site.width)
-
-
-@BUILDERS.add(physical.MergeUnion)
-def _(_union: physical.MergeUnion, _site: Site) -> Operator:
-    return UnionOperator()
-
-
-@BUILDERS.add(physical.ProjectColumns)
-def _(projection: physical.ProjectColumns, _site: Site) -> Operator:
-    return ProjectOperator(projection.columns)
-
-
-@BUILDERS.add(physical.FilterRows)
-def _(filtering: physical.FilterRows, site: Site) -> Operator:
-    return FilterOperator(filtering.predicate, site.width, site.dictionary)
-
-
-@BUILDERS.add(physical.EmptyRelation)
-def _(_empty: physical.EmptyRelation, site: Site) -> Operator:
-    return EmptyOperator(site.width)
-
-
-@BUILDERS.add(physical.ComputeColumns)
-def _(compute: physical.ComputeColumns, site: Site) -> Operator:
-    return ComputeOperator(compute.values, site.widths[0], site.dictionary)
-
-
-@BUILDERS.add(physical.AggregateRows)
-def _(aggregate: physical.AggregateRows, site: Site) -> Operator:
-    return AggregateOperator(aggregate, site.dictionary)
-
-
-@BUILDERS.add(physical.ReportRows)
-def _(report: physical.ReportRows, site: Site) -> Operator:
-    return ReportOperator(report, site.width, site.dictionary)

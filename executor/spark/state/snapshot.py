@@ -29,7 +29,6 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from ....algebra.physical import AggregateRows, ReportRows
 from ....algebra.plan import PhysicalPlan
 from ...counters import Counters
 from .log import LARGEST_BLOB, BlobStore
@@ -91,7 +90,7 @@ def work_between(
     work = 0
     for node, counters in after.items():
         done = counters.since(before[node])
-        slow = isinstance(plan.nodes[node].operator, AggregateRows | ReportRows)
+        slow = plan.nodes[node].operator.final
         own = done.rows_in + done.rows_out // GIVEN_PER_TAKEN
         work += SLOW * own if slow else own
     return work
