@@ -38,20 +38,20 @@ from .model import (
     View,
     roles_of,
 )
-from .shape_errors import Place, PlacedError, did_you_mean, shape_errors
+from .shape_errors import DocumentPath, PlacedError, did_you_mean, shape_errors
 
 
 class CatalogError(ValueError):
     """An invalid catalog; the message says in which file, where, and what was
     expected there. ``place`` is the way to it through the document."""
 
-    def __init__(self, message: str, place: Place = ()) -> None:
+    def __init__(self, message: str, place: DocumentPath = ()) -> None:
         super().__init__(message)
         self.place = place
 
 
 def _as_text(value: object) -> object:
-    # YAML reads `header: true` and `maxFilesPerTrigger: 3` as what they look like.
+    # YAML reads `header: true` and `maxFilesPerTrigger: 3` as a boolean and a number.
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(value) if isinstance(value, int | float) else value

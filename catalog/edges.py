@@ -23,7 +23,7 @@ from . import delimited, json_lines, parquet
 from .lines import Block, EdgeFileError, Progress, blocks, has_blank_lines_alone
 from .model import ROLES, PropertyType, VertexType, roles_of
 from .raw import RawRows
-from .rows import Expectation, checked
+from .rows import Expectation, checked_rows
 
 __all__ = [
     "EdgeBatch",
@@ -189,7 +189,7 @@ def read(
         rejected = [Rejected(file.path, row.line, row.reason, row.text) for row in raw.malformed]
         batch = pa.RecordBatch.from_pylist([], schema=expectation.schema)
         if raw.lines:
-            verdict = checked(
+            verdict = checked_rows(
                 dict(zip(roles, raw.columns, strict=True)), len(raw.lines), expectation
             )
             batch = verdict.edges
@@ -261,7 +261,7 @@ def _fields(file: EdgeFile, first: delimited.Record) -> tuple[str, ...]:
 
 
 def _raw_json(file: EdgeFile, source: Iterator[Block]) -> Iterator[tuple[list[str], RawRows]]:
-    # Which members there are differs from line to line, so every role is asked for.
+    # The members differ from line to line, so every role is requested.
     roles = [*_ends(file), "op"]
     roles += ["label"] if file.label is None else []
     roles += ["ts"] if not file.stored else []

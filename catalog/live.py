@@ -15,7 +15,7 @@ import pyarrow as pa
 from .edges import EdgeFile, EdgeFileError, read_messages, roles_in
 from .inputs import layout_of
 from .model import FILE_FORMATS, Source, Stream
-from .rows import Expectation, checked
+from .rows import Expectation, checked_rows
 
 _OF_TEXT = ("kafka", "socket", "text")
 """Formats whose rows are text by default: a message, or a line."""
@@ -128,7 +128,7 @@ def edges_of_messages(layout: EdgeFile, messages: Sequence[bytes | None]) -> Rec
         bad += [(row.line, row.reason) for row in raw.malformed]
         if raw.lines:
             columns = dict(zip(roles, raw.columns, strict=True))
-            verdict = checked(columns, len(raw.lines), layout.expectation)
+            verdict = checked_rows(columns, len(raw.lines), layout.expectation)
             batches.append(verdict.edges)
             bad += [(raw.lines[row], reason) for row, reason in verdict.bad]
     edges = pa.Table.from_batches(batches, layout.schema).combine_chunks().to_batches()

@@ -191,7 +191,7 @@ class Catalog:
         Streams that list the label win over streams with open labels.
         """
         if not self._listing:
-            # Made when it is first needed: there may be very many labels, or streams.
+            # Built when it is first needed: there may be very many labels, or streams.
             by_label: dict[tuple[str, bool], list[Stream]] = {}
             for _, stream in sorted(self.streams.items()):
                 for listed_label in stream.labels:

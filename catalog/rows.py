@@ -62,7 +62,7 @@ class Expectation:
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckedRows:
     """The edges in their order, and (position, reason) of rejected rows.
 
     ``positions`` are the rows that the edges come from; None where it is all of them.
@@ -82,7 +82,7 @@ class _Column:
     reason: Callable[[object], str]
 
 
-def checked(columns: Columns, rows: int, expectation: Expectation) -> Checked:
+def checked_rows(columns: Columns, rows: int, expectation: Expectation) -> CheckedRows:
     """Sorts rows into edges and others; of several reasons the first column's counts."""
     ends = ("src", "trg")
     if expectation.vertices:
@@ -107,14 +107,14 @@ def checked(columns: Columns, rows: int, expectation: Expectation) -> Checked:
     )
     any_bad = np.logical_or.reduce([column.bad for column in verdicts.values()])
     if not any_bad.any():
-        return Checked(edges, ())
+        return CheckedRows(edges, ())
     bad = []
     for position in np.flatnonzero(any_bad).tolist():
         role, column = next((r, c) for r, c in verdicts.items() if c.bad[position])
         raw = columns[role][position].as_py() if role in columns else None
         bad.append((position, column.reason(raw)))
     good = np.flatnonzero(~any_bad)
-    return Checked(edges.take(good), tuple(bad), good)
+    return CheckedRows(edges.take(good), tuple(bad), good)
 
 
 def _vertices(role: str, raw: Column, expectation: Expectation) -> _Column:

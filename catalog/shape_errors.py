@@ -17,13 +17,13 @@ from typing import Annotated, Any, Union, get_args, get_origin
 from pydantic import BaseModel
 from pydantic_core import ErrorDetails
 
-Place = tuple[str | int, ...]
+DocumentPath = tuple[str | int, ...]
 
 
 class PlacedError(ValueError):
     """An error that a validator of a model raises for one of its entries, at ``place``."""
 
-    def __init__(self, place: Place, message: str) -> None:
+    def __init__(self, place: DocumentPath, message: str) -> None:
         super().__init__(message)
         self.place = place
 
@@ -32,7 +32,7 @@ class PlacedError(ValueError):
 class ShapeError:
     """One thing that is wrong: the way to it through the document, and what it is."""
 
-    place: Place
+    place: DocumentPath
     message: str
 
 
@@ -61,7 +61,7 @@ def did_you_mean(word: str, names: Iterable[str]) -> str:
     return f"; did you mean {by_folded[close[0]]}?" if close else ""
 
 
-def entries(model: type[BaseModel] | None, place: Place) -> tuple[str, ...]:
+def entries(model: type[BaseModel] | None, place: DocumentPath) -> tuple[str, ...]:
     """The names of the entries that a part of a document may have; none for a free mapping."""
     kind: object = model
     for step in place:
@@ -70,14 +70,14 @@ def entries(model: type[BaseModel] | None, place: Place) -> tuple[str, ...]:
     return () if shape is None else tuple(shape.model_fields)
 
 
-def _place(error: ErrorDetails) -> Place:
+def _place(error: ErrorDetails) -> DocumentPath:
     """The place of an error; one that our validator names lies inside the validated part."""
     cause = error.get("ctx", {}).get("error")
     place = error["loc"] + (cause.place if isinstance(cause, PlacedError) else ())
     return tuple(step for step in place if step != _OF_A_KEY)
 
 
-def _message(error: ErrorDetails, place: Place, model: type[BaseModel] | None) -> str:
+def _message(error: ErrorDetails, place: DocumentPath, model: type[BaseModel] | None) -> str:
     value, context = error["input"], error.get("ctx", {})
     if error["type"] == "extra_forbidden":
         *parents, name = place
@@ -97,7 +97,7 @@ def _message(error: ErrorDetails, place: Place, model: type[BaseModel] | None) -
     return message
 
 
-def _description(model: type[BaseModel] | None, place: Place) -> str | None:
+def _description(model: type[BaseModel] | None, place: DocumentPath) -> str | None:
     """The description of a field of a model."""
     *parents, name = place
     kind: object = model

@@ -17,7 +17,7 @@ import yaml
 
 from .document import CatalogError, from_document, to_document
 from .model import Catalog, Source, View
-from .shape_errors import Place
+from .shape_errors import DocumentPath
 
 
 def load(path: str | Path) -> Catalog:
@@ -130,7 +130,7 @@ _Loader.add_constructor("tag:yaml.org,2002:map", _Loader.construct_mapping)
 _Dumper.add_representer(str, _Dumper.represent_text)
 
 
-def _line(root: yaml.Node | None, place: Place) -> int:
+def _line(root: yaml.Node | None, place: DocumentPath) -> int:
     """The line of the innermost part of ``place`` that is there."""
     node, line = root, 1
     for step in place:

@@ -43,7 +43,7 @@ class Foreign:
         name: what it is called.
         begins: how a text of it begins, after comments.
         sketch: writes the pattern of a text in RQ or G-CORE, as well as it can; its results are
-            shown only if the front ends take them.
+            shown only if these languages accept them.
     """
 
     name: str

@@ -14,7 +14,7 @@ Read = Callable[[str, str, Deadline], RegularQuery]
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """The front end of one query language.
+    """One query language.
 
     Attributes:
         name: how options and documents call the language, in lower case.

@@ -1,4 +1,4 @@
-"""The body of one rule, while it is put together from patterns."""
+"""The body of one rule, while it is built from patterns."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from .syntax import Edge, Name, Node, Pattern
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Patterns, each with its source, and what must hold of them.
+    """One alternative of a block of a MATCH: patterns with their sources, and conditions.
 
-    It is one of the alternatives that a block of a MATCH comes down to. ``own`` are the
-    variables of vertices and edges in the block's patterns, ``tested`` those of its condition.
+    ``own`` are the variables of vertices and edges in the block's patterns, ``tested`` those of
+    its condition.
     """
 
     located: tuple[tuple[Pattern, Source], ...]
@@ -31,8 +31,8 @@ class Part:
 
     @staticmethod
     def of(patterns: Sequence[tuple[Pattern, Source]], holds: Alternative) -> Part:
-        """The patterns with what must hold of them; a pattern of the condition is looked
-        for where the last of the others is."""
+        """The patterns with their conditions; a pattern in the condition has the source of the last
+        of the others."""
         source = patterns[-1][1]
         tests = tuple((pattern, source) for pattern in holds.patterns)
         tested = {name for pattern in holds.patterns for name in _names_in(pattern)}
@@ -53,7 +53,7 @@ class Part:
 
     @property
     def is_complete(self) -> bool:
-        """Whether its patterns bind all that its condition looks at."""
+        """Whether its patterns bind all that its condition refers to."""
         bound = {name for pattern, _ in self.located for name in _names_in(pattern)}
         return self.tested <= bound
 
@@ -76,9 +76,9 @@ def _edges_of(pattern: Pattern) -> Iterator[str]:
 
 @dataclass(slots=True)
 class Body:
-    """Atoms, what must hold of their variables, and the vertices still to be bound.
+    """Atoms, conditions on their variables, and the vertices still to be bound.
 
-    ``edges`` are the variables of edges; for one whose properties cannot be looked at, why.
+    ``edges`` are the variables of edges; for one whose properties cannot be read, the reason.
     """
 
     anonymous: Iterator[str]
@@ -146,19 +146,19 @@ class Body:
         predicate: str,
         head: Sequence[str],
         at: Location,
-        looked_at: Sequence[Name] = (),
+        referenced: Sequence[Name] = (),
         properties: Sequence[tuple[str, Output]] = (),
     ) -> Rule:
         """The rule with this head of vertices, and one variable for all that are equal.
 
-        ``looked_at`` are the edges and vertices of which the head has ``properties``.
+        ``referenced`` are the edges and vertices of which the head has ``properties``.
 
         Raises:
             QueryError: E-SAFE for a comparison of what nothing binds and vertices that may be
                 any; E-LATER or E-PROPERTY for an edge that has no properties.
         """
         one = self._representatives(head)
-        self._check_bound(looked_at)
+        self._check_bound(referenced)
         sources_by_vertex: dict[str, set[Source]] = {}
         for variable, sources in self._bound.items():
             sources_by_vertex.setdefault(one.get(variable, variable), set()).update(sources)
@@ -171,11 +171,11 @@ class Body:
         rule = Rule(predicate, variables, body, at, conditions, tuple(properties))
         return with_names(rule, lambda name: one.get(name, name))
 
-    def _check_bound(self, looked_at: Sequence[Name]) -> None:
+    def _check_bound(self, referenced: Sequence[Name]) -> None:
         """Checks that the body binds what is compared, and edges whose properties are read."""
         lone = {name.text for name, _ in self._lone}
         compared = [*(name for pair in self._equal for name in pair), *self._compared]
-        for name in (*compared, *looked_at):
+        for name in (*compared, *referenced):
             fault = self.edges.get(name.text)
             if fault is not None:
                 raise fault.error(name.at, name.text)

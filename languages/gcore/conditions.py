@@ -30,7 +30,7 @@ from .syntax import (
     Pattern,
     VertexComparison,
 )
-from .values import looked_at, place_of, value_of, vertex_of
+from .values import place_of, referenced, value_of, vertex_of
 
 MOST_ALTERNATIVES = 64
 """The most rules that one statement becomes."""
@@ -47,9 +47,9 @@ _OPPOSITE: Final[Mapping[Sign, Sign]] = {
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """Pairs of vertices that are equal, patterns that are there, and conditions.
+    """Pairs of equal vertices, patterns that must match, and conditions.
 
-    ``compared`` are the variables that the conditions look at, where they were written.
+    ``compared`` are the variables that the conditions refer to, with their places.
     """
 
     equal: tuple[tuple[Name, Name], ...] = ()
@@ -120,7 +120,7 @@ def _compared(
     sign = _sign(test.sign, negated)
     return Alternative(
         conditions=(rq.Comparison(left, sign, right, place_of(test.left)),),
-        compared=(*looked_at(test.left), *looked_at(test.right)),
+        compared=(*referenced(test.left), *referenced(test.right)),
     )
 
 

@@ -14,7 +14,7 @@ from . import errors
 from .errors import LATER, Fault
 from .scope import Scope
 from .syntax import Call, Construct, Direction, Edge, Item, Name, Node, Select, StoredPath, Value
-from .values import call_fault, looked_at, path_fault, place_of, value_of
+from .values import call_fault, path_fault, place_of, referenced, value_of
 
 _UNBOUND = Fault("E-SAFE", "no MATCH binds it", "select vertices that patterns bind")
 _TAKEN = Fault("E-EDB", "another column has this name", "give one of them another name")
@@ -24,7 +24,7 @@ _TAKEN = Fault("E-EDB", "another column has this name", "give one of them anothe
 class Column:
     """A vertex, or what is made of vertices and edges, and what it is called (None: as it is).
 
-    ``names`` are the variables that it looks at.
+    ``names`` are the variables that it refers to.
     """
 
     value: Name | rq.Output
@@ -52,7 +52,7 @@ class Head:
         return tuple(c for c in self.columns if isinstance(c.value, rq.Witnessed))
 
     @property
-    def looked_at(self) -> tuple[Name, ...]:
+    def referenced(self) -> tuple[Name, ...]:
         """The edges and vertices that the other columns are made of."""
         others = (c for c in self.columns if not isinstance(c.value, Name | rq.Witnessed))
         return tuple(name for column in others for name in column.names)
@@ -157,7 +157,7 @@ def table_of(select: Select, scope: Scope) -> Head:
         at = _place(item)
         if taken.setdefault(name, value) != value:
             raise _TAKEN.error(at if item.alias is None else item.alias.at, name)
-        columns.append(Column(value, name, at, tuple(_looked_at(item.value))))
+        columns.append(Column(value, name, at, tuple(_referenced(item.value))))
     return Head(tuple(columns), None, select.at)
 
 
@@ -226,15 +226,15 @@ def _aggregated(call: Call, scope: Scope) -> rq.Aggregated:
     return answers.aggregate(name, value, at, distinct=call.distinct)
 
 
-def _looked_at(value: Name | Value) -> Iterator[Name]:
+def _referenced(value: Name | Value) -> Iterator[Name]:
     match value:
         case Name():
             yield value
         case Call(_, arguments):
             for part in arguments:
-                yield from _looked_at(part)
+                yield from _referenced(part)
         case _:
-            yield from looked_at(value)
+            yield from referenced(value)
 
 
 def _output(value: Name | rq.Output, item: Item) -> str | answers.Column:

@@ -250,7 +250,7 @@ class Links:
 def _again(body: Body, variable: str, ends: tuple[Term, Term], at: Location) -> str | None:
     """A name for an edge whose ``variable`` another one has: the two are the same edge."""
     if body.edges[variable] is not None:
-        # What is constructed is told by its ends.
+        # A constructed edge is identified by its ends.
         first = next(a for a in body.atoms if isinstance(a, EdgeAtom) and a.edge == variable)
         for one, other in zip((first.source, first.target), ends, strict=True):
             assert isinstance(one, Variable)

@@ -1,9 +1,11 @@
-"""What OPTIONAL comes down to in rules, which have no outer join.
+"""The translation of OPTIONAL into rules, which have no outer join.
 
-A block whose vertices nothing uses is dropped. One whose vertices are used where their
-absence fails (an edge of the answer, an equality, another pattern) is joined like any other.
-Blocks of one MATCH over the same mandatory vertices that bind the same used ones are
-alternatives of each other. What would need the absence to be told is refused.
+- A block whose vertices are not used is dropped.
+- A block whose vertices are used where their absence fails (an edge of the answer, an equality,
+  another pattern) is joined like any other.
+- Blocks of one MATCH over the same mandatory vertices that bind the same used ones are
+  alternatives of each other.
+- A block whose absence the answer would have to show is refused.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from .bodies import Part, vertices_of
 
 @dataclass(frozen=True, slots=True)
 class OptionalBlock:
-    """An OPTIONAL block of the MATCH with this number, as the parts it is one of."""
+    """An OPTIONAL block of the MATCH with this number, and its alternative parts."""
 
     match: int
     parts: tuple[Part, ...]

@@ -1,4 +1,4 @@
-"""The front end of G-CORE: text to a Regular Query, by way of a syntax tree."""
+"""Reading G-CORE: text to a Regular Query, by way of a syntax tree."""
 
 from __future__ import annotations
 

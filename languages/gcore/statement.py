@@ -99,7 +99,7 @@ class Statement:
                         if choice.match == number:
                             self._add_choice(body, choice, way)
                 rule = body.finished(
-                    predicate, head.vertices, head.at, head.looked_at, head.outputs
+                    predicate, head.vertices, head.at, head.referenced, head.outputs
                 )
                 check_paths(head, rule)
                 self._program.rules.append(with_columns(head, rule, body.anonymous))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from ...algebra.scalar import Literal
 from ...algebra.window import Window
 from ..parsing.emit import with_emit
-from ..query.checks import checked
+from ..query.checks import checked_query
 from ..query.errors import QueryError, line_of
 from ..query.regular_query import EdgeAtom, Location, RegularQuery, Rule, Variable
 from .errors import LATER, Fault
@@ -48,7 +48,7 @@ def translated(
     program.check_names()
     unit = time_unit if program.reads.has_unit else None
     warnings = tuple(dict.fromkeys(program.warnings))
-    rules = checked(
+    rules = checked_query(
         (*program.rules, *program.reads.rules),
         program.reads.clauses(),
         unit,

@@ -66,7 +66,7 @@ def property_of(value: Property, scope: Scope) -> rq.Property:
     raise path_fault(value, scope) or errors.NO_EDGE.error(name.at, text)
 
 
-def looked_at(value: Node | Value) -> Iterator[Name]:
+def referenced(value: Node | Value) -> Iterator[Name]:
     """The variables in a value that :func:`value_of` takes, with repeats."""
     match value:
         case Node():
@@ -76,7 +76,7 @@ def looked_at(value: Node | Value) -> Iterator[Name]:
         case Computed(_, arguments) | Call(_, arguments):
             for part in arguments:
                 if not isinstance(part, Name):
-                    yield from looked_at(part)
+                    yield from referenced(part)
 
 
 def place_of(value: Node | Value) -> Location:

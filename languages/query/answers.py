@@ -58,7 +58,7 @@ def aggregate(name: str, argument: Value | None, at: Location, *, distinct: bool
             text=name,
             hint="write count(distinct x), or leave DISTINCT out",
         )
-    # The least of different values is the least of all.
+    # DISTINCT changes neither the least nor the greatest value.
     return Aggregated(
         "count_distinct" if distinct and function == "count" else function, argument, at
     )

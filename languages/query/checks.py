@@ -36,7 +36,7 @@ from .regular_query import (
 )
 
 
-def checked(
+def checked_query(
     rules: Sequence[Rule],
     windows: Sequence[WindowClause],
     time_unit: str | None = None,

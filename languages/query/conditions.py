@@ -60,7 +60,7 @@ def named_edges(body: Iterable[Atom]) -> dict[str, Row]:
 
 
 def references(condition: Condition) -> Iterator[Variable | Property]:
-    """The variables and properties that a condition looks at, with repeats."""
+    """The variables and properties that a condition refers to, with repeats."""
     match condition:
         case Comparison(left, _, right):
             yield from references_of(left)
@@ -178,7 +178,7 @@ def value_in(of: Output) -> Value | None:
 
 
 def references_in(of: Output) -> Iterator[Variable | Property]:
-    """The variables and properties that a column looks at, with repeats."""
+    """The variables and properties that a column refers to, with repeats."""
     value = value_in(of)
     if value is not None:
         yield from references_of(value)
@@ -191,10 +191,10 @@ def provides(atom: Atom, reference: Variable | Property) -> bool:
     return reference in (atom.source, atom.target)
 
 
-def edges_looked_at(rule: Rule) -> set[str]:
-    """The edges that the conditions or the head of a rule look at."""
-    looked_at = [reference for one in rule.conditions for reference in references(one)]
-    names = {r.edge if isinstance(r, Property) else r.name for r in looked_at}
+def edges_referenced(rule: Rule) -> set[str]:
+    """The edges that the conditions or the head of a rule refer to."""
+    referenced = [reference for one in rule.conditions for reference in references(one)]
+    names = {r.edge if isinstance(r, Property) else r.name for r in referenced}
     columns = [reference for _, of in rule.properties for reference in references_in(of)]
     names |= {r.edge if isinstance(r, Property) else r.name for r in columns}
     return names & named_edges(rule.body).keys()

@@ -125,7 +125,7 @@ class QueryError(Exception):
         shown, start = lines[self.line - 1], self.column - 1
         marked = self.text if self.text and shown.startswith(self.text, start) else " "
         if len(shown) > WIDEST:
-            # Of a long line, the part around the place.
+            # Show the part of a long line around the place.
             cut = max(0, start - WIDEST // 2)
             before, after = "…" if cut else "", "…" if cut + WIDEST < len(shown) else ""
             shown = before + shown[cut : cut + WIDEST] + after

@@ -23,7 +23,7 @@ from ..parsing.paths import PathExpression, joined
 from ..parsing.tokens import location_of, name_of, repeats, string, whole_number
 from ..parsing.windows import WindowText
 from ..query.answers import Column, named_columns
-from ..query.checks import checked
+from ..query.checks import checked_query
 from ..query.errors import QueryError
 from ..query.regular_query import (
     Atom,
@@ -61,7 +61,7 @@ def parse(text: str, time_unit: str = "second", deadline: Deadline = NO_DEADLINE
     rules, answer = with_named_answer(program.rules)
     rules = with_aliases(with_names_for_edges(rules))
     done = finished(rules, program.steps, time_unit)
-    query = checked(
+    query = checked_query(
         done.rules,
         clauses,
         time_unit if done.has_unit else unit,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from dataclasses import replace
 
-from ..query.conditions import edges_looked_at
+from ..query.conditions import edges_referenced
 from ..query.predicates import first_free, read_by
 from ..query.regular_query import Atom, EdgeAtom, Rule, Term, Variable, variables_of, with_terms
 from .steps import MARK
@@ -32,13 +32,13 @@ def with_aliases(rules: Sequence[Rule]) -> tuple[Rule, ...]:
     read = read_by(rules)
     read |= {rule.head for rule in rules}
 
-    def named(atom: Atom, looked_at: Set[str]) -> Atom:
+    def named(atom: Atom, referenced: Set[str]) -> Atom:
         if not isinstance(atom, EdgeAtom) or atom.edge not in read:
             return atom
-        return replace(atom, alias=atom.edge, edge=atom.edge if atom.edge in looked_at else None)
+        return replace(atom, alias=atom.edge, edge=atom.edge if atom.edge in referenced else None)
 
     return tuple(
-        replace(rule, body=tuple(named(atom, edges_looked_at(rule)) for atom in rule.body))
+        replace(rule, body=tuple(named(atom, edges_referenced(rule)) for atom in rule.body))
         for rule in rules
     )
 

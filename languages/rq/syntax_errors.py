@@ -41,8 +41,8 @@ _NEGATIONS = ("!", "¬", "~")
 _OTHER_WORDS = ("or", "is", "and", "in")
 
 
-# The type of a token that cannot stand where it was found may be any that its text fits, so
-# below it is told by its text; that of one already read is certain.
+# An unexpected token may have any type that its text fits, so it is recognized by its text below;
+# the type of a token that was read is certain.
 
 
 def explained(refusal: Refusal) -> QueryError:

@@ -4,12 +4,12 @@ In: rules, and the columns of the relation of each by name
 (:func:`headrace.languages.query.conditions.key`). Out: operators to put above.
 
 An aggregate is over the *set of full bindings* of a rule's body: its vertices, and of each
-:class:`headrace.languages.query.regular_query.EdgeAtom` all that tells its edge from others (ends,
-stream, label, time, all properties that the catalog declares). So parallel edges count each, as in
-languages whose results are bags, and a path counts once for its two ends; so does a vertex,
-however often it is told, unless the head looks at different values.
-Of several rules each has bindings of its own: what two of them find counts twice, so a constant
-in front tells them apart.
+:class:`headrace.languages.query.regular_query.EdgeAtom` all that identifies its edge (ends, stream,
+label, time, all properties that the catalog declares). So parallel edges count each, as in
+languages whose results are bags. A path counts once for its two ends. A vertex counts once however
+many rows it has, unless the head refers to different values of it.
+Each of several rules has bindings of its own: a binding that two of them share counts twice, so a
+constant in front of the columns tells the rules apart.
 """
 
 from __future__ import annotations
@@ -83,8 +83,8 @@ def bindings(rule: Rule, identity: Sequence[Property], keys: JoinKeys) -> tuple[
     """The columns of a rule's full bindings: its vertices, the properties that identify its edges,
     and those that its head refers to."""
     names = [*variables_of(rule.body)]
-    looked_at = [r for _, of in rule.properties for r in references_in(of)]
-    names += [key(r) for r in (*identity, *looked_at) if isinstance(r, Property)]
+    referenced = [r for _, of in rule.properties for r in references_in(of)]
+    names += [key(r) for r in (*identity, *referenced) if isinstance(r, Property)]
     return tuple(dict.fromkeys(map(keys.column, names)))
 
 
@@ -98,12 +98,12 @@ def aggregated(rules: Sequence[Columns]) -> tuple[list[Compute | None], Aggregat
     """The computation over the bindings of each rule (None: there is none), and the aggregation
     over all of them.
     """
-    looked_at = [_looked_at(columns) for columns in rules]
+    referenced = [_referenced(columns) for columns in rules]
     outputs = _outputs(rules[0].rule)
     if len(rules) == 1:
         bound: list[Value] = [Column(i) for i in range(len(rules[0].names))]
-        values = list(dict.fromkeys((*bound, *(v for v in looked_at[0] if v is not None))))
-        places = [None if value is None else values.index(value) for value in looked_at[0]]
+        values = list(dict.fromkeys((*bound, *(v for v in referenced[0] if v is not None))))
+        places = [None if value is None else values.index(value) for value in referenced[0]]
         compute = Compute(tuple(values)) if len(values) > len(bound) else None
         return [compute], _aggregate(outputs, places)
     width = max(len(columns.names) for columns in rules)
@@ -116,7 +116,7 @@ def aggregated(rules: Sequence[Columns]) -> tuple[list[Compute | None], Aggregat
                 *(Literal(0) for _ in range(width - len(columns.names))),
             )
         )
-        for number, (values, columns) in enumerate(zip(looked_at, rules, strict=True))
+        for number, (values, columns) in enumerate(zip(referenced, rules, strict=True))
     ]
     return [*computes], _aggregate(outputs, range(1, 1 + len(outputs)))
 
@@ -145,7 +145,7 @@ def _outputs(rule: Rule) -> list[Written | Aggregated]:
     return [of.get(name, Variable(name)) for name in rule.variables]
 
 
-def _looked_at(columns: Columns) -> list[Value | None]:
+def _referenced(columns: Columns) -> list[Value | None]:
     """The key or argument of each column of the head; None if rows are counted.
 
     ``count(*)`` counts rows, and so does ``count(e)`` of an edge or path, which is never missing.

@@ -90,7 +90,7 @@ def translate(
     query, of_sets = expanded(query, catalog, deadline)
     different: dict[str, dict[Rule | int, Rule]] = {}
     for number, rule in enumerate(query.rules):
-        # The same rule twice says nothing new, unless bindings are counted.
+        # A repeated rule adds nothing, unless bindings are counted.
         same = number if is_aggregate(rule) else rule
         different.setdefault(rule.head, {}).setdefault(same, rule)
     rules = {head: tuple(alternatives.values()) for head, alternatives in different.items()}
@@ -215,15 +215,15 @@ class _Translation:
         return over(aggregate, [whole], types)
 
     def _bound(self, rule: Rule, *, counted: bool) -> tuple[answer_algebra.Columns, Relation]:
-        """The columns of a rule's bindings that its head looks at; where bindings are ``counted``,
+        """The columns of a rule's bindings that its head refers to; where bindings are ``counted``,
         all that tells them apart."""
         rule = with_rows_of_vertices(rule, self.inputs)
         identity: list[Property] = []
         if counted:
             rule = answer_algebra.with_named_edges(rule)
             identity = answer_algebra.identity(rule, self.inputs)
-        looked_at = bool(rule.conditions) or computes(rule)
-        vertex_types = [self.atoms.plain(atom).types for atom in rule.body] if looked_at else []
+        referenced = bool(rule.conditions) or computes(rule)
+        vertex_types = [self.atoms.plain(atom).types for atom in rule.body] if referenced else []
         conditions = resolved(rule, self.inputs, vertex_types)
         conditions, keys = join_keys(rule, conditions, types_in(rule, self.inputs, vertex_types))
         required = required_columns(rule, conditions, [*keys.properties, *identity])
@@ -282,8 +282,8 @@ class _Translation:
         """PATH over the different relations of its steps, or a simpler equal relation."""
         alive = self._alive(path)
         used = {ref: self.relations[str(ref)] for ref in regex.refs(alive)}
-        # Two names of one relation are one input; that is told by identity, for to compare
-        # whole expressions would take as long as they are large.
+        # Two names of one relation are one input. Relations are compared by identity, since
+        # comparing whole expressions takes time in proportion to their size.
         relations = list({id(r.expression): r for r in used.values()}.values())
         position = {id(r.expression): i for i, r in enumerate(relations)}
         numbered = regex.substitute(

@@ -1,6 +1,6 @@
 """Types of compared values: a string is not a number, and neither is a truth value.
 
-In: a condition and the types of the columns it looks at. Out: the condition with literals as
+In: a condition and the types of the columns it refers to. Out: the condition with literals as
 the vertices that they are compared with, or an error.
 """
 
@@ -95,7 +95,7 @@ def resolved(
         if isinstance(reference, Property):
             kind = inputs.column_type(edges[reference.edge], reference.name)
             types.setdefault(key(reference), kind)
-    # Where a property is of one type in some labels and of another in others, both have to fit.
+    # If a property has different types in different labels, all of them have to fit.
     for one in (types, *({**types, name: kind} for name in several for kind in several[name])):
         for _, output in rule.properties:
             _check_output(output, one, location_in(output, rule.location))

@@ -17,7 +17,7 @@ from ...algebra.remedy import Remedy
 from ...algebra.window import Window
 from ...catalog.model import Catalog, Stream
 from ..query.condition_text import label_set_text
-from ..query.conditions import edges_looked_at
+from ..query.conditions import edges_referenced
 from ..query.errors import QueryError, line_of, suggestion
 from ..query.predicates import derived_by, read_by
 from ..query.regular_query import (
@@ -115,9 +115,9 @@ class _Expansion:
             if isinstance(atom, PathAtom):
                 self._check_size(atom)
         expanded_rule = with_steps(rule, self._steps_of)
-        looked_at = edges_looked_at(rule)
+        referenced = edges_referenced(rule)
         for before, atom in zip(rule.body, expanded_rule.body, strict=True):
-            if isinstance(atom, EdgeAtom) and not atom.labels and atom.edge in looked_at:
+            if isinstance(atom, EdgeAtom) and not atom.labels and atom.edge in referenced:
                 assert isinstance(before, EdgeAtom)
                 raise QueryError(
                     "E-LABELS",

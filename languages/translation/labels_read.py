@@ -108,8 +108,8 @@ def _properties_of_vertices(query: RegularQuery) -> Iterator[str]:
     """The properties that a query reads of variables, which are no names of edges."""
     for rule in query.rules:
         edges = named_edges(rule.body)
-        looked_at = [of for condition in rule.conditions for of in references(condition)]
-        looked_at += [of for _, output in rule.properties for of in references_in(output)]
-        for of in looked_at:
+        referenced = [of for condition in rule.conditions for of in references(condition)]
+        referenced += [of for _, output in rule.properties for of in references_in(output)]
+        for of in referenced:
             if isinstance(of, Property) and of.edge not in edges:
                 yield of.name

@@ -60,9 +60,9 @@ def _without_repeats(body: Sequence[Atom]) -> Iterator[Atom]:
 
 def _properties(rule: Rule, edges: Mapping[str, object]) -> Iterator[Property]:
     """The properties of vertices in a rule, with repeats."""
-    looked_at = [of for condition in rule.conditions for of in references(condition)]
-    looked_at += [of for _, output in rule.properties for of in references_in(output)]
-    for of in looked_at:
+    referenced = [of for condition in rule.conditions for of in references(condition)]
+    referenced += [of for _, output in rule.properties for of in references_in(output)]
+    for of in referenced:
         if isinstance(of, Property) and of.edge not in edges:
             yield of
 

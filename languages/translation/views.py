@@ -228,7 +228,7 @@ class _Reading:
                     )
                     names[name] = self._free(f"{view}.{name}")
                     self.leaves[names[name]] = Leaf(f"{scan.stream}.{scan.label}", scan.window)
-        # What is found to be wrong later has a place in the query, and not in the view's text.
+        # Later errors are at a place in the query, and not in the text of the view.
         place = replace(at if len(inside) == 1 else self._outside, view=view)
         rules = [
             with_predicates(rule, lambda n: names.get(n, n), vertices=True) for rule in query.rules

@@ -53,7 +53,7 @@ def without_paths(rule: Rule) -> tuple[Rule, tuple[Ends, ...]]:
         )
         places: list[int] = []
         for column, term in enumerate((atom.source, atom.target)):
-            # A constant has a column without a name (languages.canonical).
+            # The column of a constant has no name in the text.
             end = term.name if isinstance(term, Variable) else key_of_end(number, column)
             if end not in columns or end in taken:
                 columns.append(end)

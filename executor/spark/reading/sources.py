@@ -31,7 +31,7 @@ from ....catalog.edges import (
     read,
 )
 from ....catalog.live import LiveSource, edges_of_messages
-from ....catalog.rows import Expectation, checked
+from ....catalog.rows import Expectation, checked_rows
 from ...scans import OWN_TIME
 from ..exchange.columns import SQL_TYPES
 from ..host.errors import InputError
@@ -219,7 +219,7 @@ def _of_columns(
         bad: list[dict[str, Any]] = []
         for batch in batches:
             by_role = dict(zip(batch.schema.names, batch.columns, strict=True))
-            found = checked(by_role, batch.num_rows, expected)
+            found = checked_rows(by_role, batch.num_rows, expected)
             for position, reason in found.bad:
                 row = {called[role]: column[position].as_py() for role, column in by_role.items()}
                 text = json.dumps(row, ensure_ascii=False, default=str)

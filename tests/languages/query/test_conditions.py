@@ -11,7 +11,7 @@ from headrace.algebra.window import Window
 from headrace.catalog.defaults import DEFAULT_STATISTICS
 from headrace.catalog.model import Catalog, Stream, View
 from headrace.languages import QueryError, parse
-from headrace.languages.query.checks import checked
+from headrace.languages.query.checks import checked_query
 from headrace.languages.query.regular_query import (
     Both,
     Comparison,
@@ -223,7 +223,7 @@ def test_conditions_that_only_other_languages_write() -> None:
     )
     either = Either((Both((above, Negated(Missing(r)))), Negated(above)))
     rule = Rule("A", ("x", "y"), body, HERE, (either, Negated(Negated(Either((same, above))))))
-    algebra = one_line(translate(checked([rule], []), CATALOG, Window(9)).expression)
+    algebra = one_line(translate(checked_query([rule], []), CATALOG, Window(9)).expression)
     assert "F[c4 <= 1 OR (c4 > 1 AND NOT c6 IS NULL)](W[9](a(flag,n,note,r,ts)))" in algebra
 
 

@@ -11,7 +11,7 @@ from headrace.algebra.regex import Regex
 from headrace.algebra.scalar import Literal
 from headrace.algebra.window import Window
 from headrace.languages import parse
-from headrace.languages.query.checks import checked
+from headrace.languages.query.checks import checked_query
 from headrace.languages.query.regular_query import (
     Atom,
     Both,
@@ -92,7 +92,7 @@ def queries(draw: st.DrawFn) -> RegularQuery:
     rules.append(Rule("Answer", tuple(head_of_answer), body_of_answer, NOWHERE))
     windows = draw(st.lists(clauses(), max_size=4, unique_by=lambda c: (c.stream, not c.labels)))
     unit = draw(st.sampled_from([None, "second", "millisecond", "day"])) if windows else None
-    return checked(rules, windows, unit)
+    return checked_query(rules, windows, unit)
 
 
 def _same_aliases(body: list[Atom]) -> list[Atom]:
@@ -171,7 +171,7 @@ def test_conditions_and_properties_read_as_themselves(
     )
     head = ("x", *(name for name, _ in columns))
     rule = Rule("Answer", head, body, NOWHERE, tuple(conditions), tuple(columns))
-    query = checked([rule], [])
+    query = checked_query([rule], [])
     text = printer.text(query)
     assert parse(text, "rq") == query
     assert printer.text(parse(text, "rq")) == text
