@@ -1,0 +1,72 @@
+"""What every logical operator says of itself, and expressions of operators."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import ClassVar, TypeVar
+
+from ..notation import InputNames
+
+I = TypeVar("I", bound=int)  # noqa: E741 - a reference to an input: a group or a position
+
+
+class PathSemantics(StrEnum):
+    """Which paths count: any, or only those that repeat no vertex."""
+
+    ARBITRARY = "arbitrary"
+    SIMPLE = "simple"
+
+
+class LogicalOperator:
+    """An operator of the algebra: a frozen dataclass without its inputs."""
+
+    __slots__ = ()
+
+    op: ClassVar[str]
+    """The name of the operator."""
+    names_inputs: ClassVar[bool] = False
+    """Whether the arguments in one line name the inputs."""
+
+    def canonical(self, inputs: tuple[I, ...]) -> tuple[LogicalOperator, tuple[I, ...]]:
+        """The form of the operator and its inputs in which equal ones are equal."""
+        return self, inputs
+
+    def width(self, inputs: Sequence[int]) -> int:
+        """The number of columns, given those of the inputs."""
+        return inputs[0]
+
+    def arguments(self, names: InputNames) -> str:
+        """The arguments in one line of text for people."""
+        return ""
+
+
+@dataclass(frozen=True, slots=True)
+class LogicalExpression:
+    """An operator with its input expressions: a query in the Streaming Graph Algebra.
+
+    ``name`` is what the query calls the relation, for people to read.
+    """
+
+    operator: LogicalOperator
+    inputs: tuple[LogicalExpression, ...] = ()
+    name: str | None = field(default=None, compare=False)
+
+    @property
+    def width(self) -> int:
+        """The number of columns of the result."""
+        return self.operator.width([e.width for e in self.inputs])
+
+
+@dataclass(frozen=True, slots=True)
+class LogicalQuery:
+    """A whole query: its expression and what the answer's columns are called.
+
+    ``warnings`` are lines for people to read; ``semantics`` is that of all its paths.
+    """
+
+    expression: LogicalExpression
+    columns: tuple[str, ...]
+    warnings: tuple[str, ...] = field(default=(), compare=False)
+    semantics: PathSemantics = PathSemantics.ARBITRARY

@@ -1,0 +1,173 @@
+"""Operators that combine inputs: PATTERN and PATH."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from .. import notation, regex
+from ..notation import InputNames
+from ..predicate import Predicate
+from .base import I, LogicalOperator, PathSemantics
+from .rows import Empty
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern(LogicalOperator):
+    """⋈: an equi-join on variables; validity is the intersection (Definition 33).
+
+    ``bindings[k][j]`` is the variable that column ``j`` of input ``k`` is bound to and
+    ``output`` the variables of the result. Variables are numbered by first occurrence in
+    ``bindings``; no variable occurs twice in one input (that is a Filter below). In the
+    canonical expression a PATTERN has as many inputs as its rule has atoms; in the memo
+    it has two. ``names`` are what the query calls the variables, for people to read.
+    """
+
+    bindings: tuple[tuple[int, ...], ...]
+    output: tuple[int, ...]
+    names: tuple[str, ...] = field(default=(), compare=False)
+
+    op: ClassVar[str] = "PATTERN"
+    names_inputs: ClassVar[bool] = True
+
+    def canonical(self, inputs: tuple[I, ...]) -> tuple[LogicalOperator, tuple[I, ...]]:
+        """Variables renumbered by first occurrence."""
+        number: dict[int, int] = {}
+        for binding in self.bindings:
+            for variable in binding:
+                number.setdefault(variable, len(number))
+        if all(old == new for old, new in number.items()):
+            return self, inputs
+        names = tuple(self.names[v] for v in number) if self.names else ()
+        return (
+            Pattern(
+                tuple(tuple(number[v] for v in b) for b in self.bindings),
+                tuple(number[v] for v in self.output),
+                names,
+            ),
+            inputs,
+        )
+
+    def width(self, inputs: Sequence[int]) -> int:
+        return len(self.output)
+
+    def name(self, variable: int) -> str:
+        """What people call a variable."""
+        return self.names[variable] if self.names else f"v{variable}"
+
+    def arguments(self, names: InputNames) -> str:
+        """``x,y ⋈ y,z → x,z  on y``."""
+        return notation.joined(self.bindings, self.output, self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class FilteredPattern(LogicalOperator):
+    """⋈ with a residual: the pairs of a PATTERN's two inputs that satisfy a predicate.
+
+    ``bindings`` and ``output`` as in :class:`Pattern`; column ``c<i>`` of the ``predicate`` is
+    variable i, which the output need not keep.
+    """
+
+    bindings: tuple[tuple[int, ...], tuple[int, ...]]
+    output: tuple[int, ...]
+    predicate: Predicate
+    names: tuple[str, ...] = field(default=(), compare=False)
+
+    op: ClassVar[str] = "PATTERN"
+    names_inputs: ClassVar[bool] = True
+
+    def canonical(self, inputs: tuple[I, ...]) -> tuple[LogicalOperator, tuple[I, ...]]:
+        """Variables renumbered by first occurrence, the predicate in its normal form."""
+        number: dict[int, int] = {}
+        for binding in self.bindings:
+            for variable in binding:
+                number.setdefault(variable, len(number))
+        left, right = (tuple(number[v] for v in binding) for binding in self.bindings)
+        return (
+            FilteredPattern(
+                (left, right),
+                tuple(number[v] for v in self.output),
+                self.predicate.renumbered(number).normal,
+                tuple(self.names[v] for v in number) if self.names else (),
+            ),
+            inputs,
+        )
+
+    def width(self, inputs: Sequence[int]) -> int:
+        return len(self.output)
+
+    @property
+    def unfiltered(self) -> Pattern:
+        """The PATTERN of all pairs, with all variables in order."""
+        variables = dict.fromkeys(v for binding in self.bindings for v in binding)
+        return Pattern(self.bindings, tuple(sorted(variables)), self.names)
+
+    def arguments(self, names: InputNames) -> str:
+        """``x,y ⋈ y,z → x,z  on y  where x < z``."""
+        name = notation.variable_names(self.names)
+        joined = notation.joined(self.bindings, self.output, name)
+        return joined + notation.where(self.predicate.sql, name)
+
+
+@dataclass(frozen=True, slots=True)
+class Path(LogicalOperator):
+    """P: pairs connected by a non-empty path whose label word is in L(R) (Definition 34).
+
+    The symbols of ``regex`` are the numbers of the inputs. Canonical: inputs are
+    different, numbered by first occurrence in the normal form of the regex.
+    """
+
+    regex: regex.Regex
+    semantics: PathSemantics = PathSemantics.ARBITRARY
+
+    op: ClassVar[str] = "PATH"
+    names_inputs: ClassVar[bool] = True
+
+    def canonical(self, inputs: tuple[I, ...]) -> tuple[LogicalOperator, tuple[I, ...]]:
+        """Equal inputs become one symbol, the regex normal, the rest is renumbered.
+
+        ``P[∅]`` becomes :class:`Empty`. The order of an alternation follows the order of
+        the input references.
+        """
+
+        def to_input(s: regex.Symbol) -> regex.Regex:
+            assert isinstance(s.ref, int)
+            return regex.Symbol(int(inputs[s.ref]), s.inverse)
+
+        over_inputs = regex.nonempty(regex.substitute(self.regex, to_input))
+        if isinstance(over_inputs, regex.Nothing):
+            return Empty(2), ()
+        order = regex.refs(over_inputs)
+        by_value = {int(i): i for i in inputs}
+        number = {ref: k for k, ref in enumerate(order)}
+        # Renumbering may not re-sort an alternation (that order would then depend on
+        # itself), so the tree is rebuilt as it stands.
+        renumbered = _relabelled(over_inputs, lambda s: regex.Symbol(number[s.ref], s.inverse))
+        return Path(renumbered, self.semantics), tuple(by_value[int(ref)] for ref in order)
+
+    def width(self, inputs: Sequence[int]) -> int:
+        return 2
+
+    def arguments(self, names: InputNames) -> str:
+        """``a·b+  simple``."""
+        simple = "" if self.semantics is PathSemantics.ARBITRARY else f"  {self.semantics}"
+        return regex.text(self.regex, lambda ref: names.inputs[int(ref)]) + simple
+
+
+def _relabelled(r: regex.Regex, relabel: Callable[[regex.Symbol], regex.Symbol]) -> regex.Regex:
+    match r:
+        case regex.Symbol():
+            return relabel(r)
+        case regex.Concat(parts):
+            return regex.Concat(tuple(_relabelled(p, relabel) for p in parts))
+        case regex.Alternation(parts):
+            return regex.Alternation(tuple(_relabelled(p, relabel) for p in parts))
+        case regex.Star(part):
+            return regex.Star(_relabelled(part, relabel))
+        case regex.Plus(part):
+            return regex.Plus(_relabelled(part, relabel))
+        case regex.Optional(part):
+            return regex.Optional(_relabelled(part, relabel))
+        case _:
+            return r
