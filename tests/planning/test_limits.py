@@ -114,8 +114,9 @@ def test_a_set_of_too_many_labels_is_refused(body: str) -> None:
 
 
 def test_a_mistyped_label_among_very_many_is_found() -> None:
+    request = PlanRequest("Answer(x, y) <- l123x(x, y).", catalog=catalog_of(200_000))
     with pytest.raises(InvalidQueryError, match="no stream has this label") as raised:
-        planned("Answer(x, y) <- l123x(x, y).", catalog_of(200_000))
+        optimize(request)
     assert "did you mean l123" in raised.value.hint
 
 
