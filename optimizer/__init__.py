@@ -1,7 +1,7 @@
 """The search for the cheapest plan (Cascades).
 
-In: a canonical logical query, statistics, options. Out: a physical plan with its cost, and
-the memo that it was found in.
+In: a canonical logical query, statistics, options. Out: a `SearchResult`: the physical plan with
+its cost, all other plans, and the memo in which they were found. `search.py` shows the parts.
 
 Invariant: the same input gives the same plan in every process; the plan returned is a
 complete one, whatever budget ran out.

@@ -1,4 +1,4 @@
-"""Transformation rules, implementation rules and enforcers, one small object each.
+"""Transformation rules and implementation rules, one class each.
 
 In: a binding of memo expressions. Out: equivalent expressions over group references.
 
