@@ -53,15 +53,15 @@ class TimeDriven(Operator, Protocol):
 
 
 @runtime_checkable
-class Remembering(Operator, Protocol):
+class WithExtraState(Operator, Protocol):
     """An operator whose state is not a function of the still valid input alone."""
 
-    def memory(self) -> bytes | None:
-        """What else is to be kept; None: nothing."""
+    def extra_state(self) -> bytes | None:
+        """State to keep beside the input; None if there is none."""
         ...
 
-    def restore(self, memory: bytes, now: int) -> None:
-        """Takes up what was kept at ``now``, when the input valid then has been replayed."""
+    def restore(self, state: bytes, now: int) -> None:
+        """Restores the extra state of ``now``, after a replay of the input that was valid then."""
         ...
 
 
