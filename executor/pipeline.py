@@ -8,7 +8,7 @@ by ts; a node that feeds two consumers is computed once. A result's ``ts`` is th
 row that caused it, its ``exp`` the smallest expiry among its parts. State holds what is
 valid now and is a function of the still valid input rows, and of where the runs of REWINDOW
 began, so it can be rebuilt by :meth:`Pipeline.replay`; what else an operator at the root needs is
-small and explicit (:attr:`Pipeline.retention`, :meth:`Pipeline.memory`).
+small and explicit (:attr:`Pipeline.retention`, :meth:`Pipeline.extra_state`).
 
 Operators at the root also give rows when time passes. ``now`` is how far it has come: rows of
 ``now`` may still come, and what lies before it is final. FOREVER is the end of the input.
@@ -29,7 +29,7 @@ from ..algebra.plan import PlanError
 from .batch import FOREVER, Batch, merged
 from .counters import ADDED_VALIDITY, DROPPED, Coalescing, Counters, Tally, given
 from .dictionary import Dictionary
-from .operators.base import Operator, Remembering, TimeDriven
+from .operators.base import Operator, TimeDriven, WithExtraState
 from .operators.build import Site, build
 from .operators.path_with_deletions import PathWithDeletions
 from .operators.retraction import RetractOperator
@@ -137,47 +137,47 @@ class Pipeline:
 
         A fresh pipeline that has replayed the input rows that expire after ``now -``
         :attr:`retention`, is given such :meth:`runs` of the old one, and takes up its
-        :meth:`memory` of then, goes on as the one that had processed them all.
+        :meth:`extra_state` of then, goes on as the one that had processed them all.
         """
         for node in self._nodes:
             if isinstance(node.operator, RewindowOperator):
                 known = runs.get(node.stage_node.id, Batch.empty(node.width))
-                node.operator.recall(known)
+                node.operator.restore_runs(known)
         self._run(inputs, now, wanted=False)
 
-    def remember(self) -> None:
-        """From now on, where the runs of REWINDOW began is gathered for :meth:`runs`."""
+    def record_runs(self) -> None:
+        """Records from now on where runs of REWINDOW begin, for :meth:`runs`."""
         for node in self._nodes:
             if isinstance(node.operator, RewindowOperator):
-                node.operator.remembers = True
+                node.operator.records_runs = True
 
     def runs(self) -> dict[int, Batch]:
-        """The runs that began or grew since this was last asked, by node id, sorted by ts."""
+        """The runs that began or grew since the last call, by node id, sorted by ts."""
         found = {}
         for node in self._nodes:
-            if isinstance(node.operator, RewindowOperator) and node.operator.remembered:
-                runs = merged(node.operator.remembered)
-                node.operator.remembered.clear()
+            if isinstance(node.operator, RewindowOperator) and node.operator.recorded_runs:
+                runs = merged(node.operator.recorded_runs)
+                node.operator.recorded_runs.clear()
                 found[node.stage_node.id] = runs.take(np.argsort(runs.ts, kind="stable"))
         return found
 
     @property
     def retention(self) -> int:
-        """For how long after its expiry an input row is needed."""
+        """The number of ticks for which an input row is needed after its expiry."""
         return max([node.stage_node.operator.retention() for node in self._nodes], default=0)
 
-    def memory(self) -> bytes | None:
-        """What is to be kept beside the input, at the present :attr:`now`; None: nothing."""
+    def extra_state(self) -> bytes | None:
+        """State to keep beside the input, as of :attr:`now`; None if there is none."""
         for node in self._nodes:
-            if isinstance(node.operator, Remembering):
-                return node.operator.memory()
+            if isinstance(node.operator, WithExtraState):
+                return node.operator.extra_state()
         return None
 
-    def restore(self, memory: bytes, now: int) -> None:
-        """Takes up a :meth:`memory` of ``now``, after a replay."""
+    def restore(self, state: bytes, now: int) -> None:
+        """Restores an :meth:`extra_state` of ``now``, after a replay."""
         for node in self._nodes:
-            if isinstance(node.operator, Remembering):
-                node.operator.restore(memory, now)
+            if isinstance(node.operator, WithExtraState):
+                node.operator.restore(state, now)
 
     def _run(
         self, inputs: Mapping[int, Batch], now: int | None, *, wanted: bool
@@ -254,7 +254,7 @@ class Pipeline:
 
     @property
     def arrived(self) -> dict[int, Counters]:
-        """What came in, by the id of the input."""
+        """Counters of the rows that came in, by the id of the input."""
         return dict(self._arrived)
 
     @property
@@ -269,21 +269,21 @@ class Pipeline:
 
 
 def _tally(operator: Operator) -> Tally | None:
-    """What a coalescing operator counted; with deletions, rows that are taken back tell it."""
+    """The tally of a coalescing operator; with deletions, retractions tell as much."""
     if isinstance(operator, PathWithDeletions) or not isinstance(operator, Coalescing):
         return None
     return operator.tally.copy()
 
 
 def _unmatched(operator: Operator) -> int:
-    """How many deletions found nothing."""
+    """The number of deletions that matched no row."""
     return operator.unmatched if isinstance(operator, RetractOperator) else 0
 
 
 def _work(
     operator: Operator, gathered: Sequence[Batch], result: Batch, start: float, before: Tally | None
 ) -> Counters:
-    """What an operator did since ``start`` with what it gathered."""
+    """The counters of an operator for the rows that it took since ``start``."""
     done = replace(given(result), rows_in=sum(map(len, gathered)), seconds=perf_counter() - start)
     after = _tally(operator)
     if before is None or after is None:

@@ -5,7 +5,7 @@ and goes then, it is another one. So it is given when time has come *past* that 
 
 What is held is a function of the still valid input, and of the rows that are open: since when each
 is as it is cannot be told from what is valid now. So these are kept beside the input
-(:meth:`AggregateOperator.memory`). With a period nothing is open between two instants.
+(:meth:`AggregateOperator.extra_state`). With a period nothing is open between two instants.
 """
 
 from __future__ import annotations
@@ -218,8 +218,8 @@ class AggregateOperator:
 
     # -- state ---------------------------------------------------------------------------------
 
-    def memory(self) -> bytes | None:
-        """The rows that are open; None where there is nothing to remember."""
+    def extra_state(self) -> bytes | None:
+        """The rows that are open; None with a period, which leaves none open."""
         if self._operator.every is not None:
             return None
         keys = [key for key, group in self._groups.items() if group.open is not None]
@@ -230,9 +230,9 @@ class AggregateOperator:
         rows = [[*v, g.since, *(g.open or ())] for v, g in zip(values, groups, strict=True)]
         return zlib.compress(json.dumps(rows).encode(), 1)
 
-    def restore(self, memory: bytes, now: int) -> None:
-        """Takes up what :meth:`memory` gave at ``now``, after the input valid then."""
-        rows = json.loads(zlib.decompress(memory))
+    def restore(self, state: bytes, now: int) -> None:
+        """Restores the :meth:`extra_state` of ``now``, after a replay of the input valid then."""
+        rows = json.loads(zlib.decompress(state))
         width = len(self._operator.keys)
         until = np.full(len(rows), now + 1, np.int64)
         columns = [

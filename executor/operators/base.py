@@ -61,15 +61,15 @@ class TimeDriven(Operator, Protocol):
 
 
 @runtime_checkable
-class Remembering(Operator, Protocol):
+class WithExtraState(Operator, Protocol):
     """An operator whose state is not a function of the still valid input alone."""
 
-    def memory(self) -> bytes | None:
-        """The extra state that a checkpoint needs beside the input; None: nothing."""
+    def extra_state(self) -> bytes | None:
+        """State to keep beside the input; None if there is none."""
         ...
 
-    def restore(self, memory: bytes, now: int) -> None:
-        """Restores the extra state of ``now``, after the input valid then was replayed."""
+    def restore(self, state: bytes, now: int) -> None:
+        """Restores the extra state of ``now``, after a replay of the input that was valid then."""
         ...
 
 

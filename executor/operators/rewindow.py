@@ -27,9 +27,9 @@ def kept_beyond(plan: PhysicalPlan) -> int:
 class RewindowOperator(Holding):
     """Holds for each value the run that it is in, or was in up to now.
 
-    Where a run began cannot be told from what is still valid, so it is remembered apart:
-    ``remembered`` are the runs that began or grew since it was last emptied, as rows from the
-    begin of the run to one tick past its end. It stays empty unless ``remembers``.
+    Where a run began cannot be told from what is still valid, so it is recorded apart:
+    ``recorded_runs`` are the runs that began or grew since it was last emptied, as rows from the
+    begin of the run to one tick past its end. It stays empty unless ``records_runs``.
     """
 
     def __init__(self, width: int, length: int, slide: int) -> None:
@@ -37,25 +37,25 @@ class RewindowOperator(Holding):
         self._stores = (self._held,)
         self._h: IntArray = np.zeros(kernel.HEADER_FIELDS, np.int64)
         self._window = length, slide
-        self._recalled: Batch | None = None
-        self.remembers = False
-        self.remembered: list[Batch] = []
+        self._restored_runs: Batch | None = None
+        self.records_runs = False
+        self.recorded_runs: list[Batch] = []
 
-    def recall(self, runs: Batch) -> None:
+    def restore_runs(self, runs: Batch) -> None:
         """Goes on from these runs; the next rows are those that they were made of, and are not
         looked at again."""
-        self._recalled = runs
+        self._restored_runs = runs
 
     def process(self, inputs: Sequence[Batch], wanted: bool) -> Batch:
         """The rows that begin a window or extend what is valid in it."""
         (batch,) = inputs
-        if self._recalled is not None:
-            runs, self._recalled = self._recalled, None
+        if self._restored_runs is not None:
+            runs, self._restored_runs = self._restored_runs, None
             ends = np.where(runs.exp < FOREVER, runs.exp - 1, FOREVER)
-            return self._advanced(Batch(runs.columns, runs.ts, ends), remember=False)
-        return self._advanced(batch, remember=self.remembers)
+            return self._advanced(Batch(runs.columns, runs.ts, ends), record=False)
+        return self._advanced(batch, record=self.records_runs)
 
-    def _advanced(self, batch: Batch, *, remember: bool) -> Batch:
+    def _advanced(self, batch: Batch, *, record: bool) -> Batch:
         h, held, rows = self._h, self._held, Input(*batch.arrays)
         end, start = np.empty(len(batch), np.int64), np.empty(len(batch), np.int64)
         h[kernel.ROW] = 0
@@ -63,10 +63,10 @@ class RewindowOperator(Holding):
             lambda: kernel.advance(h, rows, *self._window, held.arrays, end, start),
             {stops.SWEEP_DUE: lambda: held.purge(int(batch.ts[h[kernel.ROW]]))},
         )
-        if remember:
+        if record:
             grown = batch.take(start >= 0)
             until = np.where(grown.exp < FOREVER, grown.exp + 1, FOREVER)
-            self.remembered.append(Batch(grown.columns, start[start >= 0], until))
+            self.recorded_runs.append(Batch(grown.columns, start[start >= 0], until))
         valid = end > 0
         kept = batch.take(valid)
         return Batch(kept.columns, kept.ts, end[valid])

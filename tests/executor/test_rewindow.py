@@ -103,7 +103,7 @@ def test_it_says_what_counting_says_also_after_a_loss_of_its_state(
 
     first, second = rows[:cut], rows[cut:]
     operator = RewindowOperator(1, length, slide)
-    operator.remembers = True
+    operator.records_runs = True
     found = []
     for part in (first[: len(first) // 2], first[len(first) // 2 :]):
         if part:
@@ -111,10 +111,10 @@ def test_it_says_what_counting_says_also_after_a_loss_of_its_state(
             operator.tick(part[-1][1])
     if second and first:
         now = first[-1][1]
-        runs = [row for kept in operator.remembered for row in lines(kept) if row[2] > now]
+        runs = [row for kept in operator.recorded_runs for row in lines(kept) if row[2] > now]
         operator = RewindowOperator(1, length, slide)
         runs.sort(key=lambda row: row[1])
-        operator.recall(batch(runs) if runs else Batch.empty(1))
+        operator.restore_runs(batch(runs) if runs else Batch.empty(1))
         again = [row for row in first if row[2] > now]
         if again:
             operator.process([batch(again)], False)

@@ -43,7 +43,7 @@ from ..exchange.packing import partition_keys, table_of
 from ..exchange.wire import LeafWire, Wire, runs_wire, wire_of
 from ..state import snapshot as snapshots
 from ..state.cache import CacheKey, StateCache
-from ..state.log import MEMORY, BlobStore, WindowLog
+from ..state.log import EXTRA_STATE, BlobStore, WindowLog
 from ..state.metadata import PartitionMetadata, batch_of, totals
 from ..state.snapshot import Snapshot
 from .output import Blocks, Messages, Output
@@ -159,9 +159,9 @@ class PartitionBatch:
             yield from output.rows(found)
         log.append(timely, now)
         runs.append(pa.concat_tables([self._runs.schema.empty_table(), *begun]), now)
-        memory = None if ended else index.pipeline.memory()
-        if memory is not None:
-            blobs.put(MEMORY, memory)
+        extra = None if ended else index.pipeline.extra_state()
+        if extra is not None:
+            blobs.put(EXTRA_STATE, extra)
         counters = stage_counters(self._stage, self._place, index.pipeline)
         snapshot = snapshot.then(
             timely.num_rows, snapshots.work_between(self._plan, started, counters)
@@ -184,7 +184,7 @@ class PartitionBatch:
             operators=totals(before.operators, started, counters),
             directory=log.directory,
             runs=runs.directory,
-            remembers=memory is not None,
+            remembers=extra is not None,
             watermark=watermark,
             snapshot=snapshot,
         )
@@ -224,11 +224,11 @@ class PartitionBatch:
         time = self._aligned_time(metadata.now)
         if kept.num_rows or runs.num_rows or found is not None:
             # Time passes also where no rows came: what was given must not be given again.
-            recalled = self._runs.batches(runs, index.dictionary)
-            pipeline.replay(index.batches(self._wire, kept), time, recalled)
-        pipeline.remember()
+            known = self._runs.batches(runs, index.dictionary)
+            pipeline.replay(index.batches(self._wire, kept), time, known)
+        pipeline.record_runs()
         if metadata.remembers:
-            pipeline.restore(blobs.get(MEMORY), time)
+            pipeline.restore(blobs.get(EXTRA_STATE), time)
         return _Rebuilt(index, found is not None, rows.num_rows)
 
     def _empty(self) -> Index:

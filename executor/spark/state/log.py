@@ -24,7 +24,7 @@ from ...reorder import sorted_by_ts
 from ..exchange.packing import arrow_bytes, table_of
 from ..exchange.wire import Wire
 
-MEMORY = -1
+EXTRA_STATE = -1
 """The number of the blob that holds the extra state of a pipeline, beside the log."""
 LARGEST_BLOB = 8 << 20
 _SHARE_OF_WINDOW = 8

@@ -20,15 +20,27 @@ FIRST_OF_RUNS = 1 << 40
 class PartitionMetadata:
     """The metadata of a partition after a micro-batch.
 
-    ``token`` names the attempt that wrote it, ``worker`` the process that may still have its
-    index (:class:`headrace.executor.spark.state.cache.StateCache`). ``first`` is the smallest ts of
-    a stream, ``now`` how far time has come: the watermark, or where edges come in order the largest
-    ts seen; ``latest`` is the largest ts of an edge, also when all streams are at their end.
-    ``late`` counts the edges that came when it had passed them, by stream. ``directory`` is that of
-    the input that is still valid, ``runs`` that of the runs of REWINDOW. ``remembers``: there is a
-    memory (:meth:`headrace.executor.pipeline.Pipeline.memory`) among the blobs. ``rebuilt`` counts
-    how often the index was made anew, ``restored`` how often from a snapshot, ``replayed`` the rows
-    that it took.
+    Attributes:
+        token: names the attempt at the batch that wrote this.
+        worker: the process that may still have the index
+            (:class:`headrace.executor.spark.state.cache.StateCache`).
+        now: the application time reached: the watermark or, where edges come in order, the largest
+            ts seen.
+        latest: the largest ts of an edge, also when all streams have ended.
+        first: the smallest ts of an edge of a stream.
+        edges: rows of scans.
+        results: rows of the last stage.
+        late: late edges of each stream.
+        rebuilt: how often the index was rebuilt.
+        restored: how often it was rebuilt from a snapshot.
+        replayed: rows of the log that were replayed for that.
+        operators: counters by node of the plan.
+        directory: the blobs of the valid input.
+        runs: the blobs of the runs of REWINDOW.
+        remembers: whether extra state (:meth:`headrace.executor.pipeline.Pipeline.extra_state`) is
+            among the blobs.
+        watermark: of the streams.
+        snapshot: the latest one.
     """
 
     token: str = ""
