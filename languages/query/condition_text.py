@@ -74,7 +74,10 @@ def value_text(value: Value) -> str:
         case Computed("NEG", (part,)):
             return f"-({value_text(part)})"
         case Computed(sign, parts):
-            return f" {sign} ".join(map(_operand, parts))
+            first, *others = map(_operand, parts)
+            if sign in "+*" and first.isidentifier() and others[0].startswith("("):
+                first = f"({first})"  # in RQ, `x + (` begins a closure
+            return f" {sign} ".join((first, *others))
 
 
 def output_text(of: Output) -> str:

@@ -191,12 +191,25 @@ def provides(atom: Atom, reference: Variable | Property) -> bool:
     return reference in (atom.source, atom.target)
 
 
+def references_in_rule(rule: Rule) -> Iterator[Variable | Property]:
+    """The variables and properties in the conditions and the head of a rule, with repeats."""
+    for condition in rule.conditions:
+        yield from references(condition)
+    for _, of in rule.properties:
+        yield from references_in(of)
+
+
+def properties_of_vertices(rule: Rule) -> Iterator[Property]:
+    """The properties in a rule whose owner is a variable, and not an edge; with repeats."""
+    edges = named_edges(rule.body)
+    for of in references_in_rule(rule):
+        if isinstance(of, Property) and of.edge not in edges:
+            yield of
+
+
 def edges_referenced(rule: Rule) -> set[str]:
     """The edges that the conditions or the head of a rule refer to."""
-    referenced = [reference for one in rule.conditions for reference in references(one)]
-    names = {r.edge if isinstance(r, Property) else r.name for r in referenced}
-    columns = [reference for _, of in rule.properties for reference in references_in(of)]
-    names |= {r.edge if isinstance(r, Property) else r.name for r in columns}
+    names = {r.edge if isinstance(r, Property) else r.name for r in references_in_rule(rule)}
     return names & named_edges(rule.body).keys()
 
 

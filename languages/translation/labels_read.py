@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Container
 from dataclasses import dataclass
 
 from ...catalog.model import Catalog
-from ..query.conditions import comparisons, named_edges, references, references_in
+from ..query.conditions import comparisons, named_edges, properties_of_vertices
 from ..query.predicates import derived_by, predicates
-from ..query.regular_query import Aggregated, Property, RegularQuery, Variable, VertexAtom
+from ..query.regular_query import Aggregated, RegularQuery, Variable, VertexAtom
 from .views import queries_of_views
 
 _LEAST = ("min", "max")
@@ -100,16 +100,5 @@ def _reads(query: RegularQuery) -> Reads:
         frozenset(vertices),
         frozenset(labels.stream for _, labels in query.label_sets),
         frozenset(streams),
-        frozenset(_properties_of_vertices(query)),
+        frozenset(of.name for rule in query.rules for of in properties_of_vertices(rule)),
     )
-
-
-def _properties_of_vertices(query: RegularQuery) -> Iterator[str]:
-    """The properties that a query reads of variables, which are no names of edges."""
-    for rule in query.rules:
-        edges = named_edges(rule.body)
-        referenced = [of for condition in rule.conditions for of in references(condition)]
-        referenced += [of for _, output in rule.properties for of in references_in(output)]
-        for of in referenced:
-            if isinstance(of, Property) and of.edge not in edges:
-                yield of.name

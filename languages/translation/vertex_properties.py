@@ -1,22 +1,16 @@
 """Properties of vertices: ``x.country``, where x is a variable and not the name of an edge.
 
-In: a rule and the inputs. Out: the rule with a name for the row of the vertex that each such
-property is of. That is the one vertex relation of the rule that x is in and that has the
-property; of a vertex of which the rule says no relation, the one of the catalog that has it,
-which is then joined.
+In: a rule and the inputs. Out: the rule with a name for the row of the vertex that has each such
+property. The row is that of the one vertex relation in the rule's body that binds x and has the
+property. If none binds x, it is that of the one in the catalog that has it, which is then joined.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from ..query.conditions import (
-    named_edges,
-    references,
-    references_in,
-    rule_with_references,
-)
+from ..query.conditions import named_edges, properties_of_vertices, rule_with_references
 from ..query.errors import QueryError, listed
 from ..query.regular_query import Atom, Property, Rule, Value, Variable, VertexAtom
 from .inputs import Inputs
@@ -35,7 +29,7 @@ def with_rows_of_vertices(rule: Rule, inputs: Inputs) -> Rule:
     """
     rule = replace(rule, body=tuple(_without_repeats(rule.body)))
     naming = _Rows(rule, inputs)
-    rows = {(of.edge, of.name): naming.row_of(of) for of in _properties(rule, naming.edges)}
+    rows = {(of.edge, of.name): naming.row_of(of) for of in properties_of_vertices(rule)}
     if not rows:
         return rule
 
@@ -49,22 +43,13 @@ def with_rows_of_vertices(rule: Rule, inputs: Inputs) -> Rule:
 
 def _without_repeats(body: Sequence[Atom]) -> Iterator[Atom]:
     """The atoms, but a vertex in a relation only once where its rows need no names."""
-    said = {(a.predicate, a.vertex) for a in body if isinstance(a, VertexAtom) and a.edge}
+    seen = {(a.predicate, a.vertex) for a in body if isinstance(a, VertexAtom) and a.edge}
     for atom in body:
         if isinstance(atom, VertexAtom) and atom.edge is None:
-            if (atom.predicate, atom.vertex) in said:
+            if (atom.predicate, atom.vertex) in seen:
                 continue
-            said.add((atom.predicate, atom.vertex))
+            seen.add((atom.predicate, atom.vertex))
         yield atom
-
-
-def _properties(rule: Rule, edges: Mapping[str, object]) -> Iterator[Property]:
-    """The properties of vertices in a rule, with repeats."""
-    referenced = [of for condition in rule.conditions for of in references(condition)]
-    referenced += [of for _, output in rule.properties for of in references_in(output)]
-    for of in referenced:
-        if isinstance(of, Property) and of.edge not in edges:
-            yield of
 
 
 class _Rows:

@@ -149,8 +149,11 @@ comparisons = st.builds(
 )
 
 
-def test_the_argument_of_a_function_may_be_text_with_commas() -> None:
-    text = 'Answer(x) <- a(x, y) as e, e.k = abs(","), e.k = abs(e.`a,b`).'
+@pytest.mark.parametrize(
+    "condition", ['e.k = abs(",")', "e.k = abs(e.`a,b`)", "(x) + (e.n - 1) = 3"]
+)
+def test_conditions_with_commas_and_brackets_print_as_they_are_read(condition: str) -> None:
+    text = f"Answer(x) <- a(x, y) as e, {condition}."
     assert printer.text(parse(text, "rq")) == text
 
 
