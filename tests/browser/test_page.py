@@ -256,7 +256,7 @@ def test_a_service_that_was_away_comes_back(page: Page, tmp_path: Path) -> None:
         first.process.wait()
     write(page, TRIANGLE)
     page.keyboard.press("Control+Enter")
-    banner = page.get_by_text("The service does not answer. What")
+    banner = page.get_by_text("The service does not answer. The page")
     expect(banner).to_be_visible()
     expect(page.locator("[data-box]")).to_have_count(shown)
     with serving.running(home, "--port", port):
