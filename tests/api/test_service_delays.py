@@ -40,7 +40,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 async def kept_query(queries: Queries, home: Path) -> Query:
     """A query that the engine runs."""
     (home / "queries").mkdir()
-    assert await queries._keeper.taken(told=False)
+    assert await queries._keeper.acquire(logged=False)
     kept = KeptQuery("q", queries._keeper.directory.id, {"plan_id": "p"}, {}, 0, state="running")
     query = await queries._keeper.add(kept)
     query.at_engine = True

@@ -19,7 +19,7 @@ from headrace.languages import parse
 from headrace.languages.canonical import translate
 from headrace.optimizer import Optimization, Optimizer, Options
 from headrace.optimizer.why import reasons
-from headrace.planning.planner import plan_of, translate_query
+from headrace.planning.planner import plan_translated, translate_query
 from headrace.planning.requests import PlanningOptions, PlanRequest
 from tests.oracles.query import text
 from tests.properties.catalogs import catalog_of
@@ -100,7 +100,9 @@ def test_winners_with_one_choice_over_other_inputs_settle(parallelism: int) -> N
     catalog = Catalog({"s": Stream("s", labels)})
     options = PlanningOptions(window="10", parallelism=parallelism)
     request = PlanRequest(TURNED_CLOSURES, language="gcore", catalog=catalog, options=options)
-    found = plan_of(translate_query(request), deadline=Deadline(cancelled=Steps())).optimization
+    found = plan_translated(
+        translate_query(request), deadline=Deadline(cancelled=Steps())
+    ).optimization
     assert found.stop_reason == "complete"
     assert found.search.circular
     found.memo.check(found.search.alternatives)
