@@ -174,9 +174,7 @@ def _estimate(estimate: Characteristics) -> GroupEstimate:
 
 
 def _winners(
-    group: MemoGroup,
-    names: Names,
-    delivered: Mapping[tuple[GroupId, Any], DeliveredProperties],
+    group: MemoGroup, names: Names, delivered: Mapping[tuple[GroupId, Any], DeliveredProperties]
 ) -> list[Winner]:
     return [
         _winner(names.required(required), winner, names, delivered.get((group.id, required)))
